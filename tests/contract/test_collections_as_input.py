@@ -180,7 +180,7 @@ def test_an_audit_reads_the_documents_that_there_were(place, stored, tmp_path):
     mine = as_files(tmp_path, "wave", families(1, 40, "new"))
     run_here([str(mine)], tmp_path / "out", against=[place.address], recall=0.5, threshold=0.6)
     if place.server is not None:
-        with pytest.raises(SourceError, match="asks for a password, and results store none"):
+        with pytest.raises(SourceError, match="needs a password, which results do not store"):
             audit(tmp_path / "out", EVERYTHING)
         return
     before = audit(tmp_path / "out", EVERYTHING)
@@ -255,7 +255,7 @@ def test_what_is_of_files_or_of_a_cluster_is_refused_by_name(place, stored, tmp_
     assert (ended.code, "has no column 'score' to keep by" in ended.err) == (3, True)
     for arguments in (["dedup", mine, "--against", place.address], ["sign", place.address]):
         ended = nearkin_here(*arguments, "--out", out, "--engine", "spark")
-        assert (ended.code, "is a collection, which only one machine reads" in ended.err) == (2, True)
+        assert (ended.code, "is a collection, which only one machine can read" in ended.err) == (2, True)
         assert "open-sesame" not in ended.err
     assert not out.exists()
 
@@ -265,7 +265,7 @@ def test_pairs_that_were_signed_from_a_collection_can_be_verified(place, stored,
     arguments = ("neighbours", tmp_path / "s.parquet", "--out", tmp_path / "n.parquet", "--overwrite", "--verify")
     ended = nearkin_here(*arguments, "jaccard:0.8", "-q")
     if place.server is not None:
-        assert (ended.code, "asks for a password" in ended.err) == (3, True)
+        assert (ended.code, "needs a password" in ended.err) == (3, True)
         return
     assert (ended.code, ended.err) == (0, "")
     assert min(pq.read_table(tmp_path / "n.parquet")["jaccard"].to_pylist()) >= 0.8

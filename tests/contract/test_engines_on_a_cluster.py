@@ -360,7 +360,7 @@ def test_files_that_a_worker_does_not_see(tmp_path, spark, monkeypatch):
     ended.assert_clean()
     assert ended.code == 3
     assert "in.jsonl: is not the same file on the worker" in ended.err
-    assert "there is none. Every worker must see the input as the driver does" in ended.err
+    assert "it does not exist. Every worker must see the input as the driver does" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -369,7 +369,7 @@ def test_a_pipe_is_refused(tmp_path):
 
 
 def test_online_signatures_are_refused(tmp_path):
-    with pytest.raises(ParameterError, match=r"--online signs each document by all those before it.* Omit --online"):
+    with pytest.raises(ParameterError, match=r"--online signs each document by all documents before it.*Omit --online"):
         told_of(Case(records_in(1), WEIGHTED | {"is_online": True}), tmp_path, "out", NO_CLUSTER)
 
 

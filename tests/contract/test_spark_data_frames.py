@@ -211,7 +211,7 @@ def test_a_folder_that_holds_something_else(spark, tmp_path):
     ("columns", "kind", "rule"),
     [
         (["'text ' || id AS text", "id % 4 AS id"], ParameterError,
-         r"Ids must be different, and in column 'id' 6 come again: that of row 5 is that of row 1"),
+         r"Ids must be unique, and in column 'id' 6 are repeated: that of row 5 is that of row 1"),
         (["'text ' || id AS text", "nullif(id, 7) AS id"], ParameterError, "in column 'id' some rows have none"),
         (["cast(null AS string) AS text", "id"], SourceError,
          "None of the 10 documents can be read. The first: row 1: the text is null"),
@@ -281,8 +281,8 @@ def test_spark_connect(connect_url, tmp_path):
     assert done.stdout.splitlines() == [
         "documents True",
         "pairs True kept True",
-        "ParameterError: Ids must be different, and in column 'id' 8 come again: that of row 2 is that of row 1. "
-        "Choose another column, or omit id: rows are numbered then.",
+        "ParameterError: Ids must be unique, and in column 'id' 8 are repeated: that of row 2 is that of row 1. "
+        "Choose another column, or omit id to number the rows.",
         "files True",
     ], done.stderr
     assert done.stderr == ""

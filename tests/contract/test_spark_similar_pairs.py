@@ -152,7 +152,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
         (["id", "7 AS text"], {}, "the right data frame: the text must be a column of strings.* holds int32"),
         (["id", "interval '1-2' year to month AS text"], {}, "none of type interval year to month, as column 'text'"),
         (["id", "text"], {}, r"Both data frames are the same.* nearkin\.spark\.dedup"),
-        (["text"], {"left_language": "de"}, "Languages are those of a translation table"),
+        (["text"], {"left_language": "de"}, "Languages need a translation table"),
         (["text"], {"table": "there/is/none.parquet"}, r"none\.parquet"),
         (["text"], {"threshold": 30}, "'threshold' parameter"),
         (["text"], {"work": None}, r"'work' parameter of spark\.similar_pairs .* given with master spark://"),
@@ -169,7 +169,7 @@ def test_what_is_refused_before_anything_is_read(right, options, rule, spark, tm
     ("right", "kind", "rule"),
     [
         ("SELECT id % 4 AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
-         r"in column 'id' of the right data frame 6 come again: that of row 5 is that of row 1\. Choose another"),
+         r"in column 'id' of the right data frame 6 are repeated: that of row 5 is that of row 1\. Choose another"),
         ("SELECT nullif(id, 7) AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
          "in column 'id' some rows have none"),
         ("SELECT id, string(id) AS text FROM range(0)", SourceError, "the right data frame: has no documents"),

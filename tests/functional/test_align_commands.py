@@ -146,7 +146,7 @@ def test_what_cannot_be_aligned_is_refused_with_its_reason(texts, tmp_path):
     same = ("align", german, "--source", "de", "--target", "de", "--out", tmp_path / "x", "--format", "csv")
     assert "another language than de" in nearkin(*same, code=2)[1]
     assert "two text files, or one TMX file" in refused(tmp_path, german, english, german, code=2)
-    assert "its name does not say so" in refused(tmp_path, german, code=3)
+    assert "its name does not show which" in refused(tmp_path, german, code=3)
     assert "cannot be opened" in refused(tmp_path, tmp_path / "missing.tmx", code=3)
     assert "must be one of tmx, csv" in refused(tmp_path, german, "--format", "pdf", code=2)
 
@@ -166,7 +166,7 @@ def test_a_tmx_file_that_is_cut_short_or_of_other_languages(tmp_path):
     path.write_text(whole[:-40])
     message = refused(tmp_path, path, code=13)
     assert "the XML is truncated in line 8" in message
-    assert "4 pairs of sentences were read before it; --on-error skip goes on with these alone" in message
+    assert "4 pairs of sentences were read before it; --on-error skip continues with only these" in message
     told = json.loads(train(path, "--on-error", "skip", out=tmp_path / "a.table")[0])
     assert told["pairs_read"] == 4
     path.write_text(whole.replace("de-DE", "fr"))
@@ -203,4 +203,4 @@ def test_a_line_that_is_no_entry_of_a_dictionary(tmp_path):
     assert (told["entries"], told["lines_without_a_tab"], told["translations"]) == (1, 2, 1)
     nearkin("align", "dictionary", path, *languages, "--overwrite", "--on-error", "ask", code=2)
     path.write_text("ein haus\ta house\n")
-    assert "no entry of one word" in nearkin("align", "dictionary", path, *languages, "--overwrite", code=3)[1]
+    assert "no line has one word" in nearkin("align", "dictionary", path, *languages, "--overwrite", code=3)[1]

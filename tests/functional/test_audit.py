@@ -318,7 +318,7 @@ def test_no_run(tmp_path, lossy):
     (tmp_path / ".work").mkdir()
     with pytest.raises(RunError, match="not finished"):
         audit(tmp_path)
-    for text, said in (("{", "cannot be read"), ("[]", "no manifest"), ('{"command": "sign"}', "nearkin sign")):
+    for text, said in (("{", "cannot be read"), ("[]", "not a manifest"), ('{"command": "sign"}', "nearkin sign")):
         (tmp_path / "manifest.json").write_text(text)
         with pytest.raises(RunError, match=said):
             audit(tmp_path)
@@ -344,7 +344,7 @@ def test_pairs_that_are_none(lossy, tmp_path):
     manifest["parameters"]["threshold"] = 0.9
     del manifest["checksum"]
     (out / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(RunError, match="not alike enough"):
+    with pytest.raises(RunError, match="not similar enough"):
         audit(out, EVERYTHING)
 
 
@@ -368,7 +368,7 @@ def test_inputs_that_changed(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_here(["in.jsonl"], tmp_path / "relative", **LOSSY)
     monkeypatch.chdir("/")
-    with pytest.raises(SourceError, match="where they were read first"):
+    with pytest.raises(SourceError, match="from which they were read first"):
         audit(tmp_path / "relative")
 
 

@@ -445,11 +445,11 @@ class Heard(Silent):
 @pytest.mark.parametrize(
     ("at", "words"),
     [
-        ("000000001.json", "found 1 of 3 files read; goes on with reading "),
-        ("search/sizes.npz", "found 3 files read; goes on with: sketch"),
-        ("search/runs.json", "found 3 files read and done: sketch; goes on with: link"),
-        ("matches.npz", "found 3 files read and done: sketch, link, shingle pairs; goes on with: verify"),
-        ("groups.parquet", "found 3 files read and done: sketch, link, shingle pairs, verify; goes on with: group"),
+        ("000000001.json", "found 1 of 3 files read; continuing with "),
+        ("search/sizes.npz", "found 3 files read; continuing with: sketch"),
+        ("search/runs.json", "found 3 files read and done: sketch; continuing with: link"),
+        ("matches.npz", "found 3 files read and done: sketch, link, shingle pairs; continuing with: verify"),
+        ("groups.parquet", "found 3 files read and done: sketch, link, shingle pairs, verify; continuing with: group"),
     ],
 )
 def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch, at, words):
@@ -476,6 +476,6 @@ def test_resume_with_nothing_to_resume(corpus, tmp_path):
     heard, out = Heard(), tmp_path / "out"
     asked = ReadingRequest(inputs=corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
     dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
-    assert f"--resume: {out} holds no unfinished run, so this one starts at the beginning" in heard.said
+    assert f"--resume: {out} holds no unfinished run, so this run starts from the beginning" in heard.said
     with pytest.raises(OutputExistsError, match="a finished run: nothing is left to resume"):
         dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1))

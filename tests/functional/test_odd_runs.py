@@ -75,7 +75,7 @@ def test_audit_says_that_the_run_is_damaged(finished, tmp_path, change):
     shutil.copytree(finished, tmp_path / "run")
     (CHANGES | OF_AUDIT)[change](tmp_path / "run")
     ended = nearkin_here("audit", tmp_path / "run")
-    assert (ended.code, "damaged" in ended.err or "is not there" in ended.err) == (5, True), ended.err
+    assert (ended.code, "damaged" in ended.err or "is missing" in ended.err) == (5, True), ended.err
 
 
 @pytest.mark.parametrize("change", [*CHANGES, *OF_REGROUP])
@@ -83,7 +83,7 @@ def test_regroup_says_that_the_run_is_damaged(finished, tmp_path, change):
     shutil.copytree(finished, tmp_path / "run")
     (CHANGES | OF_REGROUP)[change](tmp_path / "run")
     ended = nearkin_here("regroup", tmp_path / "run", "--threshold", "0.9", "--out", tmp_path / "out", "-q")
-    assert (ended.code, "damaged" in ended.err or "is not there" in ended.err) == (5, True), ended.err
+    assert (ended.code, "damaged" in ended.err or "is missing" in ended.err) == (5, True), ended.err
     assert not (tmp_path / "out").exists()
 
 

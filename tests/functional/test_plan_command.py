@@ -252,7 +252,7 @@ def test_a_sample_without_documents(tmp_path):
     (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
     ended = nearkin_here("plan", "corpus", tmp_path / "empty.jsonl")
     assert ended.code == 3
-    assert "no documents; a plan needs some" in ended.err
+    assert "no documents; a plan needs a sample" in ended.err
 
 
 def test_a_small_sample_and_too_many_documents(tmp_path):

@@ -50,8 +50,8 @@ def test_limits_of_the_system(small, tmp_path, limit):
     (said,) = ended.stderr.splitlines()
     assert said.startswith("Warning: report.html is missing. A figure cannot be drawn: ")
     assert "(ulimit -v, ulimit -n)" in said
-    assert said.endswith(f"All other results are complete. To draw it without sample texts: nearkin regroup {out} "
-                         "--threshold 0.8")  # fmt: skip
+    assert said.endswith(f"All other results are complete. To create the report without sample texts: "
+                         f"nearkin regroup {out} --threshold 0.8")  # fmt: skip
     assert not (out / "report.html").exists()
     assert json.loads((out / "manifest.json").read_text())["report_problem"] in said
     run_here([str(small)], tmp_path / "whole")

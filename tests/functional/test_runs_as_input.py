@@ -231,7 +231,7 @@ def test_a_run_whose_documents_are_gone_or_changed(tmp_path):
     out = tmp_path / "out"
     moved = path.rename(tmp_path / "elsewhere.jsonl")
     said = refused("dedup", moved, "--against", tmp_path / "clean", out=out)
-    assert "the documents that this run kept cannot be read again" in said
+    assert "the documents kept by this run cannot be read again" in said
     assert "wave.jsonl does not exist" in said
     assert said.count("--write-kept does not need its input") == 1
     shutil.copy(moved, path)
@@ -276,7 +276,7 @@ def test_files_of_nearkins_own(tmp_path):
         assert "is a table of results and holds no texts" in refused("dedup", tmp_path / "clean" / name, out=out)
     for name in (COLLECTION_FILE, "segments", "*"):
         said = refused("dedup", path, "--against", matter / name, out=out)
-        assert f"is a part of the collection in {matter}" in said
+        assert f"is part of the collection in {matter}" in said
     with closing(sqlite3.connect(tmp_path / "some.db")) as connection, connection:
         connection.execute("CREATE TABLE texts (text)")
     for command in (["dedup"], ["sign"], ["families"], ["dedup", path, "--against"]):

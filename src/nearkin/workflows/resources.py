@@ -1,4 +1,4 @@
-"""What belongs to no job alone: the resources of a run, and values that users give in percent."""
+"""Resources of a run, and hints for values given in percent; used by all jobs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from nearkin.errors import ParameterError
 from nearkin.stages.documents.sizes import in_unit_of, parse_size
 
 MIN_MEMORY = 256 << 20
-"""Below this, blocks of work would be too small to be worth their overhead."""
+"""Minimum memory: below this, blocks of work would be too small for their overhead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a run may use; no result depends on it.
+    """Resources that a run may use; no result depends on them.
 
     Parameters
     ----------
     threads : int
     memory_bytes : int
-        What the run aims to stay under, above the interpreter and its libraries.
+        Memory limit that the run aims at, above the interpreter and its libraries.
     """
 
     threads: int = 0
@@ -35,7 +35,7 @@ class Resources:
 
     @classmethod
     def of(cls, threads: int = 0, memory: str | int = 2 << 30) -> Resources:
-        """From the user's words; a memory that is too small is told in the unit that it was given in.
+        """Make the resources from the user's values; an error states the minimum memory in the user's unit.
 
         Examples
         --------
@@ -52,16 +52,16 @@ class Resources:
 
     @property
     def n_threads(self) -> int:
-        """Threads to start: as many as were asked for, else one for each processor that the process may use."""
+        """Number of threads to start: the requested number, else one per CPU core that the process may use."""
         if self.threads:
             return self.threads
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1  # systems that cannot tell which processors are allowed
+        return os.cpu_count() or 1  # systems that do not report which CPU cores are allowed
 
 
 def in_percent(value: object) -> str:
-    """What to say to somebody who thought of percent.
+    """Return a hint for a number that looks like a percentage.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""One document after another, each compared with those that came before it.
+"""Near-duplicates in a stream: each document is compared with the earlier ones.
 
 Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in
-which a document is compared with what came before as it arrives, and what is kept of it does not depend on its length.
+which each document is compared with earlier ones on arrival, and is stored in constant space.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ Number = TypeVar("Number", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class StreamMatch:
-    """An earlier document that the one just added is like.
+    """Earlier document that is similar to the added one.
 
     Parameters
     ----------
     doc_id : object
-        Of the earlier document.
+        Id of the earlier document.
     jaccard : float
         In [0, 1].
     is_verified : bool
-        The similarity is exact: the text was fetched, or the texts are the same. Otherwise it is estimated from the
-        sketches.
+        Whether the similarity is exact: the text was fetched, or the texts are the same. Otherwise it is estimated
+        from the sketches.
     is_exact_copy : bool
-        Both normalised texts are the same.
+        Whether both normalised texts are the same.
     """
 
     doc_id: object
@@ -57,7 +57,7 @@ class StreamMatch:
 
 
 class StreamDeduplicator:
-    """Near-duplicates in a stream, in memory that grows by the same amount for each document, however long it is.
+    """Near-duplicates in a stream, stored in constant memory per document, regardless of its length.
 
     Parameters
     ----------
@@ -65,21 +65,21 @@ class StreamDeduplicator:
         As for `nearkin.dedup`.
     shingle : str or Shingling
     size : int
-        Slots of a sketch. More make estimates better (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes
+        Slots of a sketch. More improve the estimates (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes
         each.
     normalise : str or Normalisation
     fetch : callable, optional
-        Gives the text of an earlier document by its id. With it every match is verified by its exact similarity;
-        without it matches rest on the sketches, and say so. What it raises comes through, and the documents being
-        added are then not added: they can be added again.
+        Returns the text of an earlier document by its id. If given, every match is verified by its exact similarity;
+        otherwise matches are estimated from the sketches and marked so. Its exceptions are passed on; the documents
+        being added are then not added, and can be added again.
     seed : int
 
     Attributes
     ----------
     n_chains_cut : int
-        How often a document shared a key with more than 64 earlier ones and was compared with the latest 64 of them
-        only: of 100 copies of a text, the last is told of 64. 0 where nothing was left out; what is printed of a
-        stream tells of it too.
+        Number of times that a document shared a key with more than 64 earlier ones and was compared only with the
+        latest 64: of 100 copies of a text, the last has 64 matches. 0 if nothing was skipped; the ``repr`` of a
+        stream shows it too.
 
     Examples
     --------
@@ -142,30 +142,30 @@ class StreamDeduplicator:
 
     @property
     def bytes_per_document(self) -> int:
-        """What is kept of each document beside its id. Room is made ahead for up to as many documents again."""
+        """Bytes stored per document beside its id. The arrays may have room for as many documents again."""
         by_row = (self._slots, self._digests, self._keys, self._previous)
         return sum(array.nbytes // len(array) for array in by_row) + self._heads.nbytes // len(self._keys)
 
     def add(self, doc_id: Hashable, text: str) -> tuple[StreamMatch, ...]:
-        """Add a document, and say which earlier ones it is like, the most similar first.
+        """Add a document, and return the earlier ones that are similar to it, the most similar first.
 
-        A text that is empty once it is normalised is like nothing. Each id is added once: an id that was added before
-        is refused, whether its text is the same or another, because a match must name one document. Where a source
-        delivers a document twice, ask ``doc_id in stream`` first.
+        A text that is empty after normalisation matches nothing. Each id can be added once, even with the same text,
+        because a match must name one document. If a source delivers a document twice, check ``doc_id in stream``
+        first.
 
         Raises
         ------
         ParameterError
-            A document with this id was added before, or the text is not a str that UTF-8 can hold.
+            A document with this id was added before, or the text is not a str that UTF-8 can encode.
         """
         return next(iter(self.add_many([(doc_id, text)])))
 
     def add_many(
         self, documents: Iterable[tuple[Hashable, str]], *, batch_size: int = 1024
     ) -> Iterator[tuple[StreamMatch, ...]]:
-        """Add documents as the answers are taken, for each what `add` would give; much faster than calls of `add`.
+        """Add documents as the results are consumed, each as `add` would; much faster than calls of `add`.
 
-        A batch is added when the first answer of it is asked for: what is never iterated is never added. If `fetch`
+        A batch is added when its first result is requested: without iteration nothing is added. If `fetch`
         raises, or an id or a text is refused, nothing of its batch is added.
         """
         batch: list[tuple[Hashable, str]] = []
@@ -190,7 +190,7 @@ class StreamDeduplicator:
         self._keys[first:last, :-1] = self.bands.keys(signatures).T
         self._keys[first:last, -1] = self._digests[first:last, 0]
         has_text = pc.binary_length(texts).to_numpy() > 0
-        # a key of its own for each document that must not be found: by bands without shingles, by digest without text
+        # a unique key for each document that must not be found: by bands without shingles, by digest without text
         own = np.arange(first, last, dtype=np.uint64)[:, None]
         self._keys[first:last, :-1] = np.where(sets.sizes[:, None] > 0, self._keys[first:last, :-1], own)
         self._keys[first:last, -1:] = np.where(has_text[:, None], self._keys[first:last, -1:], own)
@@ -205,7 +205,7 @@ class StreamDeduplicator:
                 match = self._compare(i, j, pending)
                 if match.jaccard >= self.threshold:
                     found[i - first].append(match)
-        except BaseException:  # of fetch, most likely: the batch is not added, and can be added again
+        except BaseException:  # most likely from fetch: the batch is not added, and can be added again
             del self._ids[first:]
             self._rebuild()
             raise
@@ -214,21 +214,21 @@ class StreamDeduplicator:
         return [tuple(sorted(matches, key=lambda m: -m.jaccard)) for matches in found]
 
     def _check_new(self, doc_ids: Iterable[Hashable]) -> None:
-        """That no id was added before, or comes twice among these."""
+        """Refuse ids that were added before or occur twice here."""
         new: set[Hashable] = set()
         for doc_id in doc_ids:
             try:
                 is_known = doc_id in self._known or doc_id in new
-            except TypeError as error:  # a list, say
+            except TypeError as error:  # such as a list
                 rule = "hashable, such as a str or an int"
                 raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id) from error
             if is_known:
-                rule = "new: each id is added once"
+                rule = "new: each id can be added once"
                 raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id)
             new.add(doc_id)
 
     def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:
-        """How alike two rows are, as exactly as can be told."""
+        """Compare two rows, exactly if their texts are available."""
         doc_id = self._ids[earlier]
         if (self._digests[row] == self._digests[earlier]).all():
             return StreamMatch(doc_id, 1.0, True, True)
@@ -241,7 +241,7 @@ class StreamDeduplicator:
         return StreamMatch(doc_id, float((self._slots[row] == self._slots[earlier]).mean()), False, False)
 
     def _grow(self, capacity: int) -> None:
-        """Make room for so many documents."""
+        """Make room for ``capacity`` documents."""
         self._slots = _enlarged(self._slots, capacity)
         self._digests = _enlarged(self._digests, capacity)
         self._keys = _enlarged(self._keys, capacity)
@@ -249,24 +249,24 @@ class StreamDeduplicator:
         self._rebuild()
 
     def _rebuild(self) -> None:
-        """The chains, from the keys of the documents that there are."""
+        """Rebuild the chains from the keys of the documents."""
         self._heads = np.full((len(self._heads), 2 * len(self._keys)), chains.NONE, np.int32)
         chains.rebuild(self._keys, len(self), self._heads, self._previous)
 
 
 def _strings(texts: list[str]) -> pa.LargeStringArray:
-    """The texts as Arrow has them."""
+    """Return the texts as an Arrow array."""
     try:
         if all(isinstance(text, str) for text in texts):
             return pa.array(texts, pa.large_string())
     except UnicodeEncodeError:
         pass
     came = next(text for text in texts if not isinstance(text, str) or text.encode(errors="replace").decode() != text)
-    raise ParameterError.of("text", "StreamDeduplicator", "a str that UTF-8 can hold", came)
+    raise ParameterError.of("text", "StreamDeduplicator", "a str that UTF-8 can encode", came)
 
 
 def _bands_within(size: int, threshold: float, recall: float) -> Bands:
-    """The bands of the most rows, hence the fewest candidates, that reach the recall with so many slots."""
+    """Return the bands with the most rows, hence the fewest candidates, that reach the recall with ``size`` slots."""
     for rows in range(size, 0, -1):
         bands = bands_for(threshold, rows, recall)
         if bands * rows <= size:
@@ -277,12 +277,12 @@ def _bands_within(size: int, threshold: float, recall: float) -> Bands:
 
 
 def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
-    """The rows of an array, and zeros up to so many."""
+    """Return the rows of an array, padded with zeros to ``capacity``."""
     larger = np.zeros((capacity, array.shape[1]), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 def _shortened(slots: U64) -> U32:
-    """32 bits of each slot: enough to tell whether two slots agree, for one error in four thousand million."""
+    """Return 32 bits of each slot, enough to compare slots with one error in four thousand million."""
     return ((slots ^ (slots >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)).astype(np.uint32)

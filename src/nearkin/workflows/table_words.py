@@ -1,4 +1,4 @@
-"""From a text to the words that a translation table has: one way for what it is learned from and what is looked up."""
+"""Text → words of a translation table, in the same way for learning and for looking up."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _STEM = "stem="
 
 @dataclass(frozen=True)
 class TableWords:
-    """Finds the words of both languages: Unicode forms made one (NFKC), lower case, words as shingles see them.
+    """Splitter of texts into words in both languages: NFKC, lower case, words as in shingles.
 
     Parameters
     ----------
     source, target : str
-        Codes of the languages.
+        Language codes.
     stem : bool
         Whether words become their Snowball stems.
 
     Raises
     ------
     ParameterError
-        The languages are not two, or one has no stems.
+        The languages are equal or invalid, or one has no stems.
     MissingExtraError
         Snowball is not installed.
 
@@ -47,22 +47,22 @@ class TableWords:
     stem: bool = False
 
     def __post_init__(self) -> None:
-        Origin(self.source, self.target, "", "", 0)  # refuses what are not two languages,
+        Origin(self.source, self.target, "", "", 0)  # refuses anything but two languages,
         _ = self._splitters  # and a language without stems, before anything is read
 
     @classmethod
     def of_table(cls, origin: Origin) -> TableWords:
-        """The way to the words of a table.
+        """Make the splitter for the words of a table.
 
         Raises
         ------
         FingerprintError
-            This version of Nearkin, or of Snowball, finds words in another way.
+            This version of Nearkin, or of Snowball, finds words differently.
         """
         words = cls(origin.source, origin.target, _STEM in origin.words)
         if words.fingerprint != origin.words:
             raise FingerprintError(
-                f"The table is of words found in another way than they are found here: {origin.words!r} and "
+                f"The words of the table were found in another way than here: {origin.words!r} and "
                 f"{words.fingerprint!r}."
             )
         return words
@@ -75,7 +75,7 @@ class TableWords:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the words; the same for both directions."""
+        """Everything that decides the words; the same for both directions."""
         parts = [one.fingerprint.split(";") for one in self._splitters]
         of_both = [
             _STEM + "+".join(sorted(one.removeprefix(_STEM) for one in pair)) if pair[0].startswith(_STEM) else pair[0]
@@ -84,19 +84,19 @@ class TableWords:
         return ";".join([Normalisation().fingerprint, *of_both])
 
     def of_source(self, texts: pa.LargeStringArray) -> TextWords:
-        """The words of texts in the source language; of null none."""
+        """Return the words of texts in the source language; none for null."""
         return self._splitters[0].split(Normalisation().apply(texts))
 
     def of_target(self, texts: pa.LargeStringArray) -> TextWords:
-        """The words of texts in the target language."""
+        """Return the words of texts in the target language."""
         return self._splitters[1].split(Normalisation().apply(texts))
 
     def one(self, text: str, *, is_target: bool) -> str | None:
-        """The word of a text that is one word; else None."""
+        """Return the word of a text that is one word; else None."""
         found = (self.of_target if is_target else self.of_source)(strings([text]))
         return str(found.words[0]) if len(found.ids) == 1 else None
 
 
 def _base(language: str) -> str:
-    """The code without a region: de of de-AT."""
+    """Return the code without a region: de for de-AT."""
     return language.strip().lower().replace("_", "-").partition("-")[0]

@@ -37,7 +37,7 @@ def test_learning_stays_under_its_memory_or_says_so() -> None:
         n_empty=0,
         n_too_long=0,
     )
-    with pytest.raises(ParameterError, match="takes about 1,068 MiB, and --memory allows 256 MiB"):
+    with pytest.raises(ParameterError, match="needs about 1,068 MiB, and --memory allows 256 MiB"):
         _by_model_1(Model1(), pairs, Pruning(), Resources(1, 256 << 20), Meter(Silent()))
 
 

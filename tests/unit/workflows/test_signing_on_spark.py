@@ -65,10 +65,10 @@ def test_paths_are_seen_from_every_directory(files, monkeypatch):
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (Path.unlink, "there is none"),
+        (Path.unlink, "it does not exist"),
         (lambda path: path.write_text("longer than it was before"), "its size or modification time differs"),
         (lambda path: os.utime(path, (1, 1)), "its size or modification time differs"),
-        (lambda path: (path.unlink(), path.mkdir()), "there is none"),
+        (lambda path: (path.unlink(), path.mkdir()), "it does not exist"),
     ],
 )
 @pytest.mark.parametrize("name", ["a.jsonl", "in/3.txt"])

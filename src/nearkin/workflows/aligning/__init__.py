@@ -1,1 +1,1 @@
-"""Pairs of sentences, or a dictionary → a translation table."""
+"""Sentence pairs or a dictionary → translation table."""

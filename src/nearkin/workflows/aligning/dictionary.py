@@ -1,4 +1,4 @@
-"""A bilingual dictionary → a translation table."""
+"""Bilingual dictionary → translation table."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _BATCH_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class DictionaryRead:
-    """A table that was made from a dictionary.
+    """Table made from a dictionary.
 
     Parameters
     ----------
     table : TranslationTable
     n_entries, n_repeated, n_of_several_words, n_without_tab : int
-        Lines; those that were there before; those of which a side is not exactly one word; those that are no entry.
+        Numbers of lines; of repeated entries; of entries without exactly one word on each side; of invalid entries.
     """
 
     table: TranslationTable
@@ -43,7 +43,7 @@ class DictionaryRead:
     n_without_tab: int
 
     def summary(self) -> dict[str, object]:
-        """For a program."""
+        """Return the fields as JSON types."""
         return {
             "command": "align dictionary",
             **table_summary(self.table),
@@ -57,23 +57,23 @@ class DictionaryRead:
 def read_dictionary(
     path: Path, *, source: str, target: str, stem: bool = False, encoding: str = "utf-8", on_error: OnError = "stop"
 ) -> DictionaryRead:
-    """A table of a dictionary: lines of a word, a tab, and its translation; what stands after a second tab is ignored.
+    """Make a table from a dictionary with lines of a word, a tab, and its translation; further columns are ignored.
 
-    Only entries of one word on each side are taken, as a word of a phrase is no translation of the words of the other.
-    All translations of a word are as likely.
+    Only entries of one word on each side are used, since a word of a phrase does not translate the words of the other
+    phrase. All translations of a word have equal probability.
 
     Parameters
     ----------
     path : Path
-        Text, which may be packed by gzip, bzip2, xz or zstd.
+        Text file, optionally compressed by gzip, bzip2, xz or zstd.
     source, target : str
-        Codes of the languages of the first and the second column.
+        Language codes of the first and the second column.
     stem : bool
         Whether words become their Snowball stems.
     encoding : str
-        What text is in that is not UTF-8.
+        Fallback encoding of text that is not UTF-8.
     on_error : {"stop", "skip-documents", "skip"}
-        What a line without a tab does; "skip" also uses what comes before the damage of a file.
+        What to do at a line without a tab; "skip" also uses the part of a file before damage.
 
     Raises
     ------
@@ -82,9 +82,9 @@ def read_dictionary(
     TruncatedInputError
         The file is truncated or damaged, and ``on_error`` is not "skip".
     DocumentError
-        A line is no entry, and that stops the run.
+        A line is not an entry, and ``on_error`` is "stop".
     ParameterError
-        The languages are not two, or one has no stems.
+        The languages are equal or invalid, or one has no stems.
     """
     rules = ReadingRules(on_error)
     words = TableWords(source, target, stem)
@@ -101,7 +101,7 @@ def read_dictionary(
                 if on_error == "stop":
                     raise DocumentError(
                         f"{path}:{number}: the line has no tab between a word and its translation, or is not valid "
-                        f"{encoding}. --on-error skip-documents leaves such lines out."
+                        f"{encoding}. --on-error skip-documents omits such lines."
                     )
                 continue
             for side, column in zip(sides, columns, strict=False):
@@ -113,7 +113,7 @@ def read_dictionary(
         pairs += zip(*(_single(one, is_single) for one in found), strict=True)
     if not pairs:
         raise SourceError(
-            f"{path}: has no entry of one word, a tab, and one word (read {counted(n_entries, 'entry', 'entries')})."
+            f"{path}: no line has one word, a tab, and one word (read {counted(n_entries, 'entry', 'entries')})."
         )
     table = TranslationTable.of_pairs(
         pairs, source=source, target=target, words=words.fingerprint, aligner="dictionary"
@@ -122,7 +122,7 @@ def read_dictionary(
 
 
 def _entries(path: Path, encoding: str, rules: ReadingRules) -> Iterator[tuple[list[int], list[str | None]]]:
-    """The numbers of lines, and the lines; None for one that is not valid."""
+    """Yield the numbers of lines, and the lines; None for one that is not valid."""
     n_lines = 0
     head = head_of_file(str(path), str(path), encoding)
     if head.fault is not None:
@@ -144,6 +144,6 @@ def _array(texts: list[str]) -> pa.LargeStringArray:
 
 
 def _single(found: TextWords, is_single: Bool) -> list[str]:
-    """The word of each text that is one word."""
+    """Return the word of each text that is one word."""
     places = found.ids[found.offsets[:-1][is_single]]
     return list(found.words.take(pa.array(places)).to_pylist())

@@ -1,4 +1,4 @@
-"""A word, as the user writes it → its translations in a table."""
+"""Word, as the user writes it → its translations in a table."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from nearkin.workflows.table_words import TableWords
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """The translations of a word.
+    """Translations of a word.
 
     Parameters
     ----------
     word : str
-        As the table has it: in lower case, and stemmed where the table is of stems.
+        The word as in the table: in lower case, and stemmed if the table is of stems.
     language, into : str
         Its language, and that of the translations.
     translations : tuple of Translation
-        The likeliest first.
+        The most probable first.
     """
 
     word: str
@@ -30,7 +30,7 @@ class LookedUp:
     translations: tuple[Translation, ...]
 
     def summary(self) -> dict[str, object]:
-        """For a program."""
+        """Return the fields as JSON types."""
         return {"command": "align show", **asdict(self)}
 
 
@@ -46,14 +46,14 @@ def look_up(
     is_reverse : bool
         Whether the word is of the target language.
     source, target : str, optional
-        The languages that the table must be of.
+        Required languages of the table.
 
     Raises
     ------
     SourceError, FingerprintError
-        It cannot be read, or is of other languages.
+        The file cannot be read, or is of other languages.
     ParameterError
-        What is asked for is not one word.
+        ``word`` is not a single word.
     """
     table = TranslationTable.read(path, source=source, target=target)
     origin = table.origin

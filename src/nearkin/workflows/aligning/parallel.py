@@ -1,4 +1,4 @@
-"""What the user named → batches of sentences and their translations, from two text files, a TMX file or a table."""
+"""Parallel corpus → batches of sentences and their translations, from two text files, a TMX file or a table."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _FORMATS = ("tmx", "csv", "tsv", "parquet", "arrow", "jsonl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelCorpus:
-    """Sentences of two languages, and where they are.
+    """Sentences of two languages, and their files.
 
     Parameters
     ----------
     paths : sequence of str
-        Two text files, line by line translations; or one TMX file or table.
+        Two text files whose lines are translations of each other; or one TMX file or table.
     source, target : str
-        Codes of the languages, such as de and en.
+        Language codes, such as de and en.
     source_column, target_column : str, optional
-        Of a table; by default the columns are guessed from the codes.
+        Columns of a table; by default guessed from the codes.
     file_format : str, optional
-        tmx, csv, tsv, parquet, arrow or jsonl; by default told from the name.
+        tmx, csv, tsv, parquet, arrow or jsonl; by default according to the file name.
     encoding : str
-        What text is in that is not UTF-8; a TMX file says so itself.
+        Fallback encoding of text that is not UTF-8; a TMX file declares its own.
 
     Raises
     ------
     ParameterError
-        There are more than two paths; the names of two files say the opposite of ``source`` and ``target``.
+        There are more than two paths, or the names of two files contradict ``source`` and ``target``.
     """
 
     paths: Sequence[str]
@@ -76,7 +76,7 @@ class ParallelCorpus:
 
     @property
     def size_bytes(self) -> int:
-        """Of the files; 0 if that is not known. Of a table, which is read once for each column, twice."""
+        """Size of the files; 0 if unknown; twice that of a table, which is read once per column."""
         try:
             total = sum(Path(path).stat().st_size for path in self.paths)
         except OSError:
@@ -85,7 +85,7 @@ class ParallelCorpus:
 
     @property
     def name(self) -> str:
-        """Of the files, for messages."""
+        """Names of the files, for messages."""
         return " and ".join(self.paths)
 
     @property
@@ -94,14 +94,14 @@ class ParallelCorpus:
         return self.file_format == "tmx" or (self.file_format is None and stem.endswith(".tmx"))
 
     def batches(self, *, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:
-        """Batches of `DOCUMENTS_SCHEMA` of both languages, row by row translations; texts are valid UTF-8 or null.
+        """Yield batches of `DOCUMENTS_SCHEMA` of both languages, with aligned rows; texts are valid UTF-8 or null.
 
         Raises
         ------
         SourceError
-            A file cannot be read, has no such column or language, or two files have not as many lines.
+            A file cannot be read or lacks a column or language, or two files have different numbers of lines.
         StreamFault
-            A file breaks off; all before was handed out.
+            A file breaks off; everything before was yielded.
         """
         if len(self.paths) == 2:
             yield from self._two_files(progress)
@@ -118,8 +118,8 @@ class ParallelCorpus:
                 counts = [pairs.n_rows + n for n in pairs.n_left]
                 raise SourceError(
                     f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]:,}: line "
-                    "by line translations have as many. Look where they begin to differ; a line end inside a "
-                    "sentence is a frequent cause."
+                    "by line translations need equal numbers. Check where they begin to differ; a line break inside a "
+                    "sentence is a common cause."
                 )
 
     def _tmx(self, progress: Callable[[int], None]) -> Iterator[Pair]:
@@ -142,12 +142,12 @@ class ParallelCorpus:
         if self.file_format is None and by_suffix(path)[0] is None:
             raise SourceError(
                 f"{path}: one file must be TMX or a table (CSV, TSV, Parquet, Arrow, JSON Lines), and its name does "
-                "not say so. Name two text files, or add --format."
+                "not show which. Name two text files, or add --format."
             )
         file_format = self.file_format or by_suffix(path)[0]
         source = resolve_sources([path], file_format=file_format, has_columns_later=True).sources
         if len(source) != 1:
-            raise SourceError(f"{path}: is a folder. Name the file that is meant.")
+            raise SourceError(f"{path}: is a folder. Name a file.")
         columns = self._columns(source[0], say)
         sides = [replace(source[0], text=column, id=None) for column in columns]
         readers = [batches_of(side, _BATCH_BYTES, None, progress, None, self.encoding, no_note) for side in sides]
@@ -188,7 +188,7 @@ class ParallelCorpus:
     @contextmanager
     def _stream(self, path: str, progress: Callable[[int], None]) -> Iterator[ByteStream]:
         if Path(path).is_dir():
-            raise SourceError(f"{path}: is a folder. Name the file that is meant.")
+            raise SourceError(f"{path}: is a folder. Name a file.")
         head = head_of_file(path, path, self.encoding)
         if head.fault is not None:
             raise SourceError(f"{path}: this is {head.fault}.")
@@ -201,7 +201,7 @@ class ParallelCorpus:
 
 
 def guessed_column(names: Sequence[str], language: str, role: str) -> str | None:
-    """The column of a language, or of the role that it has.
+    """Guess the column of a language, by its code or its role.
 
     Examples
     --------
@@ -217,18 +217,18 @@ def guessed_column(names: Sequence[str], language: str, role: str) -> str | None
         one: next((name for name in names if name.lower() in likely), None)
         for one, likely in {"source": ("source", "src"), "target": ("target", "tgt", "trg")}.items()
     }
-    # one alone is another thing: "source" often says where a pair comes from
+    # both must exist: "source" alone often names the origin of a pair
     return None if None in of_roles.values() else of_roles[role]
 
 
 class _InStep:
-    """Two streams of batches cut so that each batch of the one has as many rows as that of the other."""
+    """Two streams of batches, cut into batches with equal numbers of rows."""
 
     def __init__(self, one: Iterator[pa.RecordBatch], other: Iterator[pa.RecordBatch]) -> None:
         self._streams = one, other
         self.n_rows = 0
         self.n_left = [0, 0]
-        """Rows of each that the other had no row for."""
+        """Rows of each that have no counterpart."""
 
     def pairs(self) -> Iterator[Pair]:
         waiting: list[pa.RecordBatch | None] = [None, None]
@@ -251,7 +251,7 @@ class _InStep:
 
 
 def _check_names(paths: Sequence[str], source: str, target: str) -> None:
-    """Refuse news.en news.de where de is the source: the names say that they are swapped."""
+    """Refuse news.en news.de if de is the source: the names show that they are swapped."""
     parts = [set(Path(path).name.lower().split(".")) for path in paths]
     source, target = source.lower(), target.lower()
     if source != target and target in parts[0] - parts[1] and source in parts[1] - parts[0]:

@@ -1,4 +1,4 @@
-"""Sentences and their translations → a translation table."""
+"""Sentences and their translations → translation table."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _NULL = "the text is null"  # an empty side, not a broken one
 
 @dataclass(frozen=True, slots=True)
 class AlignOptions:
-    """How a table is learned.
+    """Options of learning a table.
 
     Parameters
     ----------
     aligner : {"auto", "model-1", "eflomal"}
-        "auto" is eflomal where that is installed, else IBM Model 1.
+        "auto" means eflomal if installed, else IBM Model 1.
     iterations : int
-        Of Model 1.
+        Iterations of Model 1.
     stem : bool
         Whether words become their Snowball stems.
     pruning : Pruning
     rules : ReadingRules
-        What a broken line, or a file that breaks off, does; by default either stops the run.
+        What to do at an invalid line or a truncated file; by default either stops the run.
     """
 
     aligner: Aligner = "auto"
@@ -62,7 +62,7 @@ class AlignOptions:
         Model1(self.iterations)
 
     def chosen(self) -> Model1 | Eflomal:
-        """The aligner; MissingExtraError where it is named and not installed."""
+        """Return the aligner; MissingExtraError if the requested one is not installed."""
         if self.aligner == "eflomal" or (self.aligner == "auto" and is_installed()):
             return Eflomal()
         return Model1(self.iterations)
@@ -70,20 +70,21 @@ class AlignOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aligned:
-    """A table that was learned, and from what.
+    """Table that was learned, and counts of its input.
 
     Parameters
     ----------
     table : TranslationTable
     n_pairs, n_empty, n_too_long, n_unreadable : int
-        Pairs of sentences that were read; left out because a side is empty, has more than 200 words, or is broken.
+        Sentence pairs read; omitted because a side is empty, has more than 200 words, or is invalid.
     n_word_pairs : int
-        A word of a sentence and one of its translation, over all sentences.
+        Pairs of a word of a sentence and one of its translation, over all sentences.
     perplexities : tuple of tuple of float
-        Of target words, then of source words: before the first iteration and after each; empty for eflomal.
+        Perplexities of target words, then of source words: before the first iteration, then after each; empty
+        for eflomal.
     align_s, elapsed_s : float
     damaged_files : tuple of DamagedFile
-        Those of which only a part was used.
+        Files of which only a part was used.
     """
 
     table: TranslationTable
@@ -98,7 +99,7 @@ class Aligned:
     damaged_files: tuple[DamagedFile, ...] = ()
 
     def summary(self) -> dict[str, object]:
-        """For a program."""
+        """Return the fields as JSON types."""
         return {
             "command": "align train",
             **table_summary(self.table),
@@ -115,7 +116,7 @@ class Aligned:
 
 
 def table_summary(table: TranslationTable) -> dict[str, object]:
-    """What a table is, for a program."""
+    """Return a description of a table as JSON types."""
     return {
         "source": table.origin.source,
         "target": table.origin.target,
@@ -148,13 +149,13 @@ def train(
     Raises
     ------
     SourceError
-        The corpus cannot be read, or has no pair of sentences.
+        The corpus cannot be read, or has no sentence pair.
     TruncatedInputError
-        It breaks off, and the options do not take what comes before.
+        The corpus breaks off, and the options do not allow the part before to be used.
     DocumentError
-        A line is broken, and the options say that this stops the run; or more are broken than they allow.
+        A line is invalid, and the options stop the run; or more are invalid than they allow.
     ParameterError
-        Learning takes more memory than it may.
+        Learning needs more memory than allowed.
     """
     options, resources = options or AlignOptions(), resources or Resources()
     meter = Meter(progress or Silent())
@@ -186,7 +187,7 @@ def train(
 
 
 def save(table: TranslationTable, out: Path) -> None:
-    """Write it whole or not at all."""
+    """Write a table completely or not at all."""
     with published(out) as aside:
         table.write(aside)
 
@@ -194,7 +195,7 @@ def save(table: TranslationTable, out: Path) -> None:
 def _read(
     corpus: ParallelCorpus, words: TableWords, options: AlignOptions, resources: Resources, meter: Meter
 ) -> tuple[SentencePairs, int, tuple[str, ...]]:
-    """The pairs of sentences as numbers of words, how many were broken, and where a file broke off."""
+    """Return the sentence pairs as numbers of words, the number of invalid ones, and where a file broke off."""
     growing, n_unreadable = GrowingPairs(), 0
     with meter.stage("read", corpus.size_bytes, "bytes") as progress:
 
@@ -203,7 +204,7 @@ def _read(
             n_broken = int(pc.sum(is_broken).as_py() or 0)
             where = _where(corpus, pair, is_broken) if n_broken else ""
             if n_broken and options.rules.on_error == "stop":
-                raise DocumentError(f"{where}. --on-error skip-documents leaves such pairs out.")
+                raise DocumentError(f"{where}. --on-error skip-documents omits such pairs.")
             source, target = (pc.if_else(is_broken, None, batch["text"]).cast(pa.large_string()) for batch in pair)
             return words.of_source(source), words.of_target(target), n_broken, where
 
@@ -217,8 +218,8 @@ def _read(
         for fault in faults:
             said = f"{corpus.name}: {fault}. {counted(growing.n_read, 'pair')} of sentences were read before it"
             if not options.rules.takes_damaged:
-                raise TruncatedInputError(f"{said}; --on-error skip goes on with these alone.") from fault
-            progress.say(f"Warning: {said}, and the table is of these alone")
+                raise TruncatedInputError(f"{said}; --on-error skip continues with only these.") from fault
+            progress.say(f"Warning: {said}; the table uses only these")
     options.rules.check_readable(n_unreadable, growing.n_read, first)
     pairs = growing.frozen()
     if not len(pairs):
@@ -231,7 +232,7 @@ def _read(
 
 
 def _until_it_breaks(batches: Iterator[Pair], faults: list[StreamFault]) -> Iterator[Pair]:
-    """The batches before a fault, which is noted: what threads still work on is not lost by it."""
+    """Yield the batches before a fault, and record it: batches still processed by threads are not lost."""
     try:
         yield from batches
     except StreamFault as fault:
@@ -243,7 +244,7 @@ def _is_broken(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _where(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> str:
-    """The place of the first broken row, and what is wrong with it."""
+    """Return the place and the problem of the first invalid row."""
     row = is_broken.index(True).as_py()
     side = 0 if _is_broken(pair[0])[row].as_py() else 1
     name = corpus.paths[min(side, len(corpus.paths) - 1)]
@@ -251,7 +252,7 @@ def _where(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> st
 
 
 def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[str], None]) -> None:
-    """Say what looks as if the corpus were not what it is taken for."""
+    """Warn if the corpus looks wrong."""
     if pairs.n_empty > pairs.n_read // 2:
         say(
             f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')} an empty "
@@ -262,22 +263,22 @@ def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[st
 
 
 def _without_unreadable(pairs: SentencePairs, n_unreadable: int) -> SentencePairs:
-    """Broken pairs came as empty ones; they are counted once."""
+    """Correct the counts: invalid pairs are also counted as empty ones."""
     return replace(pairs, n_empty=pairs.n_empty - n_unreadable)
 
 
 def _by_model_1(
     model: Model1, pairs: SentencePairs, pruning: Pruning, resources: Resources, meter: Meter
 ) -> tuple[TranslationRows, tuple[tuple[float, ...], ...]]:
-    """Both directions, at the same time where there are threads for it."""
+    """Train both directions, in parallel if there are threads."""
     with meter.stage("measure", 0, "steps"):
         forward_bytes, backward_bytes = needed_bytes(pairs)
-    needed = forward_bytes + backward_bytes  # what the first has learned is kept while the second learns
+    needed = forward_bytes + backward_bytes  # the first result is kept while the second direction is trained
     if needed > resources.memory_bytes:
         raise ParameterError(
-            f"Aligning {counted(len(pairs), 'pair')} of sentences takes about {needed >> 20:,} MiB, and --memory "
-            f"allows {resources.memory_bytes >> 20:,} MiB. Give it more, align a part of them, or parts that are "
-            "merged after: nearkin align merge."
+            f"Aligning {counted(len(pairs), 'pair')} of sentences needs about {needed >> 20:,} MiB, and --memory "
+            f"allows {resources.memory_bytes >> 20:,} MiB. Raise --memory, align a part of them, or align parts "
+            "and merge them with: nearkin align merge."
         )
     n_passes = 2 * (model.iterations + 1)
     meter.progress.say(

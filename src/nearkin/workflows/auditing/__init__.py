@@ -1,1 +1,1 @@
-"""The recall that was really reached, from a sample of documents that is compared with everything."""
+"""Measured recall, from a sample of documents that is compared with everything."""

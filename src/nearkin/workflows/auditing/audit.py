@@ -1,4 +1,4 @@
-"""What a place holds, and who audits it."""
+"""Audit of a run or a collection."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ Manifest = DedupManifest | PairsManifest
 AUDITED: dict[str, type[Manifest]] = {
     command: kind for kind in (DedupManifest, PairsManifest) for command in kind.commands
 }
-"""The manifests of runs that can be audited, by their commands."""
+"""Manifests of runs that can be audited, by command."""
 
 
 def audit(place: str | Path, options: AuditOptions | None = None, progress: Progress | None = None) -> Audited:
-    """The recall of a finished run or of the searches of a collection, by comparing a sample with everything.
+    """Measure the recall of a finished run or of a collection's searches, by comparing a sample with everything.
 
     Parameters
     ----------
     place : str or Path
-        The directory of a finished run; or a collection, as `Collection.open` takes it.
+        Directory of a finished run, or a collection, as for `Collection.open`.
     options : AuditOptions, optional
     progress : Progress, optional
 
     Raises
     ------
     RunError
-        There is neither; the run is not finished, damaged, or of a command whose results are not audited.
+        There is neither; or the run is unfinished, damaged, or of a command whose results cannot be audited.
     SourceError
-        A file of the run's input is gone, or is not what it was.
+        An input file of the run is missing or changed.
     ParameterError
-        Options of a collection for a run.
+        Options for collections were given for a run.
     CollectionError
         The collection cannot be used.
     """
@@ -53,8 +53,8 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
     manifest = _manifest(directory)
     if options.tolerance is not None:
         raise ParameterError(
-            f"{directory} is a run, and is audited at its own threshold: 'method', '{options.tolerance.parameter}' and "
-            "the like are for collections.",
+            f"{directory} is a run, which is audited at its own threshold: 'method', "
+            f"'{options.tolerance.parameter}' and similar options are for collections.",
             named=("method", options.tolerance.parameter),
         )
     if isinstance(manifest, PairsManifest):
@@ -63,25 +63,25 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
 
 
 def _manifest(directory: Path) -> Manifest:
-    """Of a finished run."""
+    """Return the manifest of a finished run."""
     try:
         stored = json.loads(text_of(directory / MANIFEST))
     except (FileNotFoundError, NotADirectoryError) as error:
         if (directory / WORK).exists():
             raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
         raise RunError(
-            f"{directory} holds neither a finished run nor a collection: {MANIFEST} and {FILE} are not there."
+            f"{directory} holds neither a finished run nor a collection: {MANIFEST} and {FILE} are missing."
         ) from error
     except (OSError, ValueError) as error:
         raise RunError(f"{directory / MANIFEST} cannot be read ({error}). Run the command again.") from error
     if not isinstance(stored, dict):
-        raise RunError(f"{directory / MANIFEST} is no manifest of Nearkin.")
+        raise RunError(f"{directory / MANIFEST} is not a manifest of Nearkin.")
     check_results(directory, stored)
     command = stored.get("command")
     if not isinstance(command, str) or command not in AUDITED:
         raise RunError(
-            f"{directory} holds the results of nearkin {command}, which are not audited. Those of "
-            f"{', '.join(AUDITED)} are, and collections."
+            f"{directory} holds the results of nearkin {command}, which cannot be audited. Those of "
+            f"{', '.join(AUDITED)} can, and so can collections."
         )
     try:
         return AUDITED[command].of(stored)

@@ -1,4 +1,4 @@
-"""What an audit asks and what it answers, whatever is audited."""
+"""Options and results of every audit."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from nearkin.records import I64
 
 SAMPLE = 500
 MAX_MISSED = 1_000_000
-"""Pairs that are named; how many there are is told in any case."""
+"""Maximum number of listed pairs; the total is always given."""
 MISSED_SCHEMA = pa.schema(
     [
-        pa.field("id_a", pa.large_string(), nullable=False),  # of the sampled document
+        pa.field("id_a", pa.large_string(), nullable=False),  # the sampled document
         pa.field("id_b", pa.large_string(), nullable=False),
         pa.field("similarity", pa.float64()),
     ]
@@ -29,18 +29,18 @@ MISSED_SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """What a user may choose about an audit.
+    """Options of an audit.
 
     Parameters
     ----------
     sample : int
-        Documents to compare with everything; all there are if these are fewer.
+        Number of documents to compare with everything; if there are fewer, all are compared.
     seed : int
-        Another seed draws other documents.
+        Random seed; a different seed draws other documents.
     tolerance : Tolerance or None
-        How a collection is asked: for collections only, where None stands for range search at its usual tolerance.
+        Search of a collection; None means range search at its usual tolerance. Only for collections.
     cache : Path or None
-        Of a collection in PostgreSQL; see `Collection.open`.
+        Cache of a collection in PostgreSQL; see `Collection.open`.
     threads : int
         At least 1.
     """
@@ -58,7 +58,7 @@ class AuditOptions:
                 raise ParameterError.of(name, "audit", f"an int >= {least}", value)
 
     def drawn(self, population: I64) -> I64:
-        """The sampled ones of a population, each as likely as another, in its order."""
+        """Draw the sample from a population, uniformly, in the order of the population."""
         if self.sample >= len(population):
             return population
         places = np.random.default_rng(self.seed).choice(len(population), self.sample, replace=False)
@@ -67,30 +67,30 @@ class AuditOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audited:
-    """What an audit found.
+    """Result of an audit.
 
     Parameters
     ----------
     what : str
-        What was audited, in words: "a run of nearkin dedup, clean".
+        The audited run or collection, for example "a run of nearkin dedup, clean".
     pairs : str
-        What counts as a true pair, in words: "different texts with jaccard ≥ 0.8 on words:5".
+        Definition of a true pair, for example "different texts with jaccard ≥ 0.8 on words:5".
     similarity : str
-        The name of what the column ``similarity`` of the missed pairs holds.
+        Name of the measure in column ``similarity`` of the missed pairs.
     estimate : AuditEstimate
     missed : pyarrow.Table
-        Of `MISSED_SCHEMA`: pairs that there are and that were not found, each once, the most similar first.
+        Pairs that exist and were not found, each once, the most similar first; with columns `MISSED_SCHEMA`.
     elapsed_s : float
     predicted_recall : float or None
-        What was said before; None if nothing was.
+        Predicted recall; None if there was no prediction.
     claims_all : bool
-        It was said that none is missed, for certain: the prediction is no expectation.
+        Whether the run guarantees to miss no pair, so that the prediction is certain.
     is_truncated : bool
-        More pairs were missed than ``missed`` names.
+        Whether more pairs were missed than ``missed`` lists.
     notes : tuple of str
         Sentences to print.
     proposed : tuple of ProposedSample
-        Samples that would tell more, where the interval is wide or nothing can be said.
+        Larger samples to suggest, if the interval is wide or there is no estimate.
     """
 
     what: str
@@ -106,7 +106,7 @@ class Audited:
     proposed: tuple[ProposedSample, ...] = field(default=())
 
     def to_dict(self) -> dict[str, object]:
-        """As JSON has it; the missed pairs are counted only."""
+        """Return the fields as JSON types, with only the number of missed pairs."""
         return {
             "audited": self.what,
             "pairs": self.pairs,
@@ -125,18 +125,18 @@ class Audited:
 
 
 Pair = tuple[str, str, float]
-"""The id of the sampled document, the other's, how similar they are."""
+"""Id of the sampled document, id of the other, and their similarity."""
 
 
 class MissedPairs:
-    """Gathers the pairs that were missed.
+    """Collector of missed pairs.
 
     Parameters
     ----------
     most : int
-        More are only counted.
+        Maximum number to keep; further pairs are only counted.
     is_across : bool
-        The ids are of two collections; in one, two sampled documents find each other, and the pair is told once.
+        Whether the ids are of two collections; within one, two sampled documents find each other, and count once.
     """
 
     def __init__(self, most: int = MAX_MISSED, *, is_across: bool = False) -> None:
@@ -145,7 +145,7 @@ class MissedPairs:
         self.is_truncated = False
 
     def take(self, pairs: Iterable[Pair]) -> None:
-        """Some more."""
+        """Add pairs."""
         for pair in pairs:
             key = (pair[0], pair[1]) if self._is_across else frozenset(pair[:2])
             if key in self._held:
@@ -157,7 +157,7 @@ class MissedPairs:
                 return
 
     def table(self) -> pa.Table:
-        """The most similar first."""
+        """Return the pairs, the most similar first."""
         ordered = sorted(self._held.values(), key=lambda pair: (-pair[2], pair[0], pair[1]))
         columns = list(zip(*ordered, strict=True)) or [(), (), ()]
         return pa.Table.from_arrays(

@@ -1,4 +1,4 @@
-"""The audit of a collection: what ``nearkin similar`` finds for a sample of its documents, and what there is."""
+"""Audit of a collection: results of ``nearkin similar`` for a sample of its documents, compared with all documents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LACKING: dict[Method, str] = {
 
 
 def audit_collection(place: str | Path, options: AuditOptions, progress: Progress) -> Audited:
-    """Ask a collection for what is similar to each of a sample of its documents, and compare with everything.
+    """Search a collection for documents similar to each of a sample, and compare the results with everything.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
 
 
 def _measured(tolerance: Tolerance) -> str:
-    """What the recall is of: two versions of a document need not be a pair by this definition."""
+    """Return what the recall measures: two versions of a document need not be a pair by this definition."""
     if tolerance.method == "minhash":
         return f"A true pair is two texts {tolerance.in_words()}: versions that share fewer words are not counted"
     by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
@@ -102,13 +102,13 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
     if n_documents > n_texts:
         notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
     if n_texts > n_answered:
-        notes.append(f"{counted(n_texts - n_answered, 'text')} cannot be asked for: {_LACKING[method]}")
+        notes.append(f"{counted(n_texts - n_answered, 'text')} cannot be queried: {_LACKING[method]}")
     notes.append("each sampled document is queried separately: a pair of two sampled documents counts twice")
     return tuple(notes)
 
 
 def _answered(connection: Connection, method: Method, current: I64) -> I64:
-    """Those contents that can be asked for."""
+    """Return the contents that can be queried."""
     able: list[int] = []
     for some in named(current.tolist()):
         if method == "si":
@@ -124,7 +124,7 @@ def _answered(connection: Connection, method: Method, current: I64) -> I64:
 def _ask(
     collection: OpenedCollection, seen: Snapshot, sample: I64, tolerance: Tolerance, progress: Progress
 ) -> tuple[Asked, U64]:
-    """The sampled contents, and the keys of what each found."""
+    """Return the sampled contents, and the keys of the results of each."""
     progress.start("ask", len(sample), "documents")
     parts: list[Asked] = []
     keys: list[U64] = []
@@ -145,7 +145,7 @@ def _ask(
 
 
 def _named(connection: Connection, own: I64, other: I64, similarities: list[float]) -> list[Pair]:
-    """The pairs by the first document that has each text."""
+    """Return the pairs, with the first document of each text."""
     names: dict[int, str] = {}
     for some in named(np.unique(np.concatenate([own, other])).tolist()):
         query = select(documents.c.content, documents.c.doc_id).where(

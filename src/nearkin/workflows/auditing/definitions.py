@@ -1,7 +1,7 @@
-"""What each way of asking a collection claims to find, found by comparing a sample with every stored text.
+"""True results of each search method of a collection, from comparing a sample with every stored text.
 
-Nothing here goes by segments, tables or conditions of SQL: letter counts and signatures come from the store, shared
-words and similarity indexes from the texts.
+No segments, tables or SQL conditions are used: letter counts and signatures come from the store, shared words
+and similarity indexes from the texts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIMILARITY: dict[Method, str] = {
     "hamming": "share of equal bits",
     "si": "1 - difference / similarity index",
 }
-"""What the similarity of a pair is, by method."""
+"""Measure of the similarity of a pair, by method."""
 _CONTENTS_AT_A_TIME = 1 << 13
 TrueOnes = tuple[I64, I64, F64]
 """Places in the sample, contents, similarities."""
@@ -40,7 +40,7 @@ TrueOnes = tuple[I64, I64, F64]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The sampled contents, without their texts.
+    """Sampled contents, without their texts.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Asked:
     counts : uint32 array, shape (n_sampled, n_dimensions)
     signatures : uint64 array, shape (n_sampled, n_words)
     sets : ShingleSets
-        By which the Jaccard similarity is.
+        Shingle sets, from which Jaccard similarity is computed.
     indexes : sequence of int or None
     """
 
@@ -60,7 +60,7 @@ class Asked:
 
     @classmethod
     def of(cls, counting: TextCounting, found: Sequence[Content], indexes: Sequence[int | None]) -> Asked:
-        """Of contents as the store has them."""
+        """Make it from contents in the store."""
         nothing = np.zeros(SIGNATURE.bits // 8, np.uint8)
         signatures = [nothing if one.signature is None else one.signature for one in found]
         return cls(
@@ -73,7 +73,7 @@ class Asked:
 
     @classmethod
     def joined(cls, parts: Sequence[Asked]) -> Asked:
-        """Some after others; there is at least one."""
+        """Concatenate at least one of them."""
         offsets = np.cumsum(np.concatenate([[0], *(part.sets.sizes for part in parts)]))
         sets = ShingleSets(
             np.concatenate([part.sets.hashes for part in parts]),
@@ -100,7 +100,7 @@ def compare_with_all(
     threads: int,
     progress: Progress,
 ) -> Iterator[TrueOnes]:
-    """What of the contents is within the tolerance of each that is asked for, some of them at a time.
+    """Yield the contents within the tolerance of each sampled content, in parts.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def compare_with_all(
     counting : TextCounting
     asked : Asked
     current : int64 array
-        Rising: the contents that count.
+        Ascending: the contents to compare.
     tolerance : Tolerance
     threads : int
     progress : Progress

@@ -1,4 +1,4 @@
-"""The audit of a finished run of ``nearkin pairs``: some documents on the left, each compared with all on the right."""
+"""Audit of a finished run of ``nearkin pairs``: some documents on the left, each compared with all on the right."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from nearkin.workflows.resources import Resources
 
 
 def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, progress: Progress) -> Audited:
-    """Compare a sample of the left side with the whole right side, and look the pairs up in what was reported.
+    """Compare a sample of the left side with the whole right side, and look the pairs up in the results.
 
     Raises
     ------
     RunError
-        The run is damaged, or the input does not give what it was made from.
+        The run is damaged, or does not match its input.
     SourceError
-        The input, or the table, is gone or changed.
+        The input, or the table, is missing or changed.
     """
     started = time.perf_counter()
     try:
@@ -57,7 +57,7 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
         prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)
         if prepared.vectors.fingerprint != told.fingerprint:
             raise FingerprintError(
-                f"{directory} was made in another way than this version of Nearkin goes: {told.fingerprint!r} and "
+                f"{directory} was made differently from this version of Nearkin: {told.fingerprint!r} and "
                 f"{prepared.vectors.fingerprint!r}. Run it again."
             )
         population = np.flatnonzero(prepared.vectors.left.sizes)
@@ -94,14 +94,13 @@ def _table(told: TableRecord | None) -> TranslationTable | None:
         table = table.turned()
     if table.fingerprint != told.fingerprint:
         raise SourceError(
-            f"{told.path}: is another translation table than the pairs were searched with: {table.fingerprint} and "
-            f"{told.fingerprint}."
+            f"{told.path}: is not the translation table of the run: {table.fingerprint} and {told.fingerprint}."
         )
     return table
 
 
 def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Meter, threads: int) -> tuple[U64, F64]:
-    """Of the sampled documents, those that the run should have reported; and their cosines."""
+    """Return the pairs of the sampled documents that the run should have reported, and their cosines."""
     vectors = prepared.vectors
     with meter.stage("compare", len(sample) * len(vectors.right), "pairs") as progress:
         parts = candidates_by_vectors(vectors, sample, chosen.threshold, threads=threads, advance=progress.advance)
@@ -116,14 +115,14 @@ def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Met
 
 
 def _stored_pairs(path: Path) -> pa.Table:
-    """The documents of all pairs: their rows, or, of a run of an earlier version, their names in the place of ids."""
+    """Read the documents of all pairs: rows, or, for runs of earlier versions, names, which were stored as ids."""
     with parquet.open_table(path) as file:
         kind = "row" if "left_row" in file.schema_arrow.names else "id"
         return file.read(columns=[f"left_{kind}", f"right_{kind}"])
 
 
 def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I64) -> U64:
-    """What the run reported of the sampled documents."""
+    """Return the reported pairs of the sampled documents."""
     rows = []
     for collected, name in zip((prepared.left, prepared.right), reported.column_names, strict=True):
         column = reported[name].combine_chunks()
@@ -138,7 +137,7 @@ def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I
         is_none = (place < 0) | (place >= len(collected))
         if is_none.any():
             raise damaged(
-                directory, f"pairs.parquet names {column[int(np.argmax(is_none))].as_py()!r}, which is no document"
+                directory, f"pairs.parquet names {column[int(np.argmax(is_none))].as_py()!r}, which is not a document"
             )
         rows.append(place)
     own = np.isin(rows[0], sample)
@@ -146,7 +145,7 @@ def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I
 
 
 def _counts(keys: U64, sample: I64) -> I64:
-    """Pairs of each sampled document."""
+    """Return the number of pairs of each sampled document."""
     return np.bincount(np.searchsorted(sample, rows_of(keys)[0]), minlength=len(sample)).astype(np.int64)
 
 

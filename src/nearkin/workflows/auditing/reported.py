@@ -1,4 +1,4 @@
-"""What a run said of sampled documents, for true pairs to be held against."""
+"""Reported pairs of sampled documents, for comparison with true pairs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _SHIFT = np.uint64(32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruePairs:
-    """Pairs of a sampled document with another that is alike enough; arrays of shape (n_pairs,).
+    """Pairs of a sampled document with a sufficiently similar one; arrays of shape (n_pairs,).
 
     Parameters
     ----------
     sampled : int64 array
         Place of the document in the sample.
     row : int64 array
-        Of the other one, in the run; rising.
+        Row of the other document in the run; ascending.
     ids : LargeStringArray
-        Of the other one, as it came.
+        Original id of the other document.
     places : LargeStringArray
-        Where the other one stands: what a run adds to an id that was used before.
+        Place of the other document, which a run adds to an id that was used before.
     digests : FixedSizeBinaryArray
-        Of its text.
+        Digest of its text.
     similarity : float64 array
     """
 
@@ -50,33 +50,33 @@ class TruePairs:
 
 
 def keys_of(place: I64, other: I64) -> U64:
-    """Of pairs: the place in the sample and the other document, both in one number."""
+    """Return the place in the sample and the other document of each pair in one number."""
     keys: U64 = (place.astype(np.uint64) << _SHIFT) | other.astype(np.uint64)
     return keys
 
 
 class Reported(Protocol):
-    """What a run reported."""
+    """Reported pairs of a run."""
 
     def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
-        """Which pairs count, as they are of different texts and new; which were found; the other's id in the run."""
+        """Return which pairs count (distinct texts, new), which were found, and the other's id in the run."""
 
     def n_unconfirmed(self, n_found: int) -> int:
-        """Pairs that the run reported and that are no true ones, once ``n_found`` were found."""
+        """Return the number of reported pairs that are not true, given that ``n_found`` true ones were found."""
 
 
 class ReportedWithin:
-    """Of a run over one collection.
+    """Reported pairs of a run over one collection.
 
     Parameters
     ----------
     directory : Path
     names : StringArray
-        Of all rows.
+        Names of all rows.
     rows : int64 array
-        Those that stand for their text; pairs of copies are left out.
+        Rows that represent their text; pairs of copies are omitted.
     sample : int64 array
-        Rising.
+        Ascending.
     """
 
     def __init__(self, directory: Path, names: pa.LargeStringArray, rows: I64, sample: I64) -> None:
@@ -90,43 +90,43 @@ class ReportedWithin:
         self._reported = np.unique(np.concatenate(keys))
 
     def _keys(self, row: I64, other: I64) -> U64:
-        """Of the pairs whose first row is sampled, its place in the sample and the other row in one number."""
+        """Return, for pairs whose first row is sampled, its place in the sample and the other row in one number."""
         place = np.minimum(np.searchsorted(self._sample, row), len(self._sample) - 1)
         is_sampled = self._sample[place] == row
         return keys_of(place[is_sampled], other[is_sampled])
 
     def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
-        """Every pair counts but that of a document with itself."""
+        """Judge pairs; all count except that of a document with itself."""
         is_other: Bool = self._sample[pairs.sampled] != pairs.row
         names = self._names.take(pa.array(pairs.row)).to_pylist()
         return is_other, np.isin(keys_of(pairs.sampled, pairs.row), self._reported), names
 
     def n_unconfirmed(self, n_found: int) -> int:
-        """What is left of the pairs that were reported."""
+        """Return the number of remaining reported pairs."""
         return len(self._reported) - n_found
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of a sampled document: who was reported, and whose texts were seen."""
+    """Facts about a sampled document: the documents reported for it, and the texts seen."""
 
     reported: set[str] = field(default_factory=set)
     seen: set[bytes] = field(default_factory=set)
 
 
 class ReportedAcross:
-    """Of a run against another collection: of the copies of a text there, the first is named.
+    """Reported pairs of a run against another collection; of the copies of a text there, only the first is named.
 
-    A name that was used before has its place behind it in what the run reports.
+    The run appends the place to a name that was used before.
 
     Parameters
     ----------
     directory : Path
     names : StringArray
-        Of the rows to clean.
+        Names of the rows to clean.
     sample : int64 array
     digests : sequence of bytes
-        Of the texts of the sample: exact copies of them are no pairs of different texts.
+        Digests of the sampled texts: their exact copies are not pairs of distinct texts.
     """
 
     def __init__(self, directory: Path, names: pa.LargeStringArray, sample: I64, digests: Sequence[bytes]) -> None:
@@ -139,7 +139,7 @@ class ReportedAcross:
                 self._known[at].reported.add(name)
 
     def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
-        """The first of each text counts."""
+        """Judge pairs; only the first of each text counts."""
         counts, found = np.zeros(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
         names = pairs.ids.to_pylist()
         columns = zip(pairs.sampled.tolist(), names, pairs.places.to_pylist(), pairs.digests.to_pylist(), strict=True)
@@ -156,25 +156,25 @@ class ReportedAcross:
         return counts, found, names
 
     def n_unconfirmed(self, n_found: int) -> int:
-        """Not known: pairs of exact copies are among those that were reported."""
+        """Return None: the reported pairs include exact copies."""
         return 0
 
 
 def _stored_pairs(directory: Path, names: pa.LargeStringArray) -> Iterator[tuple[I64, I64]]:
-    """The rows of the stored pairs, some at a time."""
+    """Yield the rows of the stored pairs, some at a time."""
     for batch in _batches(directory):
         yield _rows_of(directory, batch, "a", names), _rows_of(directory, batch, "b", names)
 
 
 def _stored_names(directory: Path, names: pa.LargeStringArray) -> Iterator[tuple[I64, pa.LargeStringArray]]:
-    """The rows of the documents to clean, and the names of the others; earlier versions wrote names as ids."""
+    """Yield the rows of the documents to clean, and the names of the others; earlier versions stored names as ids."""
     for batch in _batches(directory):
         others = batch["name_b"] if "name_b" in batch.schema.names else batch["id_b"]
         yield _rows_of(directory, batch, "a", names), others.cast(pa.large_string())
 
 
 def _rows_of(directory: Path, batch: pa.RecordBatch, side: str, names: pa.LargeStringArray) -> I64:
-    """The rows of one side of some pairs; earlier versions wrote no rows, but each name once, as an id."""
+    """Return the rows of one side of pairs; earlier versions stored unique names as ids instead."""
     if f"row_{side}" in batch.schema.names:
         rows = batch[f"row_{side}"]
     else:
@@ -195,7 +195,7 @@ def _batches(directory: Path) -> Iterator[pa.RecordBatch]:
 
 
 def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
-    """How many documents of the input a run reported in some pair."""
+    """Return the number of input documents that a run reported in a pair."""
     found: list[pa.Array] = []
     for batch in _batches(directory):
         kind = "row" if "row_a" in batch.schema.names else "id"  # earlier versions wrote no rows
@@ -205,7 +205,7 @@ def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
 
 @contextmanager
 def blaming(directory: Path) -> Iterator[None]:
-    """Of options that a run stored: what breaks their rules is damage of the run, and no option of the audit."""
+    """Treat invalid stored options as damage of the run rather than errors in the audit's options."""
     try:
         yield
     except ParameterError as error:
@@ -213,5 +213,5 @@ def blaming(directory: Path) -> Iterator[None]:
 
 
 def damaged(directory: Path, why: str) -> RunError:
-    """A run that cannot be what its command wrote."""
+    """Return the error for a run that its command cannot have written."""
     return RunError(f"The run in {directory} is damaged ({why}). Run it again, and audit that run.")

@@ -1,7 +1,6 @@
-"""The audit of a finished run of ``nearkin dedup``: its sample against its whole input, by the run's own measure.
+"""Audit of a finished run of ``nearkin dedup``: its sample against its whole input, by the run's own measure.
 
-Exact copies are one text, as they are for the run: they are found by their digests, whatever the recall, and counting
-them would flatter it.
+Exact copies are one text, as in the run: digests find all of them, so counting them would inflate the recall.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.rereading import Reread, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
-"""Of sampled documents, in memory; where there are more the input is read once for each so many."""
-_SHINGLE_S = 2e-6  # measured: about so long for each shingle of the sample when it is met in the input
+"""Maximum shingles of sampled documents in memory; for a larger sample the input is read once per part."""
+_SHINGLE_S = 2e-6  # measured: approximate time per shingle of the sample that occurs in the input
 _COLUMNS = ("id", "name", "reason", "copy_of", "copy_of_row", "n_characters", "n_shingles")
 Comparable = tuple[I64, pa.RecordBatch, ShingleSets]
 """Rows, prepared documents and their shingles."""
@@ -56,7 +55,7 @@ Comparable = tuple[I64, pa.RecordBatch, ShingleSets]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """A finished run, with its input to be read again.
+    """Finished run, with its input for a second reading.
 
     Parameters
     ----------
@@ -64,11 +63,11 @@ class StoredRun:
     options : DedupOptions
     names : LargeStringArray, shape (n_inputs,)
     rows : int64 array
-        Rising: the documents with a text; in a run without another collection one for each text.
+        Ascending: the documents with a text; in a run without another collection one for each text.
     n_characters, n_shingles : int64 arrays, shape (n_inputs,)
     inputs : Reread
     others : Reread or None
-        The other collection, of a run against one.
+        The other collection, if the run has one.
     """
 
     directory: Path
@@ -82,14 +81,14 @@ class StoredRun:
 
     @classmethod
     def load(cls, directory: Path, manifest: DedupManifest, *, threads: int, progress: Progress) -> StoredRun:
-        """From its directory.
+        """Load a run from its directory.
 
         Raises
         ------
         RunError
-            It is damaged.
+            The run is damaged.
         SourceError
-            Its input is gone, or changed.
+            Its input is missing or changed.
         """
         try:
             with blaming(directory):
@@ -101,7 +100,7 @@ class StoredRun:
             inputs = again(manifest.inputs, *how)
             others = again(manifest.against, *how) if manifest.against else None
             if inputs.n_documents != len(table):
-                raise damaged(directory, "documents.parquet and manifest.json tell of different inputs")
+                raise damaged(directory, "documents.parquet and manifest.json describe different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))
             if others is None:
                 stands = pc.and_(stands, table["copy_of_row"].is_null())
@@ -116,7 +115,7 @@ class StoredRun:
             TypeError,
             LookupError,
             AttributeError,
-        ) as error:  # whatever a damaged file leads to
+        ) as error:  # any error of a damaged file
             raise damaged(directory, f"{type(error).__name__}: {error}") from error
         return cls(
             directory=directory,
@@ -130,7 +129,7 @@ class StoredRun:
         )
 
     def slices(self, sample: I64) -> Iterator[slice]:
-        """Parts of a sample whose shingles memory may hold; a document is never too long."""
+        """Yield parts of a sample whose shingles fit in memory, each at least one document."""
         running, start = np.cumsum(self.n_shingles[sample]), 0
         while start < len(sample):
             before = int(running[start - 1]) if start else 0
@@ -139,12 +138,12 @@ class StoredRun:
             start = end
 
     def shingled(self, item: tuple[I64, pa.RecordBatch, str]) -> Comparable:
-        """Documents of the input as the run had them.
+        """Return documents of the input as the run had them.
 
         Raises
         ------
         SourceError
-            One of them has another length than it had.
+            The length of a document has changed.
         """
         rows, batch, name = item
         prepared = prepare(batch, self.options.normalise, source_name=name)
@@ -159,7 +158,7 @@ def _check_inputs(directory: Path, manifest: DedupManifest) -> None:
 
 
 def _documents(path: Path) -> pa.Table:
-    """What is needed of a table of documents; earlier versions wrote neither names nor rows, but each id once."""
+    """Read the needed columns of a table of documents; earlier versions wrote unique ids but no names or rows."""
     with parquet.open_table(path) as file:
         table = file.read(columns=[name for name in _COLUMNS if name in file.schema_arrow.names])
     if "name" not in table.column_names:
@@ -169,7 +168,7 @@ def _documents(path: Path) -> pa.Table:
 
 
 def audit_run(directory: Path, manifest: DedupManifest, options: AuditOptions, progress: Progress) -> Audited:
-    """Compare a sample of a run's documents with all others, and look the pairs up in what it found.
+    """Compare a sample of a run's documents with all others, and look the pairs up in its results.
 
     Raises
     ------
@@ -201,7 +200,7 @@ def audit_run(directory: Path, manifest: DedupManifest, options: AuditOptions, p
 
 
 def _proposed(run: StoredRun, estimate: AuditEstimate, sample: I64, elapsed_s: float) -> tuple[ProposedSample, ...]:
-    """Samples that would tell more: the input is read once for each so many shingles, and each of them is met again."""
+    """Suggest samples for a better estimate; the costs are reading the input per part, and shared shingles."""
     mean = float(run.n_shingles[run.rows].mean()) if len(run.rows) else 0.0
     n_now = int(run.n_shingles[sample].sum())
 
@@ -223,7 +222,7 @@ def _notes(manifest: DedupManifest) -> tuple[str, ...]:
     if n_skipped := manifest.count("pairs_not_compared"):
         notes.append(
             f"the run did not compare up to {counted(n_skipped, 'pair')} of texts that share a "
-            "key with very many others, and so predicts no recall"
+            "key with very many others, so it predicts no recall"
         )
     return tuple(notes)
 
@@ -231,9 +230,9 @@ def _notes(manifest: DedupManifest) -> tuple[str, ...]:
 def _audit_part(
     run: StoredRun, whole: I64, part: slice, missed: MissedPairs, threads: int, progress: Progress
 ) -> tuple[F64, F64]:
-    """True pairs of some sampled documents, and how many of them were found; those that were not are gathered.
+    """Return the true pairs of sampled documents and how many of them were found; collect the missed ones.
 
-    A pair of which both documents are sampled counts half at each.
+    A pair of two sampled documents counts half for each.
     """
     sample = whole[part]
     index, digests = _index(run, sample, threads, progress)
@@ -253,12 +252,12 @@ def _audit_part(
         lost = np.flatnonzero(is_pair & ~was_found).tolist()
         missed.take((names[pairs.sampled[i]], others[i], float(pairs.similarity[i])) for i in lost)
     if n := reported.n_unconfirmed(n_met):
-        raise damaged(run.directory, f"{n:,} of its pairs are not alike enough by what the input says")
+        raise damaged(run.directory, f"{n:,} of its pairs are not similar enough according to the input")
     return n_true, n_found
 
 
 def _index(run: StoredRun, sample: I64, threads: int, progress: Progress) -> tuple[InvertedSets, list[bytes]]:
-    """The shingles of the sample, and the digests of its texts."""
+    """Return the shingles of the sample, and the digests of its texts."""
     progress.start("read sample", run.inputs.size_bytes, "bytes")
     hashes, n_units, sizes, digests = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], [np.zeros(1, np.int64)], []
     for _, prepared, sets in map_ordered(run.shingled, run.inputs.batches(progress, sample), threads=threads):
@@ -275,7 +274,7 @@ def _index(run: StoredRun, sample: I64, threads: int, progress: Progress) -> tup
 
 
 def _true_pairs(run: StoredRun, index: InvertedSets, threads: int, progress: Progress) -> Iterator[TruePairs]:
-    """Everything that the sample is compared with, some of it at a time, and what of it is alike enough."""
+    """Compare the sample with everything, part by part, and yield the similar pairs."""
     side = run.others or run.inputs
     wanted = run.rows if run.others is None else None
     options, text = run.options, pa.large_string()

@@ -1,1 +1,1 @@
-"""From files into a collection, and what is written about one."""
+"""Files → collection, and tables about a collection."""

@@ -25,13 +25,13 @@ def add_files(
     resources: Resources,
     progress: Progress,
 ) -> Added:
-    """Add every document of some files as one wave: all of them, or, if anything fails, none.
+    """Add every document of some files as one wave: all of them, or none if anything fails.
 
     Raises
     ------
     InputError
-        A file, or a column of it, cannot be used; or a document cannot be read and such are to stop the run; or more
-        documents cannot be read than the rules allow.
+        A file, or a column of it, cannot be used; a document cannot be read and the rules stop the run; or more
+        documents are unreadable than the rules allow.
     ParameterError
         A file belongs to the collection itself.
     CollectionError, OutputError

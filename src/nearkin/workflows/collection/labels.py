@@ -1,4 +1,4 @@
-"""A file of labels → pairs of ids and labels."""
+"""File of labels → pairs of ids and labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16,
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
-# in small letters, with blanks for "_" and "-"; of ids the first that is there is taken
+# in lower case, with blanks for "_" and "-"; the first name of an id column found is used
 _ID_NAMES = (
     *("id", "doc id", "docid", "document id", "documentid", "control number", "bates", "bates number", "document"),
     *("doc", "file", "filename", "file name", "path", "filepath", "file path", "name"),
@@ -30,16 +30,16 @@ _READ_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LabelsRead:
-    """What a file of labels says.
+    """Content of a file of labels.
 
     Parameters
     ----------
     pairs : tuple of (str, str)
-        Ids and labels, in the order of the file, without the blanks around them.
+        Ids and labels in file order, without surrounding blanks.
     n_without_label : int
-        Rows whose label is empty; they are not among the pairs.
+        Number of rows with an empty label; they are not among the pairs.
     id_column, label_column : str
-        The names of the columns; "column 1" and "column 2" of a file without a header.
+        Names of the columns; "column 1" and "column 2" in a file without a header.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -56,24 +56,24 @@ def read_labels(
     encoding: str = "utf-8",
     is_document: Callable[[str], bool] | None = None,
 ) -> LabelsRead:
-    """The ids and labels of a CSV or TSV file.
+    """Read the ids and labels of a CSV or TSV file.
 
     Parameters
     ----------
     path : Path
     doc_id, label : str, optional
-        The columns; if not given, those with a usual name, else, of two columns, the one that is left, or the first
-        for ids and the second for labels.
+        Columns. Default: those with a usual name; otherwise, of two columns, the remaining one, or the first for
+        ids and the second for labels.
     encoding : str
-        Of what is not UTF-8; a byte order mark is believed before it.
+        Fallback encoding of text that is not UTF-8; a byte order mark takes precedence.
     is_document : callable, optional
-        Whether an id is one of the collection's. Of two columns the first row is no header if it begins with one.
+        Whether an id is one of the collection's. If so, a first row of two columns that begins with it is no header.
 
     Raises
     ------
     SourceError
-        The file cannot be read; it has no such columns, or has one of them twice, or has several that may hold the
-        labels; or a row has not as many fields as the others.
+        The file cannot be read; a column is missing or occurs twice; several columns may hold the labels; or the
+        rows have different numbers of fields.
     ParameterError
         Both are the same column.
     """
@@ -107,7 +107,7 @@ def read_labels(
 
 
 def _text(path: Path, encoding: str) -> str:
-    """All of the file, whatever it is packed and written in."""
+    """Return all text of the file, unpacked and decoded."""
     name, encoding = str(path), check_encoding(encoding)
     head = head_of_file(name, name, encoding)
     try:
@@ -129,7 +129,7 @@ def _text(path: Path, encoding: str) -> str:
 
 
 def _rows(path: Path, text: str) -> list[tuple[int, list[str]]]:
-    """The rows that are not blank, each with the number of its last line."""
+    """Return the rows that are not blank, each with the number of its last line."""
     first = text[: text.find("\n") + 1] or text
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",\t;|", key=first.count), strict=True)
     return [(rows.line_num, row) for row in rows if row]
@@ -138,7 +138,7 @@ def _rows(path: Path, text: str) -> list[tuple[int, list[str]]]:
 def _is_headless(rows: Sequence[Sequence[str]], is_document: Callable[[str], bool] | None) -> bool:
     """Whether a file of two columns begins with an id and its label.
 
-    It does if the id is a document's, or the label occurs again: the name of a column is neither.
+    It does if the id is a document's, or the label occurs again: a column name is neither.
     """
     first = [value.strip() for value in rows[0]]
     if len(first) != 2 or any(_plain(value) in (*_ID_NAMES, *_LABEL_NAMES) for value in first):
@@ -150,7 +150,7 @@ def _is_headless(rows: Sequence[Sequence[str]], is_document: Callable[[str], boo
 
 @contextmanager
 def _long_fields() -> Iterator[None]:
-    """Longer fields than usual; the limit is one for the whole process, so it is put back."""
+    """Allow longer fields; the limit applies to the whole process, so it is restored afterwards."""
     was = csv.field_size_limit(_MAX_OF_A_FIELD)
     try:
         yield
@@ -159,7 +159,7 @@ def _long_fields() -> Iterator[None]:
 
 
 def _columns(path: Path, header: list[str], doc_id: str | None, label: str | None) -> tuple[int, int]:
-    """The places of the ids and of the labels."""
+    """Return the places of the ids and of the labels."""
     at_id, at_label = _named(path, header, doc_id), _named(path, header, label)
     if at_id is None:
         at_id = next(iter(_usual(path, header, _ID_NAMES, at_label)), None)
@@ -185,7 +185,7 @@ def _columns(path: Path, header: list[str], doc_id: str | None, label: str | Non
 
 
 def _named(path: Path, header: list[str], wanted: str | None) -> int | None:
-    """The place of a column that was asked for."""
+    """Return the place of a requested column."""
     if wanted is None:
         return None
     n_found = header.count(wanted.strip())
@@ -197,7 +197,7 @@ def _named(path: Path, header: list[str], wanted: str | None) -> int | None:
 
 
 def _known(path: Path, header: list[str], place: int | None, what: str, option: str) -> int:
-    """The place, if there is one."""
+    """Return the place, or raise an error if there is none."""
     if place is None:
         raise SourceError(
             f"Which column of {path} has the {what}? Name it with {option}. The columns are: {', '.join(header)}."
@@ -206,7 +206,7 @@ def _known(path: Path, header: list[str], place: int | None, what: str, option: 
 
 
 def _usual(path: Path, header: list[str], usual: tuple[str, ...], taken: int | None) -> list[int]:
-    """The places of usual names, the likeliest first, without that of the other column."""
+    """Return the places of usual names, the likeliest first, without that of the other column."""
     names, found = [_plain(name) for name in header], list[int]()
     for name in usual:
         places = [place for place, one in enumerate(names) if one == name and place != taken]
@@ -221,4 +221,4 @@ def _plain(name: str) -> str:
 
 
 def _twice(path: Path, name: str) -> SourceError:
-    return SourceError(f"{path} has more than one column {name!r}. Give each a name of its own.")
+    return SourceError(f"{path} has more than one column {name!r}. Give each a unique name.")

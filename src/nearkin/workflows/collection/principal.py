@@ -1,4 +1,4 @@
-"""Groups brought up to date, and a document that stands for one of them from now on."""
+"""Groups brought up to date, with a document that becomes the principal of its group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nearkin.collection.groups import CollectionGroups
 def groups_with_principal(
     collection: Collection, doc_id: str, *, gamma: float | None, threads: int
 ) -> tuple[CollectionGroups, int | None]:
-    """The groups as they are with a document as a principal, what changed before that, and the number of its group.
+    """Make a document a principal; return the groups, the changes before that, and the number of its group.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def groups_with_principal(
     Raises
     ------
     UnknownDocumentError
-        Before the groups are touched: what changed is told by the next call.
+        Raised before the groups are touched; the next call reports the changes.
     CollectionBusyError
         Another process is writing.
     """
@@ -44,7 +44,7 @@ def groups_with_principal(
 
 
 def _changes_of_both(before: CollectionGroups, now: CollectionGroups) -> CollectionGroups:
-    """The groups as they are, with what the first of two calls told, for the second has nothing left to tell."""
+    """Return the current groups, with the changes of the first of two calls; the second has none to report."""
     told = before.members
     new = {doc_id for doc_id, is_new in zip(told["doc_id"].to_pylist(), told["is_new"].to_pylist()) if is_new}
     members = now.members

@@ -1,4 +1,4 @@
-"""Tables for other programs: CSV, TSV, JSON Lines or Parquet, by the name of the file."""
+"""Tables for other programs: CSV, TSV, JSON Lines or Parquet, according to the file name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROWS_AT_A_TIME = 1 << 14
 
 
 def check_format(out: Path, option: str = "out") -> None:
-    """Refuse a name that says no format, before any work is done.
+    """Refuse a file name without a known format, before any work is done.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def check_format(out: Path, option: str = "out") -> None:
 
 
 def write_table(table: pa.Table, out: Path) -> None:
-    """Write a table; the file is whole or not there."""
+    """Write a table, completely or not at all."""
     with published(out) as aside:
         if out.suffix.lower() == ".parquet":
             parquet.write_table(table, aside)
@@ -48,7 +48,7 @@ def write_table(table: pa.Table, out: Path) -> None:
 
 
 def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
-    """A row for each conflict, the worst first, with the name of the column that the labels came from."""
+    """Return a row for each conflict, the worst first, with the name of the column of the labels."""
     fields = [("id_a", pa.large_string()), ("label_a", pa.large_string()), ("id_b", pa.large_string())]
     fields += [("label_b", pa.large_string()), ("relative_distance", pa.float64()), ("edit_similarity", pa.float64())]
     fields += [("jaccard", pa.float64()), ("passage", pa.large_string()), ("label_column", pa.large_string())]

@@ -1,4 +1,4 @@
-"""Clean a corpus of copies.
+"""Deduplication of a corpus.
 
 ::
 
@@ -7,5 +7,5 @@
            → tables, manifest, reporting
 
 ``job`` chains these steps; ``files`` runs the job on files into a directory, ``tables_in_memory`` on tables;
-``options`` is what a user may choose.
+``options`` holds the user's options.
 """

@@ -1,4 +1,4 @@
-"""What of one collection is already in another."""
+"""Documents that another collection already has."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from nearkin.workflows.dedup.searching import Sizes
 
 
 def first_in_other(corpus: Corpus) -> U32:
-    """For each text its first row in the other collection, NO_ROW if it is not there; shape (n_nodes,)."""
+    """Return the first row of each text in the other collection, NO_ROW if it is not there; shape (n_nodes,)."""
     first = np.full(corpus.n_nodes, NO_ROW)
     rows = np.flatnonzero(corpus.node[corpus.n_inputs :] != NO_NODE)[::-1] + corpus.n_inputs
-    first[corpus.node[rows]] = rows  # backwards, so that the first one stays
+    first[corpus.node[rows]] = rows  # backwards, so that the first row remains
     return first
 
 
 def others_first(corpus: Corpus, order: U32) -> U32:
-    """The texts of the other collection before those to clean, in the given order otherwise.
+    """Put the texts of the other collection before those to clean, and keep the given order otherwise.
 
-    Where very many texts share a key, each is compared with the first of them only: that must be the other collection.
+    If very many texts share a key, each is compared only with the first of them, which must be in the other collection.
     """
     is_mine = (corpus.sides[order] & THEIRS) == 0
     return order[np.argsort(is_mine, kind="stable")]
 
 
 def judge_across(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Judged:
-    """What matches between the two collections say of the documents to clean, which are not grouped."""
+    """Judge the documents to clean by the matches between the two collections; they are not grouped."""
     outcome = judge_against(corpus, options, sizes, matches)
     of_rows, is_copy = matches_across(corpus, matches)
     others = judge_others(corpus, options, sizes, of_rows, is_copy)
@@ -49,7 +49,7 @@ def judge_across(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
 
 
 def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Outcome:
-    """Drop what the other collection already has: each document's principal is the one there that is most like it."""
+    """Drop what the other collection already has; a document's principal is the most similar document there."""
     n = corpus.n_inputs
     nodes = corpus.node[:n]
     has_node = nodes != NO_NODE
@@ -71,9 +71,9 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
 
 
 def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
-    """Matches of rows, each of a document to clean with one of the other collection; and which are exact copies.
+    """Return matches of rows, each a document to clean with one of the other collection, and which are exact copies.
 
-    Every document to clean is named; of several copies of a text in the other collection the first is.
+    Every document to clean appears; of the copies of a text in the other collection only the first does.
     """
     n = corpus.n_inputs
     first = first_in_other(corpus)
@@ -82,7 +82,7 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
     starts = np.searchsorted(corpus.node[by_node], np.arange(corpus.n_nodes + 1))
 
     def across(mine: U32, theirs: U32, n_common: U32, n_mine: U32, n_theirs: U32) -> list[U32]:
-        """Columns of `Matches`, a row for each document that has the text ``mine``."""
+        """Return columns of `Matches`, with a row for each document that has the text ``mine``."""
         is_there = first[theirs] != NO_ROW
         n_rows = np.where(is_there, starts[mine + 1] - starts[mine], 0)
         place = np.arange(n_rows.sum()) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
@@ -103,7 +103,7 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
 
 
 def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, is_copy: Bool) -> OtherTable:
-    """Whether each document of the other collection had documents dropped for it; ``matches`` are those of rows."""
+    """Return which documents of the other collection caused documents to be dropped; ``matches`` are of rows."""
     n = len(corpus) - corpus.n_inputs
     likeness, drops = judge_pairs(matches, options)
     drops |= is_copy
@@ -118,7 +118,7 @@ def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
     n_documents = np.bincount(place, minlength=n).astype(np.int64)
     nodes = corpus.node[corpus.n_inputs :]
     has_node = nodes != NO_NODE
-    # of the copies of a text the first was named: what holds of it holds of all
+    # only the first copy of a text is in the matches: its result holds for all copies
     stands_for = np.arange(n)
     stands_for[has_node] = first_in_other(corpus)[nodes[has_node]].astype(np.int64) - corpus.n_inputs
     document, similarity, n_documents = document[stands_for], similarity[stands_for], n_documents[stands_for]
@@ -130,14 +130,14 @@ def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
 
 
 def _cannot_be_found(nodes: U32, corpus: Corpus, options: DedupOptions, sizes: Sizes) -> Bool:
-    """Which texts have too few shingles: they are found where all of a document is the same, and nowhere else."""
+    """Whether each text has too few shingles to be found other than as an exact copy."""
     at = np.minimum(nodes, np.uint32(corpus.n_nodes))
     n_units, n_shingles = (np.append(counted, np.uint32(0))[at] for counted in (sizes.n_units, sizes.n_shingles))
     return np.less(n_units, options.shingle.length) | np.less(n_shingles, options.min_shared or 1)
 
 
 def no_groups() -> GroupTable:
-    """Documents are held against the other collection and not grouped among themselves."""
+    """Return an empty table: documents compared with another collection are not grouped."""
     none = np.zeros(0, np.int64)
     return GroupTable(
         principal=none.astype(np.uint32),
@@ -152,9 +152,9 @@ def no_groups() -> GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class _MostSimilar:
-    """For each node the row in the other collection that it is dropped for; NO_ROW if there is none.
+    """Row in the other collection for which each node is dropped; NO_ROW if there is none.
 
-    Among equals it is the first row. ``is_overlap``: it does not lie in that one, but has something of it.
+    Of equally similar rows, the first. ``is_overlap``: the document is not contained in that row, but overlaps it.
     """
 
     row: U32
@@ -178,9 +178,9 @@ def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> 
 
 
 def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
-    """How similar documents to clean (left) are to those of the other collection, and whether they are dropped for it.
+    """Return the similarity of documents to clean (left) to the other collection's, and whether they are dropped.
 
-    A measure such as containment has a direction: what of the one lies in the other, or of the other in the one.
+    A measure such as containment has a direction: the share of one document in the other, or the reverse.
     """
     in_theirs, in_mine = options.measure.directions(across)
     if options.min_shared is not None or options.drop == "containing":
@@ -195,7 +195,7 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
 
 
 def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
-    """Which documents to clean are in the other one, rather than have something of it."""
+    """Whether each document to clean is contained in the other one, rather than overlapping it."""
     if options.drop in (None, "contained") and options.min_shared is None:
         return np.ones(len(across), np.bool_)
     if options.drop == "either":
@@ -204,7 +204,7 @@ def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
 
 
 def _from_both_sides(matches: Matches) -> Matches:
-    """Every pair twice, with each of its texts on the left."""
+    """Return every pair twice, with each of its texts on the left."""
     there = (matches.left, matches.right, matches.n_common, matches.n_left, matches.n_right)
     back = (matches.right, matches.left, matches.n_common, matches.n_right, matches.n_left)
     return Matches(*(np.concatenate(columns) for columns in zip(there, back, strict=True)))

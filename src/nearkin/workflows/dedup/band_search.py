@@ -1,4 +1,4 @@
-"""The search for Jaccard similarity: long texts by the bands of their sketches, short ones by prefixes, exactly."""
+"""Search by Jaccard similarity: long texts by the bands of their sketches, short ones exactly, by prefixes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nearkin.workflows.resources import Resources
 
 
 class BandKeys:
-    """What a text is found by: the bands of its sketch if it has many shingles, rare shingles if it has few.
+    """Keys by which a text is found: bands of its sketch if it has many shingles, else its rare shingles.
 
     Parameters
     ----------
@@ -39,20 +39,20 @@ class BandKeys:
         self.max_for_prefix = plan.exact_up_to(options.threshold)
 
     def is_long(self, sets: ShingleSets) -> Bool:
-        """Which texts are found by bands, shape (n_texts,)."""
+        """Whether each text is found by bands, shape (n_texts,)."""
         return sets.sizes >= self.exact_below
 
     def is_small(self, sets: ShingleSets) -> Bool:
-        """Which texts contribute rare shingles, shape (n_texts,)."""
+        """Whether each text contributes rare shingles, shape (n_texts,)."""
         return sets.sizes <= self.max_for_prefix
 
     def of_bands(self, sets: ShingleSets) -> U64:
-        """The key of each band of long texts, shape (n_bands, n_texts)."""
+        """Return the key of each band of long texts, shape (n_bands, n_texts)."""
         return self.bands.keys(self.minhash.sign(sets))
 
 
 class BandSearch(Search):
-    """By bands in which two sketches agree, and by rare elements that two small sets share."""
+    """Search by bands in which two sketches agree, and by rare elements that two small sets share."""
 
     def __init__(self, plan: BandPlan, corpus: Corpus, options: DedupOptions, work: Path, resources: Resources) -> None:
         super().__init__(corpus, options, work, resources)
@@ -64,7 +64,7 @@ class BandSearch(Search):
         return self.work / "bands.u64"
 
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
-        with open(self._band_file, "wb") as file:  # its full size at once; each chunk then writes its columns
+        with open(self._band_file, "wb") as file:  # allocated in full; each chunk then writes its columns
             file.truncate(8 * self.bands.bands * self.corpus.n_nodes)
         counts = np.zeros(1 << COUNT_BITS, np.uint32)
         for n_texts, counted in self._over_chunks(self._write_chunk, sizes):
@@ -75,7 +75,7 @@ class BandSearch(Search):
         self._write_prefixes(counts)
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences | None:
-        """Write band keys of the large sets; keep the small ones, and count how often their elements occur."""
+        """Write band keys of the large sets; keep the small ones, and count the occurrences of their elements."""
         is_long = self.keys.is_long(sets)
         self._write_band_keys(nodes, is_long, sets.where(is_long))
         is_small = self.keys.is_small(sets)
@@ -84,7 +84,7 @@ class BandSearch(Search):
         return Occurrences.of(small.hashes) if len(small.hashes) else None
 
     def _write_band_keys(self, nodes: U32, is_long: Bool, sets: ShingleSets) -> None:
-        """Nodes of a chunk follow one another, so each band is one stretch of the file."""
+        """Write the band keys of a chunk; its nodes are consecutive, so each band is one stretch of the file."""
         if not len(sets):
             return
         keys = np.zeros((self.bands.bands, len(nodes)), np.uint64)
@@ -98,7 +98,7 @@ class BandSearch(Search):
         save_arrays(path, {"nodes": nodes, "hashes": sets.hashes, "offsets": sets.offsets})
 
     def _write_prefixes(self, counts: U32) -> None:
-        """The rarest elements of each small set, now that it is known which are rare."""
+        """Write the rarest elements of each small set, now that the counts are known."""
         for path in sorted(self.work.glob("small-*.npz")):
             stored = load_arrays(path)
             nodes = stored["nodes"]
@@ -108,7 +108,7 @@ class BandSearch(Search):
             path.unlink()
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
-        """The bands, each in as many ranges of keys as memory asks for, and the prefix entries."""
+        """Return the bands, each split into as many ranges of keys as memory requires, and the prefix entries."""
         n_entries = int((sizes.n_shingles >= self.keys.exact_below).sum())
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
         if not n_entries:
@@ -117,11 +117,11 @@ class BandSearch(Search):
         return [KeyRange(band, i, n_ranges) for band, i in places] + super()._parts(sizes)
 
     def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
-        """The keys of the long texts of one band that lie in the range, or the prefix entries."""
+        """Return the keys of the long texts of one band that lie in the range, or the prefix entries."""
         if part.band is None:
             return super()._entries(part, sizes, order)
         n_nodes = self.corpus.n_nodes
-        sealed_length(self._band_file)  # which sees that it is what was written
+        sealed_length(self._band_file)  # checks that the file is unchanged
         keys = np.fromfile(self._band_file, np.uint64, n_nodes, offset=8 * part.band * n_nodes)
         wanted = part.holds(keys) & (sizes.n_shingles >= self.keys.exact_below)
         nodes = order[wanted[order]]

@@ -1,4 +1,4 @@
-"""Spool → what is known of every document, and which texts are the same."""
+"""Spool → facts about every document, and which texts are identical."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk
 
 MAX_DOCUMENTS = 2**32 - 2
-"""Rows are numbered in 32 bits, of which the last number stands for none."""
+"""Rows are 32-bit numbers, the last of which means none."""
 NO_NODE = np.uint32(0xFFFFFFFF)
 READABLE, EMPTY, UNREADABLE = 0, 1, 2
 MINE, THEIRS = np.uint8(1), np.uint8(2)
-"""Bits of a text's sides: it is among the documents to clean, it is in the other collection."""
+"""Bits for a text's sides: it is among the documents to clean, it is in the other collection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,21 +36,21 @@ class Corpus:
     ----------
     chunks : tuple of Chunk
     n_inputs : int
-        Rows below this are documents to clean; those from it on are the other collection of ``--against``.
+        Number of rows to clean; later rows are the other collection of ``--against``.
     status : uint8 array, shape (n_documents,)
         READABLE, EMPTY or UNREADABLE.
     n_characters : int64 array, shape (n_documents,)
-        Of the text as it came.
+        Length of the original text.
     keep_value : float64 array, shape (n_documents,)
-        NaN where there is none.
+        NaN if there is none.
     node : uint32 array, shape (n_documents,)
         NO_NODE for documents without a text.
     first_row : uint32 array, shape (n_nodes,)
-        Where each text occurs first.
+        First row of each text.
     is_against : bool
-        There is another collection, though it may be empty.
+        Whether there is another collection, which may be empty.
     repeated_ids : tuple of (row, earlier row)
-        Documents whose id was used before.
+        Documents whose id an earlier row has.
     """
 
     chunks: tuple[Chunk, ...]
@@ -68,14 +68,14 @@ class Corpus:
 
     @property
     def n_nodes(self) -> int:
-        """Distinct texts."""
+        """Number of distinct texts."""
         return len(self.first_row)
 
     @property
     def sides(self) -> U8:
-        """For each node MINE if a document to clean has its text, THEIRS if the other collection has.
+        """MINE for each node found among the documents to clean, THEIRS for each found in the other collection.
 
-        Both where there is no other.
+        Both bits are set if there is no other collection.
         """
         if not self.is_against:
             return np.full(self.n_nodes, MINE | THEIRS, np.uint8)
@@ -88,7 +88,7 @@ class Corpus:
 
 
 def check_not_too_many(n_documents: int) -> None:
-    """That rows can be numbered.
+    """Refuse more documents than rows can number.
 
     Raises
     ------
@@ -106,9 +106,9 @@ def check_not_too_many(n_documents: int) -> None:
 
 
 def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpus:
-    """Gather what later stages need of every document and find the exact copies.
+    """Gather the facts that later stages need, and find the exact copies.
 
-    Copies are texts that have the same SHA-256 once they are normalised.
+    Copies are texts with the same SHA-256 after normalisation.
     """
     n_documents = chunks[-1].end if chunks else 0
     check_not_too_many(n_documents)
@@ -138,7 +138,7 @@ def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpu
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of each document of a chunk; see `Corpus`."""
+    """Facts about each document of a chunk; see `Corpus`."""
 
     status: U8
     n_characters: I64
@@ -146,7 +146,7 @@ class Facts:
 
 
 def facts_of(chunk: Chunk) -> Facts:
-    """The columns of a chunk as arrays."""
+    """Return the columns of a chunk as arrays."""
     batch = chunk.batch()
     is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
     is_bad = batch["problem"].is_valid().to_numpy(zero_copy_only=False)
@@ -158,39 +158,39 @@ def facts_of(chunk: Chunk) -> Facts:
 
 
 def digests_of(chunk: Chunk) -> U64:
-    """SHA-256 of each text of a chunk once it is normalised, shape (n_documents, 4)."""
+    """Return the SHA-256 of each normalised text of a chunk, shape (n_documents, 4)."""
     return np.frombuffer(chunk.column("digest").buffers()[1], np.uint64).reshape(-1, 4)[: chunk.n_documents]
 
 
 def id_hashes_of(chunk: Chunk) -> U64:
-    """A hash of the id of each document of a chunk."""
+    """Return a hash of the id of each document of a chunk."""
     data, offsets = text_buffers(chunk.column("doc_id"))
     return hash_strings(data, offsets)
 
 
 def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:
-    """The node of each row, and the first row of each node."""
+    """Return the node of each row, and the first row of each node."""
     ordered, class_of, first_of_class = copies_of(digests[rows], rows)
     return number_by_first(ordered, class_of, first_of_class, n_documents)
 
 
 def copies_of(digests: U64, rows: U32) -> tuple[U32, I64, U32]:
-    """Classes of rows that have one digest.
+    """Find the classes of rows that share a digest.
 
     Parameters
     ----------
     digests : uint64 array, shape (n_rows, 4)
     rows : uint32 array, shape (n_rows,)
-        In rising order.
+        Ascending.
 
     Returns
     -------
     ordered : uint32 array, shape (n_rows,)
-        The rows, those of a class side by side and in rising order.
+        The rows, with those of a class adjacent and ascending.
     class_of : int64 array, shape (n_rows,)
-        The class of each of them.
+        Class of each of `ordered`.
     first_of_class : uint32 array, shape (n_classes,)
-        Its least row.
+        Smallest row of each class.
 
     Examples
     --------
@@ -202,26 +202,26 @@ def copies_of(digests: U64, rows: U32) -> tuple[U32, I64, U32]:
     keys, order = sort_by_key(np.ascontiguousarray(digests[:, 0]), places)
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
-    if (is_new[1:] & (keys[1:] == keys[:-1])).any():  # half a digest in common: then all four words must decide
+    if (is_new[1:] & (keys[1:] == keys[:-1])).any():  # part of a digest in common: compare all four words
         order = np.lexsort(digests.T).astype(np.uint32)
         is_new[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
     ordered = rows[order]
-    return ordered, np.cumsum(is_new) - 1, ordered[is_new]  # both sorts are stable, so this is the least row
+    return ordered, np.cumsum(is_new) - 1, ordered[is_new]  # both sorts are stable, so this is the smallest row
 
 
 def number_by_first(
     rows: NDArray[np.integer[Any]], class_of: I64, first_of_class: NDArray[np.integer[Any]], n_documents: int
 ) -> tuple[U32, U32]:
-    """Classes of rows as nodes, numbered in order of first occurrence.
+    """Number classes of rows as nodes, in order of first occurrence.
 
     Parameters
     ----------
     rows : int array, shape (n_rows,)
-        Those that have a text.
+        Rows that have a text.
     class_of : int64 array, shape (n_rows,)
-        The class of each of them.
+        Class of each of them.
     first_of_class : int array, shape (n_classes,)
-        The least row of each class.
+        Smallest row of each class.
     n_documents : int
 
     Returns
@@ -239,7 +239,7 @@ def number_by_first(
 
 
 def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
-    """Rows whose id stands at an earlier row of the same side, with that row."""
+    """Return rows whose id an earlier row of the same side has, each with that earlier row."""
     found: list[tuple[int, int]] = []
     for start, end in ((0, n_inputs), (n_inputs, len(id_hashes))):
         suspects = sharing_a_hash(id_hashes[start:end], np.arange(start, end, dtype=np.uint32))
@@ -248,7 +248,7 @@ def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tupl
 
 
 def sharing_a_hash(hashes: U64, rows: U32) -> U32:
-    """The rows whose hash some other row has too, in rising order."""
+    """Return the rows whose hash another row has too, in ascending order."""
     keys, rows = sort_by_key(hashes, rows)
     is_shared = np.zeros(len(keys), np.bool_)
     is_shared[1:] = keys[1:] == keys[:-1]
@@ -257,7 +257,7 @@ def sharing_a_hash(hashes: U64, rows: U32) -> U32:
 
 
 def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, int]]:
-    """Those of some rows, in rising order, whose id stands at an earlier one of them, with that one."""
+    """Return rows, of some ascending ones, whose id an earlier one of them has, each with that earlier row."""
     found: list[tuple[int, int]] = []
     earlier: dict[str, int] = {}
     for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):
@@ -269,7 +269,7 @@ def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, in
 
 
 def _ids_of(chunks: Sequence[Chunk], rows: U32) -> list[str]:
-    """The ids of rows in rising order."""
+    """Return the ids of rows in ascending order."""
     ids: list[str] = []
     for chunk in chunks:
         low, high = np.searchsorted(rows, [chunk.start, chunk.end])

@@ -1,4 +1,4 @@
-"""Where near-duplicates are sought: by threads of this process, or on a cluster. What is found is the same."""
+"""Engines of the search for near-duplicates: threads of this process, or a cluster. The results are the same."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DedupFound:
-    """What an engine found, and what the manifest says of the engine itself."""
+    """Results of an engine, and the manifest's record of the engine."""
 
     result: job.Result
     engine: Mapping[str, object] | None = None
 
 
 class DedupEngine(Protocol):
-    """What searches."""
+    """Engine of the search."""
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Refuse, before anything is read, what this engine cannot read."""
+        """Refuse, before anything is read, input that this engine cannot read."""
 
     def find(
         self,
@@ -48,7 +48,7 @@ class DedupEngine(Protocol):
         """Find the near-duplicates; see `workflows.dedup.job.find`."""
 
     def memory(self, result: job.Result) -> MemoryUse | None:
-        """What the search took, where it can be said."""
+        """Return the memory and time of the search, if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class DedupThreads:
     meter: Meter
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Refuse nothing."""
+        """Accept every source."""
 
     def find(
         self,
@@ -75,20 +75,20 @@ class DedupThreads:
         return DedupFound(found)
 
     def memory(self, result: job.Result) -> MemoryUse | None:
-        """What this process took."""
+        """Return the resources used by this process."""
         return manifest.memory(self.resources, self.meter, int(result.corpus.n_characters.max(initial=0)))
 
 
 @dataclass(frozen=True, slots=True)
 class DedupCluster:
-    """Tasks of a cluster; see `DedupEngine`."""
+    """Tasks on a cluster; see `DedupEngine`."""
 
     cluster: Cluster
     resources: Resources
     meter: Meter
 
     def check(self, sources: Sequence[Source]) -> None:
-        """Refuse what is not the same wherever a task reads it."""
+        """Refuse sources that do not have the same content wherever a task reads them."""
         check_can_be_shared(sources)
 
     def find(
@@ -109,12 +109,12 @@ class DedupCluster:
             return DedupFound(find(*given, rules=rules, resources=self.resources, meter=self.meter), stages.about)
 
     def memory(self, result: job.Result) -> MemoryUse | None:
-        """Nothing: most of it was taken by tasks."""
+        """Return None: tasks use most of the memory."""
         return None
 
 
 def dedup_engine(engine: Engine, resources: Resources, meter: Meter) -> DedupEngine:
-    """The way of an engine to search."""
+    """Return the search of an engine."""
 
     def on_cluster(chosen: Cluster) -> DedupEngine:
         return DedupCluster(chosen, resources, meter)

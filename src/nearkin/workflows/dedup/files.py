@@ -1,4 +1,4 @@
-"""Deduplicate files: from arguments on a command line to a directory of results."""
+"""Deduplication of files: from command line arguments to a directory of results."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What is written, and what happens to what is there.
+    """Files to write, and what to do with existing results.
 
     Parameters
     ----------
     resume, overwrite : bool
-        Go on with an unfinished run; replace the results of an earlier one.
+        Continue an unfinished run; replace the results of an earlier run.
     kept : bool
-        Write the cleaned corpus too.
+        Whether to write the cleaned corpus.
     report : bool
-        Write ``report.html``.
+        Whether to write ``report.html``.
     """
 
     resume: bool = False
@@ -57,7 +57,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """A result, its tables written, with what it was made from.
+    """Result with its tables written, and the input it was made from.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class RunResult:
     options : DedupOptions
     sourced : Sourced
     inputs : sequence of Input
-        The documents once more, in the same order: what of standard input is needed again was saved.
+        Documents for a second reading, in the same order; the needed part of standard input was saved.
     saved_stdin : Path or None
     directory : RunDirectory
     resources : Resources
@@ -84,31 +84,31 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a command wrote beside the tables, as the manifest has it."""
+    """Files that a command wrote beside the tables, as the manifest lists them."""
 
     kept: tuple[KeptFile, ...] | None = None
     families: FamilyCounts | None = None
 
 
 class Ending(Protocol):
-    """What a command does with a result beside its tables."""
+    """Command's use of a result, beyond its tables."""
 
     @property
     def command(self) -> str:
-        """Its name, for the manifest."""
+        """Name of the command, for the manifest."""
 
     @property
     def twice(self) -> str | None:
-        """What reads the input a second time, for messages; None if nothing does."""
+        """Name of what reads the input a second time, for messages; None if nothing does."""
 
     def check(self, sourced: Sourced) -> None:
-        """Refuse input of which what is wanted cannot be written."""
+        """Refuse input for which the requested files cannot be written."""
 
     def write(self, found: RunResult) -> Written:
-        """Write what is wanted from the input."""
+        """Write the requested files from the input."""
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
-        """Write the page, from the manifest so far; why it could not be drawn, if so."""
+        """Write the page from the manifest so far; return why it could not be drawn, if so."""
 
 
 def dedup_files(
@@ -124,9 +124,9 @@ def dedup_files(
     preset: str | None = None,
     engine: Engine = LOCAL,
 ) -> DedupManifest:
-    """Find near-duplicates in files, write the tables into a directory, and end as the command wants.
+    """Find near-duplicates in files, write the tables into a directory, and finish as the command requires.
 
-    A cluster must see the files, and the directory, under the same paths; without an ``ending`` it is that of
+    A cluster must see the files and the directory under the same paths. The default ``ending`` is that of
     ``nearkin dedup``.
 
     Returns
@@ -172,7 +172,7 @@ def dedup_files(
                 )
                 more = ending.write(found)
             record = _record(found, searched.engine, more, command=ending.command, preset=preset)
-            sourced.check_unchanged()  # nor is a digest that of other bytes
+            sourced.check_unchanged()  # so the digests are those of the bytes that were searched
             if delivery.report:
                 problem = ending.report(found, record)
                 record = replace(record, report_problem=problem, stages=tuple(meter.costs))
@@ -184,7 +184,7 @@ def dedup_files(
 def _record(
     found: RunResult, engine: Mapping[str, object] | None, written: Written, *, command: str, preset: str | None
 ) -> DedupManifest:
-    """The manifest, but for the report and the memory."""
+    """Return the manifest, without the report and the memory."""
     sourced, meter = found.sourced, found.meter
     told, others = (describe(sources, found.resources, meter) for sources in (sourced.sources, sourced.others))
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
@@ -205,35 +205,35 @@ def _find(
 
 
 def _all_inputs(sourced: Sourced) -> list[Input]:
-    """What is read, as it is numbered in the spool."""
+    """Return the inputs in the order of their numbers in the spool."""
     sides = (sourced.sources, sourced.others)
     return [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
 
 
 def _opened(saved: Path | None, asked: ReadingRequest) -> contextlib.AbstractContextManager[BinaryIO | None]:
-    """Standard input from its start, where it was saved; else as it comes."""
+    """Open standard input from its start if it was saved, else as it arrives."""
     return open(saved, "rb") if saved else contextlib.nullcontext(asked.stdin)
 
 
 @dataclass(frozen=True, slots=True)
 class DedupEnding:
-    """The cleaned corpus and the page of ``nearkin dedup``."""
+    """Cleaned corpus and report of ``nearkin dedup``."""
 
     delivery: Delivery
     command: str = "dedup"
 
     @property
     def twice(self) -> str | None:
-        """The cleaned corpus is made from the input."""
+        """The cleaned corpus, which is written from the input."""
         return "--write-kept" if self.delivery.kept else None
 
     def check(self, sourced: Sourced) -> None:
-        """What was kept of a run is not written again."""
+        """Refuse results of a run if the cleaned corpus is to be written."""
         if self.delivery.kept:
             check_can_be_written(sourced.sources)
 
     def write(self, found: RunResult) -> Written:
-        """The cleaned corpus."""
+        """Write the cleaned corpus."""
         if not self.delivery.kept:
             return Written()
         written = write_kept_corpus(
@@ -248,7 +248,7 @@ class DedupEnding:
         return Written(kept=written)
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
-        """``report.html``."""
+        """Write ``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             told = told_of(found.result, found.options)
             return write_report(found.directory.path / "report.html", manifest, told, found.options, progress)

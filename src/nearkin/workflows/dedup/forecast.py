@@ -1,4 +1,4 @@
-"""What cleaning a corpus would take, by a sample of its documents: nothing is searched."""
+"""Forecast of cleaning a corpus, from a sample of its documents; nothing is searched."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def forecast(
     resources: Resources,
     progress: Progress | None = None,
 ) -> CorpusForecast:
-    """Read a sample, compare some of its documents, and plan the search of a corpus of any size like it.
+    """Read a sample, compare some of its documents, and plan the search of a similar corpus of any size.
 
     Parameters
     ----------
     asked : ReadingRequest
-        The sample: some thousands of documents.
+        The sample: a few thousand documents.
     options : DedupOptions
     n_documents : int or None
-        Of the corpus; None: as many as in the sample.
+        Size of the corpus; None: that of the sample.
     resources : Resources
     progress : Progress, optional
 
@@ -54,7 +54,7 @@ def forecast(
         corpus, _ = collect(texts.inputs, None, spool, options, rules=texts.rules, resources=resources, meter=meter)
         if not len(corpus):
             names = first_of([source.name for source in texts.sources], 3)
-            raise SourceError(f"{names}: no documents; a plan needs some.")
+            raise SourceError(f"{names}: no documents; a plan needs a sample.")
         n_documents = n_documents or len(corpus)
         check_not_too_many(n_documents)
         n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))

@@ -1,4 +1,4 @@
-"""Matches → groups of texts, with the lowest similarity inside each."""
+"""Matches → groups of texts, with the lowest similarity within each."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
 
 MAX_FOR_ALL_PAIRS = 50
-"""Groups of up to so many distinct texts have every pair inside verified for their lowest similarity."""
+"""Maximum number of distinct texts of a group of which every pair is verified for the lowest similarity."""
 _BLOCK_PAIRS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Which documents are kept rather than others.
+    """Preference among documents: which are kept.
 
     Parameters
     ----------
     node_order : uint32 array, shape (n_nodes,)
-        Distinct texts, the one most to be kept first.
+        Distinct texts, most preferred first.
     best_row : uint32 array, shape (n_nodes,)
-        Of the copies of each text, the one to keep.
+        Copy of each text to keep.
     """
 
     node_order: U32
@@ -36,18 +36,18 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class GroupedTexts:
-    """Groups of texts and what is known about them.
+    """Groups of texts, with similarities.
 
     Parameters
     ----------
     groups : Groups
-        Of nodes.
+        Groups of nodes.
     to_principal : float64 array, shape (n_nodes,)
-        Similarity of each text to its principal; NaN if it is not known.
+        Similarity of each text to its principal; NaN if unknown.
     lowest : float64 array, shape (n_nodes,)
-        At each principal the lowest similarity of two texts of its group.
+        Lowest similarity of two texts of a group, at its principal.
     is_lowest_exact : bool array, shape (n_nodes,)
-        At each principal: all pairs inside were looked at.
+        Whether all pairs of a group were verified, at its principal.
     """
 
     groups: Groups
@@ -63,21 +63,21 @@ def prefer(corpus: Corpus, options: DedupOptions) -> Preference:
     nodes = corpus.node[backwards]
     has_node = nodes != NO_NODE
     best_row = np.zeros(corpus.n_nodes, np.uint32)
-    best_row[nodes[has_node]] = backwards[has_node]  # the last write, hence the most preferred row, stays
+    best_row[nodes[has_node]] = backwards[has_node]  # the last write, the most preferred row, remains
     rank = np.empty(len(corpus), np.uint32)
     rank[row_order] = np.arange(len(corpus), dtype=np.uint32)
     return Preference(np.argsort(rank[best_row], kind="stable").astype(np.uint32), best_row)
 
 
 class Inside:
-    """Groups of texts, and what has been learnt of the pairs inside them.
+    """Groups of texts, and the known pairs within them.
 
     Parameters
     ----------
     matches : Matches
-        All of them at or above the threshold; the groups are made of them.
+        Matches at or above the threshold, from which the groups are made.
     order : uint32 array, shape (n_nodes,)
-        All texts, the one most to be kept first.
+        All texts, most preferred first.
     options : DedupOptions
     """
 
@@ -94,7 +94,7 @@ class Inside:
         self.can_be_looked_at = self.is_incomplete & (self._n_members <= MAX_FOR_ALL_PAIRS)
 
     def learn(self, known: Matches) -> None:
-        """Take note of pairs whose similarity is known."""
+        """Record pairs whose similarity is known."""
         principal = self.groups.principal
         inside = known.where(principal[known.left] == principal[known.right])
         of_group, similarity = principal[inside.left], self._measure.similarity(inside)
@@ -105,12 +105,12 @@ class Inside:
             self.to_principal[member[is_principal]] = similarity[is_principal]
 
     def unknown(self) -> Iterator[Candidates]:
-        """Pairs that no match tells about: all of a small group, of a large one each member with its principal."""
+        """Return pairs that are not matches: all of a small group; each member with its principal of a large one."""
         only_principals = self.is_incomplete & ~self.can_be_looked_at
         return _pairs_inside(self.groups.principal, self.can_be_looked_at, only_principals, self._n_members)
 
     def grouping(self, *, is_looked_at: bool) -> GroupedTexts:
-        """What is known now; ``is_looked_at`` tells that the pairs of `unknown` have been learnt."""
+        """Return the known facts; ``is_looked_at``: the pairs of `unknown` have been learnt."""
         is_exact = ~self.is_incomplete | (self.can_be_looked_at if is_looked_at else False)
         return GroupedTexts(self.groups, self.to_principal, self.lowest, is_exact)
 
@@ -118,9 +118,9 @@ class Inside:
 def group_texts(
     matches: Matches, order: U32, options: DedupOptions, store: SetStore | None, *, threads: int
 ) -> GroupedTexts:
-    """Group the texts by the rule of ``--group`` and look at the pairs inside that no match tells about.
+    """Group the texts by the rule of ``--group``, and verify the pairs within groups that are not among the matches.
 
-    Without a store (groups cut again from stored pairs) these pairs are not looked at, and the lowest similarity is
+    Without a store (when stored pairs are grouped again) these pairs are not verified, and the lowest similarity is
     not exact.
     """
     inside = Inside(matches, order, options)
@@ -132,12 +132,12 @@ def group_texts(
 
 
 def _pairs_inside(principal: U32, all_pairs: Bool, to_principal: Bool, n_members: I64) -> Iterator[Candidates]:
-    """Pairs inside groups, whose principals the masks mark.
+    """Return pairs within groups, whose principals the masks mark.
 
-    All of them where the first mask says so; each member with its principal where the second does.
+    All pairs where the first mask is set; each member with its principal where the second is.
     """
     nodes = np.flatnonzero(all_pairs[principal]).astype(np.uint32)
-    nodes = nodes[np.argsort(principal[nodes], kind="stable")]  # members of a group side by side, in rising order
+    nodes = nodes[np.argsort(principal[nodes], kind="stable")]  # members of a group side by side, ascending
     size_of = n_members[principal[nodes]]
     for size in np.flatnonzero(np.bincount(size_of)).tolist():
         members = nodes[size_of == size].reshape(-1, size)

@@ -1,4 +1,4 @@
-"""Which files a run reads, and whether they stay what they were while it does."""
+"""Input files of a run, and whether they change while it reads them."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _MAX_NAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """The files of a run, found.
+    """Files of a run.
 
     Parameters
     ----------
     asked : ReadingRequest
     sources, others : tuple of Source
-        Of the input, of the other collection.
+        Sources of the input and of the other collection.
     before : Snapshots
-        The files of many documents before they were read.
+        State of the files of many documents before they were read.
     is_against : bool
-        There is another collection, though it may have no files.
+        Whether there is another collection, which may have no files.
     """
 
     asked: ReadingRequest
@@ -62,10 +62,10 @@ class Sourced:
         against: Sequence[str] = (),
         twice: str | None = None,
     ) -> Sourced:
-        """What is to be read, once it is seen that it can be; ``twice`` names what reads it a second time, if any.
+        """Find the input and check that it can be read; ``twice`` names what reads it a second time, if anything.
 
-        The columns are named for the input; the other collection may have them under other names. Where the first
-        document survives, the order of the arguments says which is first.
+        The columns are those of the input; the other collection may name them differently. If the first document
+        is to be kept, the order of the arguments decides which is first.
         """
         found = _resolve(asked, out, progress, in_order=options.keep.rule == "first")
         others: tuple[Source, ...] = ()
@@ -74,7 +74,7 @@ class Sourced:
         check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
         check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
         if sum(source.path == STDIN for source in found + others) > 1:
-            raise ParameterError("Standard input ('-') can be read once only. Got it twice.")
+            raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
         if twice and (pipes := [s.path for s in found if s.path != STDIN and is_pipe(s)]):
             raise ParameterError(
                 f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
@@ -82,7 +82,7 @@ class Sourced:
         return cls(asked, found, others, snapshots_of(_of_many_documents(found + others)), bool(against))
 
     def identity(self, command: str, options: DedupOptions) -> dict[str, object]:
-        """All that decides the result: what a resumed run must share with the one it goes on with."""
+        """Return everything that decides the result: a resumed run must share it with the interrupted one."""
         return {
             "nearkin": __version__,
             "command": command,
@@ -94,12 +94,12 @@ class Sourced:
         }
 
     def check_unchanged(self) -> None:
-        """Documents are found again by their lines: a file that changed would give another's.
+        """Refuse changed files: documents are found again by line, which would give other documents.
 
         Raises
         ------
         SourceError
-            A file is not what it was when the run began.
+            A file changed since the run began.
         """
         check_unchanged(_of_many_documents(self.sources + self.others), self.before)
 
@@ -107,7 +107,7 @@ class Sourced:
 def _resolve(
     asked: ReadingRequest, out: Path, progress: Progress, *, text_optional: bool = False, in_order: bool = False
 ) -> tuple[Source, ...]:
-    """The sources, without those that lie in the output directory: a run replaces what is there."""
+    """Return the sources without those in the output directory, which a run replaces."""
     found = asked.resolved(progress, text_optional=text_optional, in_order=in_order, without=out)
     place = out.resolve()
     on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path]
@@ -120,14 +120,14 @@ def _resolve(
 
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
-    """The sources but for files of one document each."""
+    """Return the sources that are not files of a single document."""
     return [source for source in sources if holding(source.format) != "one document"]
 
 
 def _listed(sources: Sequence[Source]) -> dict[str, object]:
-    """The files, each with its state while they are few, so that a changed one can be named.
+    """Return the files, each with its state if they are few, so that a changed one can be named.
 
-    How all are read, how large they are and when they were changed is told as one digest.
+    One digest covers the options of reading, the sizes and the times of change of all.
     """
     told = hashlib.sha256()
     files = {}
@@ -146,10 +146,10 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
 
 
 def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:
-    """The sources with the digests of their bytes.
+    """Return the sources with the digests of their bytes.
 
-    The bytes are read for them alone: a reader of Parquet or Arrow does not pass all of them by, and a run that goes on
-    does not read again what it has in its spool.
+    A separate pass reads the bytes: a reader of Parquet or Arrow skips some of them, and a resumed run does
+    not read again what is in its spool.
     """
     if not sources:
         return []
@@ -161,7 +161,7 @@ def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> l
             try:
                 return None if is_pipe(source) else file_sha256(source.path)
             except (OSError, SourceError):
-                return None  # it was told as a problem when it was read
+                return None  # it was reported as a problem when it was read
 
         digests = []
         for source, value in zip(sources, map_ordered(digest, sources, threads=resources.n_threads), strict=True):

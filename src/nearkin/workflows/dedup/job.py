@@ -1,4 +1,4 @@
-"""The job, from top to bottom: read, look, plan, shingle, link, verify, group, judge, write."""
+"""Deduplication job, from top to bottom: read, sample, plan, shingle, link, verify, group, judge, write."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from nearkin.workflows.resources import Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """All that a run found, before it is told.
+    """Everything that a run found, before it is reported.
 
     Parameters
     ----------
     corpus, places, sizes, plan, verified, judged
-        What the steps gave.
+        Results of the steps.
     n_not_compared : int
         See `not_compared.max_not_compared`.
     estimated_missed : float
@@ -77,16 +77,16 @@ def find(
     inputs : sequence of Input
         The documents to clean.
     others : sequence of Input, optional
-        The other collection. With it pairs go across only; it may be empty.
+        The other collection. If given, only pairs across the two collections are found; it may be empty.
     options : DedupOptions
-        All that decides the result.
+        Options that decide the result.
     work : Path
-        A folder for what is too large for memory. What an interrupted run left there is taken, not made again.
+        Folder for data too large for memory. Files left there by an interrupted run are reused.
     rules : ReadingRules
-        What happens to documents that cannot be read.
+        Rules for documents that cannot be read.
     resources : Resources
     meter : Meter
-        Measures the stages, and tells what is being done.
+        Measures the stages and reports progress.
 
     Returns
     -------
@@ -95,11 +95,11 @@ def find(
     Raises
     ------
     DocumentError
-        At a document that cannot be read, if the rules say so; or where too many cannot be read.
+        A document cannot be read and the rules do not allow that, or too many documents cannot be read.
     SourceError
-        An input cannot be read, or no document of any.
+        An input cannot be read, or no document in any input can.
     TruncatedInputError
-        A file is damaged, and the rules do not take it.
+        A file is damaged, and the rules do not allow that.
     OutputError
         The disk is full.
     """
@@ -147,7 +147,7 @@ def collect(
     resources: Resources,
     meter: Meter,
 ) -> tuple[Corpus, Places]:
-    """Read everything, and find the exact copies; parameters are those of `find`."""
+    """Read everything and find the exact copies; the parameters are those of `find`."""
     everything = [*inputs, *(others or ())]
     with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
         reads = read_all(
@@ -168,13 +168,13 @@ def collect(
     try:
         check_readable(corpus, places, rules)
     except InputError:
-        spool.remove()  # nothing in it is worth going on with: the mended command is not asked to resume
+        spool.remove()  # nothing in it is worth resuming: the corrected command runs without --resume
         raise
     return corpus, places
 
 
 def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
-    """A document is shingled whole: one may need more memory than the run has been given."""
+    """Warn of documents that may need more memory than the run was given: a document is shingled whole."""
     max_characters = resources.memory_bytes // MAX_BYTES_PER_CHARACTER
     n_long = int((corpus.n_characters > max_characters).sum())
     if n_long:
@@ -182,7 +182,7 @@ def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources,
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
         progress.say(
             f"{places.where(longest)}{others}: a document of {counted(corpus.n_characters[longest], 'character')}, "
-            f"which alone may take more than --memory: up to {MAX_BYTES_PER_CHARACTER} bytes per character, mostly "
+            f"which alone may need more than --memory: up to {MAX_BYTES_PER_CHARACTER} bytes per character, usually "
             "far less"
         )
 
@@ -197,7 +197,7 @@ def _judge(
     *,
     threads: int,
 ) -> Judged:
-    """Group the texts, or hold them against those of the other collection."""
+    """Group the texts, or compare them with those of the other collection."""
     if corpus.is_against:
         return judge_across(corpus, options, sizes, matches)
     grouping = group_texts(matches, preference.node_order, options, store, threads=threads)

@@ -1,6 +1,6 @@
-"""The cleaned corpus: of files in the format they came in, of a collection as JSON Lines of ids and texts.
+"""Cleaned corpus: files in the format of the input, a collection as JSON Lines of ids and texts.
 
-So are the kept ones of the documents that one file holds: an archive or a mail cannot be cut.
+The kept documents of an archive or a mail are JSON Lines too, because such a file cannot be cut.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nearkin.workflows.reading.inputs import StoredSource
 
 
 def check_can_be_written(sources: Sequence[Source]) -> None:
-    """Refuse results of another run as input: which columns their files have is not known any more.
+    """Refuse results of another run as input: the columns of their files are no longer known.
 
     Raises
     ------
@@ -34,8 +34,8 @@ def check_can_be_written(sources: Sequence[Source]) -> None:
     for source in sources:
         if isinstance(source, StoredSource) and source.format == "results":
             raise ParameterError(
-                f"--write-kept writes files in the format they came in, and {source.name} holds results of a run. Name "
-                f"the files in its folder kept instead ({source.name}/kept); a run writes it with --write-kept."
+                f"--write-kept writes files in the format of the input, and {source.name} holds results of a run. Name "
+                f"the files in its folder kept instead ({source.name}/kept), which --write-kept creates."
             )
 
 
@@ -49,12 +49,12 @@ def write_kept_corpus(
     encoding: str,
     meter: Meter,
 ) -> tuple[KeptFile, ...]:
-    """Write what is kept of each source below a folder named ``kept``.
+    """Write the kept documents of each source into a folder named ``kept``.
 
     Parameters
     ----------
     sources : sequence of Source
-        They were read one after another.
+        In the order in which they were read.
     places : Places
     keep : bool array, shape (n_inputs,)
     out : Path
@@ -96,7 +96,7 @@ def write_kept_corpus(
 
 
 def _free_name(source: StoredSource, taken: set[PurePosixPath]) -> PurePosixPath:
-    """After the directory or the schema of a collection; no other file has it."""
+    """Name the file after the directory or the schema of a collection, different from all other files."""
     stem = Path(source.path.rpartition("schema=")[2]).resolve().name or "collection"
     name, number = PurePosixPath(f"{stem}.jsonl"), 1
     while name in taken:
@@ -106,7 +106,7 @@ def _free_name(source: StoredSource, taken: set[PurePosixPath]) -> PurePosixPath
 
 
 def _write_collection(source: StoredSource, is_kept: Bool, target: Path, progress: Progress) -> None:
-    """An object with ``id`` and ``text`` a line."""
+    """Write one object with ``id`` and ``text`` per line."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with published(target) as aside, open(aside, "wb") as file:
         for batch, _ in source.documents.input(source.name, keep_column=None).batches(progress):

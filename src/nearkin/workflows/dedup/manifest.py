@@ -1,4 +1,4 @@
-"""What a run says of itself: ``manifest.json``."""
+"""Record of a run: ``manifest.json``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build(
     preset: str | None,
     command: str = "dedup",
 ) -> DedupManifest:
-    """The manifest of a run, but for what its command adds."""
+    """Return the manifest of a run, without what its command adds."""
     n_by_source = np.bincount(result.places.source, minlength=len(inputs) + len(others)).tolist()
     files = [replace(file, n_documents=n) for file, n in zip([*inputs, *others], n_by_source, strict=True)]
     n_pairs = len(result.verified.matches)
@@ -66,25 +66,25 @@ def build(
 
 
 def _n_without_id(result: Result) -> int:
-    """Documents that could be read and have no id, though others have one."""
+    """Return the number of readable documents without an id, if other documents have one."""
     has_none = result.places.own_ids.is_null().to_numpy(zero_copy_only=False)
     return int((has_none & (result.corpus.status[: len(has_none)] != UNREADABLE)).sum())
 
 
 def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> tuple[float | None, float | None]:
-    """Pairs that were missed, and the recall; None where pairs were not compared: nobody knows how many match."""
+    """Return the estimated number of missed pairs and the recall; None if pairs were not compared."""
     if n_not_compared:
         return None, None
     return round(n_missed, 3), round(n_pairs / (n_pairs + n_missed), 6) if n_pairs else None
 
 
 def memory(resources: Resources, meter: Meter, longest: int) -> MemoryUse:
-    """What the run took; ``longest`` is the number of characters of the longest document: each is shingled whole."""
+    """Return the resources used; ``longest``: characters of the longest document, which is shingled whole."""
     return MemoryUse(resources.memory_bytes, meter.before_bytes, meter.peak_bytes, longest)
 
 
 def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
-    """How many documents, groups and pairs; ``n_pairs`` of different texts."""
+    """Count documents, groups and pairs; ``n_pairs`` is of distinct texts."""
     outcome, groups = judged.outcome, judged.groups
     by_reason = np.bincount(outcome.reason, minlength=len(REASONS)).tolist()
     n_kept = int(outcome.keep.sum())
@@ -101,7 +101,7 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
 
 
 def _against_counts(judged: Judged) -> dict[str, int] | None:
-    """How many documents of the other collection, if there is one, have a match, and how many cannot have one."""
+    """Count documents of the other collection, if there is one, that have a match, and that cannot have one."""
     if judged.others is None:
         return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
@@ -110,7 +110,7 @@ def _against_counts(judged: Judged) -> dict[str, int] | None:
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
-    """The counts as a result in a console shows them: documents by reason, as the summary has them, then the rest.
+    """Write the counts as one line for the console: documents by reason, as in the summary, then the rest.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
 
 
 def _kind(problem: str) -> str:
-    """The part of a message that many documents share: what stands before its particulars."""
+    """Return the part of a message that many documents share, before its particulars."""
     for mark in (" at byte", ":", " '", ' "', " ("):
         problem = problem.partition(mark)[0]
     return problem

@@ -1,4 +1,4 @@
-"""How many pairs a search left out, counted so that it is never more than there are."""
+"""Upper limit of the pairs that a search skipped, never more than exist."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from nearkin.workflows.dedup.corpus import MINE, THEIRS, Corpus
 
 
 def max_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:
-    """An upper limit of the pairs of texts that share a key and were not compared.
+    """Return an upper limit of the pairs of texts that share a key and were not compared.
 
     Parameters
     ----------
     n_counted : int
-        Pairs left out of skewed keys: a pair counts once for each key that it shares.
+        Pairs skipped in skewed keys; a pair counts once for each key that it shares.
     corpus : Corpus
     n_candidates : int
-        Different pairs that were compared.
+        Distinct pairs that were compared.
     """
     n_first, n_second = ((corpus.sides == side).sum() for side in (MINE, THEIRS))
     return within_what_there_is(
@@ -25,16 +25,16 @@ def max_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> in
 def within_what_there_is(
     n_counted: int, n_texts: int, *, n_candidates: int, n_first: int = 0, n_second: int = 0
 ) -> int:
-    """The count, or the number of pairs that exist and were not compared where that is less.
+    """Return the count, or the number of existing pairs that were not compared if that is smaller.
 
     Parameters
     ----------
     n_counted : int
     n_texts : int
-        Different texts.
+        Number of distinct texts.
     n_candidates : int
     n_first, n_second : int
-        Of two collections: texts that are in one of them only; they are not paired with each other.
+        Of two collections: texts in only one of them; they are not paired with each other.
 
     Examples
     --------

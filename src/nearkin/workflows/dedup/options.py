@@ -1,4 +1,4 @@
-"""What a user may choose about a deduplication."""
+"""Options of a deduplication."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.workflows.resources import in_percent, is_number
 
 Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6
-"""The threshold where a number of shared shingles decides: one shingle of a million."""
+"""Threshold used when ``min_shared`` decides: one shingle in a million."""
 _ALL_OF_THEM = 0.999_999
 
 Preset = Literal["fineweb", "stack", "ediscovery", "contracts"]
@@ -30,32 +30,32 @@ PRESETS: dict[str, dict[str, str | float]] = {
     "ediscovery": {"threshold": 0.7, "shingle": "words:3", "group": "principal", "keep": "longest"},
     "contracts": {"threshold": 0.6, "shingle": "words:3", "group": "principal", "keep": "longest"},
 }
-"""Starting points, chosen in docs/decisions/0001; an option that is given beside a preset wins over it."""
+"""Starting points, chosen in docs/decisions/0001; options given beside a preset override it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupOptions:
-    """Everything that decides the result, and nothing that does not.
+    """Options of a deduplication; together they decide the result.
 
     Parameters
     ----------
     threshold : float
-        Least similarity of a near-duplicate, in (0, 1].
+        Minimum similarity of a near-duplicate, in (0, 1].
     measure : Measure
     recall : float
-        Probability with which a pair at the threshold is to be found, in (0, 1).
+        Probability of finding a pair at the threshold, in (0, 1).
     shingle : Shingling
     group : {"principal", "component"}
     keep : Keep
     normalise : Normalisation
     seed : int
-        Of the sketches.
+        Random seed of the sketches.
     drop : {"contained", "containing", "either"}, optional
-        Against another collection, by containment: drop the documents that lie in one of its documents (so it is if
-        nothing is given), those that contain one of them, or both.
+        With another collection, by containment: drop the documents that are contained in one of its documents (the
+        default), those that contain one of its documents, or both.
     min_shared : int, optional
-        Against another collection: drop the documents that share at least so many shingles with one of its documents,
-        whatever their share. The measure is then containment, and the threshold `ANY_SHARE`.
+        With another collection: drop the documents that share at least this many shingles with one of its documents,
+        at any similarity. The measure is then containment, and the threshold `ANY_SHARE`.
 
     Examples
     --------
@@ -98,29 +98,29 @@ class DedupOptions:
             check_reachable(self.threshold, self.recall)
 
     def _check_across(self) -> None:
-        """Refuse what plays no part, or contradicts something else."""
+        """Refuse parameters that have no effect or contradict each other."""
         if self.drop is not None and self.drop not in get_args(Drop):
             raise ParameterError.of("drop", "dedup", " or ".join(get_args(Drop)), self.drop)
         if self.drop is not None and not self.measure.is_directed:
-            raise ParameterError.of("drop", "dedup", "left out unless the measure is containment", self.drop)
+            raise ParameterError.of("drop", "dedup", "omitted unless the measure is containment", self.drop)
         if self.min_shared is None:
             return
         if not isinstance(self.min_shared, int) or isinstance(self.min_shared, bool) or self.min_shared < 1:
             raise ParameterError.of("min_shared", "dedup", "an int >= 1", self.min_shared)
         if not self.measure.is_directed or self.threshold != ANY_SHARE or self.drop is not None:
             raise ParameterError(
-                "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: documents "
-                "that share enough shingles are dropped, whatever their share. Omit those."
+                "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: it drops "
+                "documents that share enough shingles, at any similarity. Omit the others."
             )
 
     @classmethod
     def of(cls, *, preset: str | None = None, **given: object) -> DedupOptions:
-        """From a preset and from options in the user's words; ``None`` means not given.
+        """Make the options from a preset and the user's values; ``None`` means not given.
 
         Raises
         ------
         ParameterError
-            For a value that breaks its rule.
+            A value is invalid.
         """
         if preset is not None and preset not in PRESETS:
             raise ParameterError.of("preset", "dedup", f"one of {', '.join(PRESETS)}", preset)
@@ -145,10 +145,10 @@ class DedupOptions:
             name: parsers[name](value) if name in parsers and isinstance(value, str) else value
             for name, value in chosen.items()
         }
-        return replace(cls(), **cast("dict[str, Never]", parsed))  # which checks what came
+        return replace(cls(), **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
 
     def in_words(self) -> dict[str, str | float | int]:
-        """As they would be given on the command line; what plays no part is left out."""
+        """Return the options as the command line takes them, without those that have no effect."""
         left_out = {"drop"} if self.drop is None else set()
         left_out |= {"min_shared"} if self.min_shared is None else {"threshold"}
         return {
@@ -158,13 +158,13 @@ class DedupOptions:
         }
 
     def is_match(self, matches: Matches) -> Bool:
-        """Which verified pairs are reported: those that are similar enough, or share enough shingles."""
+        """Whether each verified pair is reported: it is similar enough, or shares enough shingles."""
         if self.min_shared is not None:
             return np.greater_equal(matches.n_common, self.min_shared)
         return np.greater_equal(self.measure.similarity(matches), self.threshold)
 
     def check_fits(self, *, is_against: bool) -> None:
-        """Refuse a rule about another collection where there is none.
+        """Refuse options that need another collection if there is none.
 
         Raises
         ------
@@ -172,10 +172,10 @@ class DedupOptions:
         """
         for name in ("drop", "min_shared"):
             if getattr(self, name) is not None and not is_against:
-                rule = "left out unless there is another collection to compare with (against)"
+                rule = "omitted unless there is another collection to compare with (against)"
                 raise ParameterError.of(name, "dedup", rule, getattr(self, name))
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result, in one line."""
+        """Everything that decides the result, in one line."""
         return ";".join(f"{name}={value}" for name, value in self.in_words().items()) + f";{self.shingle.fingerprint}"

@@ -1,4 +1,4 @@
-"""Groups of texts → what is said of each document."""
+"""Groups of texts → results for each document."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NO_ROW = np.uint32(0xFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The verdict on each document that was to be cleaned; arrays of shape (n_inputs,).
+    """Result for each document to clean; arrays of shape (n_inputs,).
 
     Parameters
     ----------
     principal : uint32 array
         Row of the principal; NO_ROW for documents without a text.
     similarity : float64 array
-        To the principal; NaN if there is none or it is not known.
+        Similarity to the principal; NaN if there is none or it is unknown.
     copy_of : uint32 array
-        Row of the document with the same text that stands for all its copies; NO_ROW if this is it.
+        Row of the document that represents all copies of this text; NO_ROW for that document itself.
     reason : uint8 array
         Index into `manifests.dedup.REASONS`.
     keep : bool array
@@ -42,9 +42,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTable:
-    """The groups of two documents and more; arrays of shape (n_groups,), in order of the principals' rows.
+    """Groups of at least two documents; arrays of shape (n_groups,), in order of the principals' rows.
 
-    ``n_bridges`` counts the matches between different groups, those of one document among them.
+    ``n_bridges`` counts the matches between a group and other groups.
     """
 
     principal: U32
@@ -58,18 +58,18 @@ class GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class OtherTable:
-    """Which documents were dropped because of those of another collection; arrays of shape (n_others,).
+    """Documents of another collection for which documents were dropped; arrays of shape (n_others,).
 
     Parameters
     ----------
     result : uint8 array
         Index into OTHER_RESULTS.
     n_documents : int64 array
-        Documents of the input that were dropped because of it; one may have several to be dropped for.
+        Documents of the input that were dropped because of it; each may count for several documents here.
     document : uint32 array
         Row of the most similar of them; NO_ROW if there is none.
     similarity : float64 array
-        Of that one; NaN if there is none.
+        Similarity of that document; NaN if there is none.
     """
 
     result: U8
@@ -80,19 +80,19 @@ class OtherTable:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All that is said of documents.
+    """All results for documents.
 
     Parameters
     ----------
     outcome : Outcome
     groups : GroupTable
-        Empty for a run against another collection: its documents are not grouped.
+        Empty for a run against another collection, whose documents are not grouped.
     matches : Matches
-        Of rows, exact copies among them, sorted.
+        Sorted matches of rows, including exact copies.
     is_copy : bool array, shape (n_matches,)
-        Which matches are exact copies.
+        Whether each match is an exact copy.
     others : OtherTable or None
-        Of the other collection, if there is one.
+        Results for the other collection, if there is one.
     """
 
     outcome: Outcome
@@ -110,7 +110,7 @@ def judge_groups(
     matches: Matches,
     grouping: GroupedTexts,
 ) -> Judged:
-    """What groups of texts, built from ``matches``, say of the documents."""
+    """Judge the documents by groups of texts, which are built from ``matches``."""
     outcome = judge(corpus, options, sizes, preference, grouping)
     groups = tabulate(corpus, preference, grouping, outcome)
     return Judged(outcome, groups, *row_matches(preference.best_row, matches, outcome.copy_of))
@@ -119,7 +119,7 @@ def judge_groups(
 def judge(
     corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, grouping: GroupedTexts
 ) -> Outcome:
-    """Keep the principal of each group, and whatever is in none."""
+    """Keep the principal of each group and every document outside groups."""
     node = corpus.node
     has_node = node != NO_NODE
     rows = np.arange(len(corpus), dtype=np.uint32)
@@ -141,7 +141,7 @@ def judge(
 def reasons(
     corpus: Corpus, options: DedupOptions, sizes: Sizes, *, is_principal: Bool, is_alone: Bool, copy_of: U32
 ) -> U8:
-    """Index into REASONS for each of the first ``len(copy_of)`` documents."""
+    """Return the index into REASONS for each of the first ``len(copy_of)`` documents."""
     status, node = corpus.status[: len(copy_of)], corpus.node[: len(copy_of)]
     n_units = np.append(sizes.n_units, np.uint32(0))[np.minimum(node, np.uint32(corpus.n_nodes))]
     is_short = n_units < options.shingle.length
@@ -151,7 +151,7 @@ def reasons(
 
 
 def tabulate(corpus: Corpus, preference: Preference, grouping: GroupedTexts, outcome: Outcome) -> GroupTable:
-    """The groups of two documents and more."""
+    """Return the groups of at least two documents."""
     has_node = corpus.node != NO_NODE
     size = np.bincount(outcome.principal[has_node], minlength=len(corpus))
     n_copies = np.bincount(outcome.principal[has_node & (outcome.copy_of != NO_ROW)], minlength=len(corpus))
@@ -169,9 +169,9 @@ def tabulate(corpus: Corpus, preference: Preference, grouping: GroupedTexts, out
 
 
 def row_matches(best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches, Bool]:
-    """Matches of rows instead of texts, with a match for each exact copy, sorted.
+    """Return matches of rows instead of texts, with a match for each exact copy, sorted.
 
-    The second array tells which of them are exact copies.
+    The second array marks the exact copies.
     """
     a, b = best_row[matches.left], best_row[matches.right]
     swap = a > b

@@ -1,4 +1,4 @@
-"""Which documents are inside of others: the attachments of a mail, the files of an archive."""
+"""Documents contained in other documents: attachments of a mail, files of an archive."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nearkin.workflows.dedup.outcome import NO_ROW
 
 @dataclass(frozen=True, slots=True)
 class Parents:
-    """What each document is inside of; arrays of shape (n_documents,).
+    """Container of each document; arrays of shape (n_documents,).
 
     Parameters
     ----------
     ids : LargeStringArray
-        Null where a document is inside of no other.
+        Null if a document is not in a container.
     rows : uint32 array
-        NO_ROW there, and where that is no document of its own: an archive has no text.
+        NO_ROW there, and if the container is not itself a document: an archive has no text.
     """
 
     ids: pa.LargeStringArray
@@ -31,13 +31,13 @@ class Parents:
 
 
 def find_parents(chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I32) -> Parents | None:
-    """Of the documents of a spool; None where no document is inside of another.
+    """Find the containers of the documents of a spool; None if there are none.
 
     Parameters
     ----------
     chunks : sequence of Chunk
     names : LargeStringArray, shape (n_documents,)
-        The ids of the documents as they came.
+        Original ids of the documents.
     source : int32 array, shape (n_documents,)
     """
     columns = [(chunk.batch(), chunk.n_documents) for chunk in chunks]

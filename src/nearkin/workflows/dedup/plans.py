@@ -1,4 +1,4 @@
-"""The plan of a run: how it is told, stored, read back, and how likely it found what it found."""
+"""Plan of a run: its description, its stored form, and the probability that it found a match."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Plan = BandPlan | SamplingPlan
 
 
 def plan_search(sample: Sample, options: DedupOptions) -> Plan:
-    """Choose the search by what a look at some texts told."""
+    """Choose the search by a sample of texts."""
     return PLANNERS[options.measure.search](options.threshold, options.recall, sample)
 
 
 def keys_a_text(sample: Sample, plan: Plan, options: DedupOptions) -> tuple[float, float]:
-    """Keys of bands, and other ones, that a text is found by: means over a sample."""
+    """Return the mean numbers of band keys and of other keys per text, over a sample."""
     sizes = sample.sizes
     if not isinstance(plan, BandPlan):
         is_small = sizes < plan.exact_below
@@ -38,14 +38,14 @@ def keys_a_text(sample: Sample, plan: Plan, options: DedupOptions) -> tuple[floa
 
 
 def found_probability(matches: Matches, plan: Plan, threshold: float) -> F64:
-    """How likely each match was to be found by a search at a threshold."""
+    """Return the probability with which a search at a threshold finds each match."""
     if isinstance(plan, SamplingPlan):
         return plan.found_probability(matches.n_common, np.minimum(matches.n_left, matches.n_right))
     return plan.found_probability(matches.n_common, matches.n_left, matches.n_right, threshold)
 
 
 def describe_plan(plan: Plan, options: DedupOptions) -> str:
-    """The plan in a sentence."""
+    """Return the plan in one sentence."""
     search = (
         f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}"
         if isinstance(plan, BandPlan)
@@ -54,27 +54,27 @@ def describe_plan(plan: Plan, options: DedupOptions) -> str:
     return (
         f"{search}: {plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
         f"about {counted(round(plan.expected_candidates), 'unrelated pair')} compared; "
-        f"texts of fewer than {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
+        f"texts under {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
     )
 
 
 def plan_as_stored(plan: Plan) -> dict[str, object]:
-    """As the manifest has it."""
+    """Return the plan as the manifest stores it."""
     if isinstance(plan, BandPlan):
         return {"kind": "bands", **asdict(plan), "size": plan.size}
     return {"kind": "sampling", **asdict(plan)}
 
 
 def plan_from_stored(stored: Mapping[str, object]) -> Plan:
-    """What `plan_as_stored` gave.
+    """Read the result of `plan_as_stored`.
 
     Raises
     ------
     RunError
-        A part of it is no number.
+        A field has the wrong type.
     """
     kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
-    # runs of earlier versions lack what has a default
+    # runs of earlier versions lack the fields that have a default
     names = [name for name in kind.__dataclass_fields__ if name in stored]
     for name in names:
         if not isinstance(stored[name], int | float):
@@ -83,7 +83,7 @@ def plan_from_stored(stored: Mapping[str, object]) -> Plan:
 
 
 def plan_in_words(plan: Plan, options: DedupOptions) -> str:
-    """The plan in a sentence."""
+    """Return the plan in one sentence."""
     if options.min_shared is None or isinstance(plan, BandPlan):
         return describe_plan(plan, options)
-    return f"{plan.rate:.2%} of shingles are keys: with this probability a pair that shares a single one is found"
+    return f"{plan.rate:.2%} of shingles are keys: the probability of finding a pair that shares a single shingle"

@@ -1,4 +1,4 @@
-"""What was read, held against the rules of reading, before the expensive work begins."""
+"""Checks of the documents read against the reading rules, before the expensive work begins."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nearkin.workflows.dedup.tables import Places
 
 
 def check_problems(places: Places, rules: ReadingRules) -> None:
-    """Check that the rules allow the problems there are: an earlier part of a resumed run may have had others.
+    """Check that the rules allow the problems found; the interrupted part of a resumed run may have had other rules.
 
     Raises
     ------
     TruncatedInputError
-        A file is damaged, and what comes before the damage is not to be used.
+        A file is damaged, and the rules do not allow the part before the damage to be used.
     DocumentError
-        A document is bad, and that stops the run.
+        A document is unreadable, and the rules stop the run.
     """
     for row in sorted(places.problems):
         problem = places.problems[row]
@@ -32,7 +32,7 @@ def check_problems(places: Places, rules: ReadingRules) -> None:
 
 
 def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
-    """Check that not too many documents are unreadable, of those to clean and of the other collection.
+    """Check that not too many documents are unreadable, among those to clean and in the other collection.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
 
 
 def damaged_files(places: Places) -> tuple[DamagedFile, ...]:
-    """The files of which only a part was used."""
+    """Return the files of which only a part was used."""
     return tuple(
         DamagedFile(
             path=places.source_names[int(places.source[row])],

@@ -1,4 +1,4 @@
-"""Sources → spool: each document read once, checked, normalised, digested, written down."""
+"""Sources → spool: read each document once, check, normalise, digest and store it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOURCE_COLUMN = "source"
 
 @dataclass(frozen=True, slots=True)
 class InputRead:
-    """What reading one input found.
+    """Result of reading one input.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def read_all(
     threads: int,
     progress: Progress,
 ) -> tuple[InputRead, ...]:
-    """Read every input into the spool; what an interrupted run has already read is not read again.
+    """Read every input into the spool, except what an interrupted run has already read.
 
     Raises
     ------
     DocumentError
-        At the first document that cannot be read, if the rules say so.
+        A document cannot be read, and the rules stop the run.
     TruncatedInputError
-        A file is damaged, and the rules do not take what comes before the damage.
+        A file is damaged, and the rules do not allow the part before the damage to be used.
     """
     spool.path.mkdir(exist_ok=True)
     found, first_source = [], 0
@@ -76,14 +76,14 @@ def read_one(
     threads: int,
     progress: Progress,
 ) -> InputRead:
-    """Read one input into the spool, unless that is done.
+    """Read one input into the spool, unless it is there already.
 
     Parameters
     ----------
     index : int
-        Of the input in the run.
+        Number of the input in the run.
     first_source : int
-        The number of its first source among all of the run.
+        Number of its first source among those of the run.
     """
     mark = spool.mark(index)
     if mark.exists():
@@ -93,7 +93,7 @@ def read_one(
             progress.say(message)
         return InputRead(stored["n_documents"], IdKind(stored["id_kind"]))
 
-    if not one.can_be_read_again:  # what an earlier run read of a pipe does not come again, something else may
+    if not one.can_be_read_again:  # a pipe gives other data than the earlier run read from it
         spool.forget(index)
 
     def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, I64 | int]]) -> None:
@@ -115,7 +115,7 @@ def read_one(
 
 
 class _Heard(Silent):
-    """Passes on what is done and said, and remembers the latter: whoever goes on with the run is told as well."""
+    """Pass on progress and messages, and remember the messages, so that a resumed run can repeat them."""
 
     def __init__(self, progress: Progress) -> None:
         self.said: list[str] = []
@@ -130,7 +130,7 @@ class _Heard(Silent):
 
 
 class _Seen:
-    """Watches batches go by."""
+    """Observer of the batches that pass."""
 
     def __init__(self) -> None:
         self.n_documents = 0

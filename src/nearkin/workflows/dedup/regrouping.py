@@ -1,4 +1,4 @@
-"""Cut the groups of a finished run anew, from its stored pairs: the corpus is not read again."""
+"""New groups for a finished run, made from its stored pairs; the corpus is not read again."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from nearkin.workflows.resources import Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run as its directory holds it.
+    """Finished run, as its directory holds it.
 
     Parameters
     ----------
     manifest : DedupManifest
     options : DedupOptions
     corpus, sizes, places
-        As the run had them.
+        As in the run.
     matches : Matches
-        Of nodes.
+        Matches of nodes.
     plan : Plan
     """
 
@@ -72,18 +72,18 @@ def regroup(
     report: bool = True,
     progress: Progress | None = None,
 ) -> tuple[Path, DedupManifest]:
-    """Cut the groups at another threshold, or by another rule, into a directory of their own.
+    """Group the documents at another threshold, or by another rule, into a separate directory.
 
     Parameters
     ----------
     directory : Path
-        Of a finished run.
+        Directory of a finished run.
     threshold : float
-        At least the one of the run: pairs below it were not stored.
+        Must be at least that of the run: pairs below it were not stored.
     group : {"principal", "component"}, optional
-        As in the run if not given.
+        Default: as in the run.
     out : Path, optional
-        ``directory/threshold-0.9`` for a threshold of 0.9 if not given.
+        Default: ``directory/threshold-0.9`` for a threshold of 0.9.
 
     Returns
     -------
@@ -93,16 +93,16 @@ def regroup(
     Raises
     ------
     RunError
-        If the directory holds no finished run of ``nearkin dedup``, or a damaged one.
+        The directory holds no finished run of ``nearkin dedup``, or a damaged one.
     ParameterError
-        If the threshold is below that of the run.
+        The threshold is below that of the run.
     """
     meter = Meter(progress or Silent())
     with meter.stage("load", 0, "steps"):
         run = load(directory)
     options = _options(run, directory, threshold, group)
     if out is not None and out.resolve() == directory.resolve():
-        raise ParameterError("--out is the run itself: it would lose the pairs below the new threshold. Name another.")
+        raise ParameterError("--out is the run itself, which would lose pairs below the new threshold. Choose another.")
     own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
     target = RunDirectory(out or own, is_resumable=False)
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
@@ -116,7 +116,7 @@ def regroup(
         record = _manifest(run, options, judged, matches)
         if report:
             with meter.stage("report", 0, "steps") as stage:
-                # without samples: the texts are not read again
+                # without sample texts, because the texts are not read again
                 told = Told(judged, run.places, [], _curve(run))
                 problem = write_report(target.path / "report.html", record, told, options, stage)
                 record = replace(record, report_problem=problem)
@@ -126,12 +126,12 @@ def regroup(
 
 
 def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | None) -> DedupOptions:
-    """Those of the run but for what is cut anew."""
+    """Return the options of the run with the new threshold and rule."""
     if threshold < run.options.threshold:
         raise ParameterError.of(
             "threshold",
             "regroup",
-            f"at least {run.options.threshold}, at which {directory} was made: pairs below it were not stored",
+            f"at least {run.options.threshold}, the threshold of {directory}: pairs below it were not stored",
             threshold,
         )
     changed = {**run.options.in_words(), "threshold": threshold, "group": group or run.options.group}
@@ -139,18 +139,18 @@ def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | 
 
 
 def _judged(run: FinishedRun, options: DedupOptions, matches: Matches) -> Judged:
-    """The groups that some matches make."""
+    """Return the groups made by some matches."""
     preference = prefer(run.corpus, options)
     grouping = group_texts(matches, preference.node_order, options, None, threads=Resources().n_threads)
     return judge_groups(run.corpus, options, run.sizes, preference, matches, grouping)
 
 
 def load(directory: Path) -> FinishedRun:
-    """Read a finished run back."""
+    """Read a finished run."""
     try:
         stored = json.loads(text_of(directory / MANIFEST))
         if not isinstance(stored, dict):
-            raise RunError(f"The run in {directory} is damaged: {MANIFEST} holds no object. Run nearkin dedup again.")
+            raise RunError(f"The run in {directory} is damaged: {MANIFEST} is no JSON object. Run nearkin dedup again.")
         check_results(directory, stored)
         manifest = DedupManifest.of(stored)
         documents = parquet.read_table(directory / "documents.parquet")
@@ -159,13 +159,13 @@ def load(directory: Path) -> FinishedRun:
             return _understood(manifest, documents, pairs)
     except FileNotFoundError as error:
         raise RunError(
-            f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is not there."
+            f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is missing."
         ) from error
-    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:  # whatever a damaged file leads to
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:  # any error of a damaged file
         raise RunError(
             f"The run in {directory} is damaged ({type(error).__name__}: {error}). Run nearkin dedup again."
         ) from error
-    raise RunError(f"{directory} has no groups to cut anew: it is not a run of nearkin dedup, or one with --against.")
+    raise RunError(f"{directory} has no groups to change: it is not a run of nearkin dedup, or used --against.")
 
 
 def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -> FinishedRun:
@@ -184,7 +184,7 @@ def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
-    """Texts and their copies, from the columns that tell of them."""
+    """Return texts and their copies, from the columns that describe them."""
     reason = documents["reason"].combine_chunks()
     is_unreadable, is_empty = (
         pc.equal(reason, what).to_numpy(zero_copy_only=False) for what in ("unreadable", "empty")
@@ -216,9 +216,9 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
 
 
 def _rows_of(documents: pa.Table, rows: NDArray[np.intp], numbers: str, ids: str, table: pa.Table) -> pa.Array:
-    """The rows of the documents that two columns of some table refer to; null where they refer to none.
+    """Return the rows of the documents to which two columns of a table refer; null where they refer to none.
 
-    Earlier versions wrote no numbers of rows, and no two documents with a text, which ``rows`` are, with one id.
+    Earlier versions did not store row numbers, and the ids of documents with a text (``rows``) were unique.
     """
     if numbers in table.column_names:
         found = table[numbers].combine_chunks()
@@ -239,7 +239,7 @@ def _places(documents: pa.Table) -> Places:
         {} if problem.null_count == len(problem) else {i: t for i, t in enumerate(problem.to_pylist()) if t is not None}
     )
     ids = documents["id"].combine_chunks()
-    # earlier versions wrote no names: they wrote each id once
+    # earlier versions wrote no names, and ids were unique
     distinct = documents["name"].combine_chunks() if "name" in documents.column_names else ids.cast(pa.large_string())
     parents = None
     if "parent" in documents.column_names:
@@ -258,9 +258,9 @@ def _places(documents: pa.Table) -> Places:
 
 
 def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
-    """The stored pairs of different texts, as matches of nodes.
+    """Return the stored pairs of distinct texts, as matches of nodes.
 
-    How many shingles two texts share follows from their containments without loss.
+    The number of shared shingles follows exactly from the containments.
     """
     rows = np.flatnonzero(corpus.status == READABLE)
     a, b = (
@@ -281,7 +281,7 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
 
 
 def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> DedupManifest:
-    """As of the run, but for what another cut changes."""
+    """Return the manifest of the run, changed where the groups change it."""
     of_run = run.manifest
     # a run of an earlier version may have counted a pair once for each of its keys
     n_not_compared = max_not_compared(
@@ -308,7 +308,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
 
 
 def _curve(run: FinishedRun) -> RecallCurve | None:
-    """How likely the run was to find the pairs at this threshold and above, where it sampled shingles."""
+    """Return the probabilities of finding pairs at this threshold and above, if the run sampled shingles."""
     if not isinstance(run.plan, SamplingPlan):
         return None
     return sampling_curve(run.plan)

@@ -1,4 +1,4 @@
-"""A result → the page that shows it."""
+"""Result → report page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the page tells, beside the manifest.
+    """Data of the page, beside the manifest.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Told:
         See `job.Result`.
     samples : list of SamplePair
     curve : RecallCurve or None
-        Where the plan samples shingles.
+        Set if the plan samples shingles.
     """
 
     judged: Judged
@@ -48,7 +48,7 @@ class Told:
 
 
 def told_of(result: Result, options: DedupOptions) -> Told:
-    """Of a run that has just ended."""
+    """Return the data of a run that has just ended."""
     curve = None
     if isinstance(result.plan, SamplingPlan):
         curve = sampling_curve(result.plan)
@@ -80,20 +80,20 @@ def write_report(
 
 
 def _instead(out: Path, manifest: DedupManifest) -> str:
-    """How to get a page later: from the tables, where these say enough."""
+    """Return how to get a page later: from the tables, if they hold enough."""
     if manifest.command != "dedup" or manifest.against:
-        return "Run the command again with --overwrite to draw it."
-    return f"To draw it without sample texts: nearkin regroup {out} --threshold {manifest.threshold}"
+        return "Run the command again with --overwrite to create the report."
+    return f"To create the report without sample texts: nearkin regroup {out} --threshold {manifest.threshold}"
 
 
 def _group_sizes(table: GroupTable) -> dict[int, int]:
-    """How many groups there are of each size."""
+    """Return the number of groups of each size."""
     sizes, n = np.unique(table.size, return_counts=True)
     return dict(zip(sizes.tolist(), n.tolist(), strict=True))
 
 
 def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[GroupRow]:
-    """The largest groups first, the earlier one first among equals, each with some of its documents."""
+    """Return the largest groups, each with some of its documents; the earlier one first among equals."""
     chosen = np.argsort(-table.size, kind="stable")[:_N_GROUPS]
     listed = _Listed.of(table.principal[chosen], outcome)
     names = places.names_at(table.principal[chosen])
@@ -113,7 +113,7 @@ def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """The documents of some groups: the principal of each, then its other documents, the least similar to it first.
+    """Documents of some groups: each principal, followed by its other documents in ascending order of similarity.
 
     Those whose similarity to it is not known come before all others.
     """
@@ -123,7 +123,7 @@ class _Listed:
 
     @classmethod
     def of(cls, principals: U32, outcome: Outcome) -> _Listed:
-        """Found by their principals."""
+        """Find the documents by their principals."""
         rows = np.flatnonzero(np.isin(outcome.principal, principals))
         principal = outcome.principal[rows]
         by_row = np.argsort(principals)
@@ -133,7 +133,7 @@ class _Listed:
         return cls(rows[order], np.searchsorted(number[order], np.arange(len(principals) + 1)))
 
     def rows_of(self, number: int) -> I64:
-        """The documents of the group of that number, as the principals were given."""
+        """Return the documents of the group at a position among the given principals."""
         return self.rows[self.starts[number] : self.starts[number + 1]]
 
 
@@ -152,13 +152,13 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
 
 
 def first_problems(places: Places) -> list[ProblemRow]:
-    """The first documents of which there is something to know."""
+    """Return the first documents that have details."""
     rows = sorted(places.problems)[:_N_PROBLEMS]
     return [ProblemRow(places.shown_place(row), places.names[row].as_py(), places.problems[row]) for row in rows]
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
-    """Some principals with the members least like them, and near-duplicates of all similarities that occur."""
+    """Return some principals with their least similar members, and near-duplicates across the range of similarities."""
     least_alike = _least_alike(result)
     near = result.judged.matches.where(~result.judged.is_copy)
     near = near.where(~_is_among(least_alike, near))
@@ -188,7 +188,7 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
 
 
 def _least_alike(result: Result) -> list[tuple[int, int]]:
-    """Of some of the largest groups the principal and the member least similar to it, where that is no exact copy."""
+    """Return the principals of some of the largest groups, each with its least similar member unless an exact copy."""
     outcome = result.judged.outcome
     principals = result.judged.groups.principal[np.argsort(-result.judged.groups.size, kind="stable")[:_N_GROUPS]]
     listed = _Listed.of(principals, outcome)
@@ -201,7 +201,7 @@ def _least_alike(result: Result) -> list[tuple[int, int]]:
 
 
 def _is_among(pairs: list[tuple[int, int]], matches: Matches) -> Bool:
-    """Which matches are of these pairs of rows."""
+    """Whether each match is one of these pairs of rows."""
     is_among = np.zeros(len(matches), np.bool_)
     for pair in pairs:
         start, stop = np.searchsorted(matches.left, np.array([min(pair), min(pair) + 1], np.uint32))
@@ -210,7 +210,7 @@ def _is_among(pairs: list[tuple[int, int]], matches: Matches) -> Bool:
 
 
 def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> I64:
-    """Up to `_N_SAMPLES` matches, their similarities spread from the least to the greatest, each of another group.
+    """Return up to `_N_SAMPLES` matches from different groups, spread evenly over the range of similarities.
 
     So all similarities have a say, not only frequent ones, and all groups, not only large ones. Where every match of a
     similarity belongs to a group that was used, the first is taken.
@@ -233,9 +233,9 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
 
 
 def sampling_curve(plan: SamplingPlan) -> RecallCurve:
-    """How likely pairs are to be found by sampled shingles: those of the smallest texts that have to be found so.
+    """Return the probability of finding pairs by sampled shingles, for the smallest texts searched that way.
 
-    The chance depends on the size, too: of larger texts it is higher, and smaller ones are searched exactly.
+    The probability also depends on size: it is higher for larger texts, and smaller ones are searched exactly.
     """
     similarities = np.linspace(0.0, 1.0, 101)
     n_smaller = np.full(101, plan.exact_below)

@@ -1,4 +1,4 @@
-"""What an interrupted run left, and where it goes on: what ``--resume`` says."""
+"""Progress of an interrupted run, and where it resumes: the message of ``--resume``."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ _STAGES = (
     ("shingle pairs", "verification/shingle pairs.npz"),
     ("verify", "verification/matches.npz"),
 )
-"""What each stage leaves in the folder of work when it is done; the stages after it take seconds and leave nothing."""
+"""File that each finished stage leaves in the work folder; later stages take seconds and leave none."""
 _LAST = "group"
 
 
 def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_resumed: bool) -> str:
-    """What ``--resume`` found, and where the run goes on.
+    """Return what ``--resume`` found, and where the run continues.
 
     Parameters
     ----------
     directory : RunDirectory
     inputs : sequence of Input
-        All that the run reads, those of the other collection last.
+        All inputs of the run, those of the other collection last.
     is_resumed : bool
-        There was an unfinished run.
+        Whether there was an unfinished run.
     """
     if not is_resumed:
-        return f"--resume: {directory.path} holds no unfinished run, so this one starts at the beginning"
+        return f"--resume: {directory.path} holds no unfinished run, so this run starts from the beginning"
     from nearkin.engines.spark.stages import stages_kept
 
     if kept := stages_kept(directory.work):
         n_stages = counted(len(kept), "finished stage")
-        return f"--resume: found {n_stages} of the cluster ({', '.join(kept)}); goes on with the next one"
+        return f"--resume: found {n_stages} of the cluster ({', '.join(kept)}); continuing with the next one"
     n_read, following = files_read(Spool(directory.work / SPOOL), inputs)
     n_files = sum(len(one.names) for one in inputs)
     if following is not None:
-        return f"--resume: found {n_read:,} of {counted(n_files, 'file')} read; goes on with reading {following}"
+        return f"--resume: found {n_read:,} of {counted(n_files, 'file')} read; continuing with {following}"
     done = [name for name, mark in _STAGES if (directory.work / mark).exists()]
     stages = [name for name, _ in _STAGES] + [_LAST]
     return (
         f"--resume: found {counted(n_files, 'file')} read"
         + (f" and done: {', '.join(done)}" if done else "")
-        + f"; goes on with: {stages[len(done)]}"
+        + f"; continuing with: {stages[len(done)]}"
     )
 
 
 def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
-    """How many files were read to their end, and the first one that was not."""
+    """Return the number of files read completely, and the first other one."""
     n_read, following = 0, None
     for index, one in enumerate(inputs):
         if spool.mark(index).exists():

@@ -1,4 +1,4 @@
-"""The search for containment: small texts lead with rare shingles, large ones with sampled ones."""
+"""Search by containment: small texts lead with rare shingles, large ones with sampled ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nearkin.workflows.resources import Resources
 
 
 class SampleKeys:
-    """What a text is found by: sampled shingles if it has many, rare ones if it has few.
+    """Keys by which a text is found: sampled shingles if it has many shingles, else rare ones.
 
     Parameters
     ----------
@@ -36,24 +36,24 @@ class SampleKeys:
         self.prefixes = Prefixes(options.threshold)
 
     def is_small(self, sets: ShingleSets) -> Bool:
-        """Which texts lead with rare shingles, shape (n_texts,)."""
+        """Whether each text leads with rare shingles, shape (n_texts,)."""
         return sets.sizes < self.exact_below
 
     def sampled(self, nodes: U32, sets: ShingleSets) -> tuple[U64, U32]:
-        """The sampled shingles of large texts, and the text each is of."""
+        """Return the sampled shingles of large texts, and the text of each."""
         is_large = ~self.is_small(sets)
         keys, set_of_key = self.sampling.keys(sets.where(is_large))
         return keys, nodes[is_large][set_of_key]
 
     def leading(self, nodes: U32, sets: ShingleSets, counts: U32) -> tuple[U64, U32]:
-        """The rare shingles of small texts, and the text each is of."""
+        """Return the rare shingles of small texts, and the text of each."""
         keys, set_of_key = self.prefixes.keys(sets, counts)
         return keys, nodes[set_of_key]
 
     def following(
         self, nodes: U32, sets: ShingleSets, leads: LeadKeys, own: Sequence[tuple[U64, U32]]
     ) -> tuple[U64, U32]:
-        """Shingles of texts that some small text leads with, and the text each is of, without its ``own`` entries."""
+        """Return shingles with which some small text leads, and the text of each, without its ``own`` entries."""
         keys, set_of_key = leads.followed_by(sets)
         nodes = nodes[set_of_key]
         others = np.concatenate([keys for keys, _ in own]), np.concatenate([of_key for _, of_key in own])
@@ -62,7 +62,7 @@ class SampleKeys:
 
 
 class SampleSearch(Search):
-    """By shingles that two texts share in the sample, and by those that a small text leads with."""
+    """Search by shared shingles in the sample, and by those with which a small text leads."""
 
     def __init__(
         self, plan: SamplingPlan, corpus: Corpus, options: DedupOptions, work: Path, resources: Resources
@@ -82,7 +82,7 @@ class SampleSearch(Search):
                 pass
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences:
-        """Write the sampled keys of large texts; keep the small ones, and count how often shingles occur anywhere."""
+        """Write the sampled keys of large texts; keep the small ones, and count the occurrences of all shingles."""
         save_entries(self._entries_of(chunk, "sampled"), *self.keys.sampled(nodes, sets))
         is_small = self.keys.is_small(sets)
         small = sets.where(is_small)
@@ -91,7 +91,7 @@ class SampleSearch(Search):
         return Occurrences.of(sets.hashes)
 
     def _write_leads(self, counts: U32) -> U64:
-        """The rarest elements of each small set, now that it is known which are rare."""
+        """Write the rarest elements of each small set, now that the counts are known."""
         found: list[U64] = [np.zeros(0, np.uint64)]
         for chunk in self.corpus.chunks:
             stored = load_arrays(self._small(chunk))
@@ -104,7 +104,7 @@ class SampleSearch(Search):
         return np.concatenate(found)
 
     def _write_followers(self, chunk: Chunk, nodes: U32, sets: ShingleSets, leads: LeadKeys) -> None:
-        """Those of the shingles of all texts that some small text leads with."""
+        """Write the shingles of all texts with which some small text leads."""
         own = [load_entries(self._entries_of(chunk, kind)) for kind in ("sampled", "leads")]
         keys, nodes = self.keys.following(nodes, sets, leads, own)
         save_entries(self._entries_of(chunk, "followers"), keys, nodes, np.ones(len(keys), np.bool_))

@@ -1,4 +1,4 @@
-"""A look at some texts before the search is planned."""
+"""Sample of texts, taken before the search is planned."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MAX_CHARACTERS = 32 << 20
 
 
 def look(corpus: Corpus, shingle: Shingling) -> Sample:
-    """Compare some texts with one another, exactly.
+    """Compare a sample of texts with one another, exactly.
 
-    They are spread evenly over the reading order, and the same in every run. A larger collection has more pairs of
-    unrelated pairs, so more of them are looked at. Of two collections both have their share, and pairs go across.
+    The sample is spread evenly over the reading order, and is the same in every run. A larger collection has more
+    unrelated pairs, so its sample is larger. Two collections share the sample, and pairs go across only.
     """
     n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
     nodes = chosen_nodes(n_mine, corpus.n_nodes - n_mine)
@@ -34,7 +34,7 @@ def look(corpus: Corpus, shingle: Shingling) -> Sample:
 
 
 def look_ahead(corpus: Corpus, n_texts: int, shingle: Shingling) -> Sample:
-    """What `look` would tell of a collection of so many texts like those of a corpus, which has no more of them."""
+    """Return the sample that `look` would take from a similar collection of ``n_texts``, at least as many as here."""
     nodes = _spread(corpus.n_nodes, n_texts)
     nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
     texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
@@ -42,32 +42,32 @@ def look_ahead(corpus: Corpus, n_texts: int, shingle: Shingling) -> Sample:
 
 
 def chosen_nodes(n_mine: int, n_others: int) -> U64:
-    """The texts that are looked at, in rising order."""
+    """Return the texts of the sample, in ascending order."""
     mine, others = _spread(n_mine, n_mine), _spread(n_others, n_others)
     return np.concatenate([mine, others + np.uint64(n_mine)])
 
 
 def compared(nodes: U64, n_characters: I64) -> U64:
-    """Those of the chosen texts that are compared: of long documents fewer are enough."""
+    """Return the chosen texts that are compared: fewer are enough if documents are long."""
     return nodes[:: 1 + int(n_characters.sum()) // _MAX_CHARACTERS]
 
 
 def sample_of(
     texts: Sequence[str], is_mine: Bool, n_mine: int, n_nodes: int, shingle: Shingling, *, is_against: bool
 ) -> Sample:
-    """What comparing the chosen texts tells of a collection.
+    """Compare the chosen texts of a collection.
 
     Parameters
     ----------
     texts : sequence of str
-        Distinct, in reading order.
+        Distinct texts, in reading order.
     is_mine : bool array, shape (n_texts,)
-        Which of them are to be cleaned, rather than of the other collection.
+        Whether each text is to be cleaned, rather than of the other collection.
     n_mine, n_nodes : int
-        Of the texts to clean, and of all texts.
+        Numbers of texts to clean, and of all texts.
     shingle : Shingling
     is_against : bool
-        Pairs go across only.
+        Whether pairs go across only.
     """
     sets = shingle.sets(pa.array(texts, pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
@@ -86,7 +86,7 @@ def sample_of(
 
 
 def _spread(n_nodes: int, n_texts: int) -> U64:
-    """Some numbers below ``n_nodes``, in rising order, one from each of as many equal stretches; for ``n_texts``."""
+    """Return numbers below ``n_nodes``, ascending, one from each of equal stretches; for ``n_texts``."""
     n = min(max(_LEAST, math.isqrt(n_texts)), _MOST)
     if n_nodes <= n:
         return np.arange(n_nodes, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Texts → candidates: every distinct text shingled once, sketched or sampled, its keys written down, sorted, linked."""
+"""Texts → candidates: shingle every distinct text once, sketch or sample it, write its keys, sort and link them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.resources import Resources
 
 BYTES_PER_ENTRY = 48
-"""A key and a row, sorted into a second pair of arrays, and the pairs they make."""
+"""Bytes of a key and a row, sorted into a second pair of arrays, and of the pairs that they make."""
 _PAIRS_OF_A_BAND = 5_000_000
 _PAIRS_OF_LOOSE_ENTRIES = 50_000_000
 Written = TypeVar("Written")
@@ -33,12 +33,12 @@ Written = TypeVar("Written")
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What shingling found of each distinct text.
+    """Size of each distinct text, found by shingling.
 
     Parameters
     ----------
     n_shingles, n_units : uint32 arrays, shape (n_nodes,)
-        Distinct shingles; words or characters.
+        Numbers of distinct shingles; of words or characters.
     """
 
     n_shingles: U32
@@ -54,9 +54,9 @@ class Runs:
     path : Path
         Sorted runs of uint64, one after another: the lower node in the upper 32 bits, the higher in the lower.
     lengths : tuple of int
-        Of each run.
+        Length of each run.
     n_not_compared : int
-        At most so many pairs shared a key with too many others to be compared.
+        Upper limit of the pairs not compared because too many other texts share their key.
     """
 
     path: Path
@@ -64,7 +64,7 @@ class Runs:
     n_not_compared: int
 
     def arrays(self) -> list[U64]:
-        """The runs, mapped into memory from one file: there may be more of them than files can be open."""
+        """Map the runs into memory from one file: there may be more runs than files that can be open."""
         if not sum(self.lengths):
             return []
         mapped: U64 = mapped_array(self.path, np.uint64)  # type: ignore[assignment]  # it has this type
@@ -74,7 +74,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """One range of the keys of one band; ``band`` None stands for the entries that belong to no band."""
+    """Range of the keys of one band; ``band`` is None for the entries that belong to no band."""
 
     band: int | None
     number: int
@@ -82,14 +82,14 @@ class KeyRange:
 
     @property
     def max_pairs(self) -> int:
-        """Up to which skewed runs are compared in full.
+        """Number of pairs up to which skewed runs are compared in full.
 
-        What one band does not compare another may; what loose entries do not compare is lost.
+        Pairs that one band skips may be compared in another; pairs that loose entries skip are lost.
         """
         return max_pairs_of(self.band)
 
     def holds(self, keys: U64) -> Bool:
-        """Which keys lie in the range."""
+        """Whether each key lies in the range."""
         if self.n_ranges == 1:
             return np.ones(len(keys), np.bool_)
         of_key: U64 = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
@@ -98,13 +98,13 @@ class KeyRange:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Keys, each with the text that has it.
+    """Keys, each with its text.
 
     Parameters
     ----------
     keys, nodes : uint64 and uint32 arrays, shape (n_entries,)
     follows : bool array, shape (n_entries,), or None
-        Entries that only meet those which do not follow; None where none does. They come last.
+        Entries that meet only those that do not follow; None if no entry follows. They come last.
     """
 
     keys: U64
@@ -112,7 +112,7 @@ class Entries:
     follows: Bool | None = None
 
     def skewed_runs(self) -> SkewedRuns:
-        """How many texts share a key, where they are many."""
+        """Return the number of texts per key, for keys with many texts."""
         if self.follows is None:
             return SkewedRuns.of(np.sort(self.keys))
         keys, order = sort_entries(self.keys, np.arange(len(self.keys), dtype=np.uint32))
@@ -125,7 +125,7 @@ def max_pairs_of(band: int | None) -> int:
 
 
 class Search(ABC):
-    """The search of one run: `shingle_all`, then `link_all`. What the keys are depends on the kind of plan."""
+    """Search of one run: `shingle_all`, then `link_all`. The kind of plan decides the keys."""
 
     def __init__(self, corpus: Corpus, options: DedupOptions, work: Path, resources: Resources) -> None:
         self.corpus = corpus
@@ -135,7 +135,7 @@ class Search(ABC):
         self.work.mkdir(exist_ok=True)
 
     def shingle_all(self, meter: Meter) -> Sizes:
-        """Shingle every distinct text and write its keys down."""
+        """Shingle every distinct text and write its keys."""
         n_nodes = self.corpus.n_nodes
         with meter.stage("sketch", n_nodes, "documents") as progress:
 
@@ -150,14 +150,14 @@ class Search(ABC):
         return Sizes(stored["n_shingles"], stored["n_units"])
 
     def link_all(self, sizes: Sizes, order: U32, meter: Meter) -> Runs:
-        """Sort the keys and pair the texts that share one.
+        """Sort the keys and pair the texts that share a key.
 
         Parameters
         ----------
         sizes : Sizes
         order : uint32 array, shape (n_nodes,)
-            The most preferred text first: in a run of many equal keys the first are the ones all others are compared
-            with.
+            Most preferred text first: in a long run of equal keys all others are compared with the first texts
+            only.
         """
         mark, path = self.work / "runs.json", self.work / "runs.u64"
         parts = self._parts(sizes)
@@ -191,7 +191,7 @@ class Search(ABC):
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     def _max_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:
-        """How far the skewed runs of a band are compared that lies in several ranges: decided over all of them."""
+        """Return how far skewed runs are compared in bands split into ranges, decided over all their ranges."""
         skewed: dict[int | None, list[SkewedRuns]] = {part.band: [] for part in parts}
         budgets = {part.band: part.max_pairs for part in parts}
 
@@ -204,12 +204,12 @@ class Search(ABC):
 
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
-        """Write the keys of every distinct text down and fill in its sizes; yields how many texts each chunk had."""
+        """Write the keys of every distinct text and fill in its sizes; yield the number of texts of each chunk."""
 
     def _over_chunks(
         self, write: Callable[[Chunk, U32, ShingleSets], Written], sizes: Sizes
     ) -> Iterator[tuple[int, Written]]:
-        """How many texts of each chunk were new, with what ``write`` gives for them; the sizes are filled in."""
+        """Yield the number of new texts of each chunk, with the result of ``write``; the sizes are filled in."""
 
         def one(chunk: Chunk) -> tuple[int, Written]:
             nodes, sets = chunk_sets(self.corpus, chunk, self.options.shingle)
@@ -221,11 +221,11 @@ class Search(ABC):
 
     @property
     def _room_bytes(self) -> int:
-        """What the entries of one part may take."""
+        """Return the maximum size of the entries of one part."""
         return self.resources.memory_bytes // 4 // self.resources.n_threads
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
-        """What is sorted at a time: the loose entries, in as many ranges of keys as memory asks for."""
+        """Return the parts sorted one at a time: the loose entries, in as many key ranges as memory requires."""
         n_entries = 0
         for path in self.work.glob("entries-*.npz"):
             n_entries += len(load_arrays(path, ("nodes",))["nodes"])
@@ -233,7 +233,7 @@ class Search(ABC):
         return [KeyRange(None, i, n_ranges) for i in range(n_ranges) if n_entries]
 
     def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
-        """The loose entries of the range: those that lead first, then the most preferred text first."""
+        """Return the loose entries of the range: leading ones first, then the most preferred text first."""
         found: list[tuple[U64, U32, Bool]] = []
         for path in sorted(self.work.glob("entries-*.npz")):
             stored = load_arrays(path)
@@ -247,9 +247,9 @@ class Search(ABC):
 
 
 def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | None = None) -> tuple[U32, ShingleSets]:
-    """The texts of a chunk that occur there for the first time, as shingle sets.
+    """Return the texts of a chunk that occur there first, as shingle sets.
 
-    Where ``wanted`` is given, only those that it marks by node.
+    If ``wanted`` is given, only the nodes that it marks.
     """
     rows = np.arange(chunk.start, chunk.end, dtype=np.uint32)
     nodes = corpus.node[chunk.start : chunk.end]
@@ -266,19 +266,19 @@ def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | No
 
 
 def save_entries(path: Path, keys: U64, nodes: U32, follows: Bool | None = None) -> None:
-    """Write loose entries down: keys of no band, each with the text it is of; see `Entries`."""
+    """Write loose entries: keys of no band, each with its text; see `Entries`."""
     follows = np.zeros(len(keys), np.bool_) if follows is None else follows
     save_arrays(path, {"keys": keys, "nodes": nodes, "follows": follows})
 
 
 def load_entries(path: Path) -> tuple[U64, U32]:
-    """The keys of what `save_entries` wrote, and the text each is of."""
+    """Return the keys that `save_entries` wrote, and the text of each."""
     stored = load_arrays(path)
     return stored["keys"], stored["nodes"]
 
 
 def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], int]:
-    """Write the candidates of entries to files beside ``name``; gives how many pairs were not compared, too."""
+    """Write the candidates of entries to files beside ``name``; also return the number of pairs not compared."""
     runs, n_not_compared = [], 0
     for i, (pairs, n_left) in enumerate(_linked(entries, linking)):
         n_not_compared += n_left
@@ -289,12 +289,12 @@ def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], i
 
 
 def _linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
-    """Sorted runs of candidates, and how many pairs were not compared."""
+    """Yield sorted runs of candidates, and the number of pairs not compared."""
     nodes = entries.nodes
     if entries.follows is None:
         yield from linking.link(entries.keys, nodes)
         return
-    # a text may lead with one key and follow another: what it does is told of its entries
+    # a text may lead with one key and follow another, so leading is marked per entry
     of_entries = replace(
         linking,
         sizes=linking.sizes[nodes],
@@ -308,7 +308,7 @@ def _linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
 
 
 def _move(run: Path, joined: Sealing) -> int:
-    """Append a run to the file of all runs; its length in pairs."""
+    """Append a run to the file of all runs; return its length in pairs."""
     with open(run, "rb") as file:
         while block := file.read(1 << 20):
             joined.write(block)

@@ -1,4 +1,4 @@
-"""What is said of documents → Parquet files, in row groups of a fixed size so that equal results are equal bytes."""
+"""Results for documents → Parquet files, with row groups of fixed size so that equal results are equal bytes."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ ROWS_PER_GROUP = 1 << 17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Who each row is and where it stands.
+    """Names and places of rows.
 
     Parameters
     ----------
     own_ids : Array, shape (n_inputs,)
-        The ids of the documents to clean as they came: int64 where every one that is there is an integer, else
-        large_string; null where there is none.
+        Original ids of the documents to clean: int64 if all ids are integers, else large_string; null where a
+        document has no id.
     ids : Array, shape (n_documents,)
-        Of all documents: int64 only where those of the other collection are integers, too.
+        Ids of all documents: int64 only if those of the other collection are integers, too.
     names : LargeStringArray, shape (n_documents,)
-        One for each document, which no other of its collection has.
+        Name of each document, unique in its collection.
     source_names : sequence of str
     source : int32 array, shape (n_documents,)
         Index into source_names.
     line : int64 array, shape (n_documents,)
     problems : dict of row to str
-        Only the rows that have one.
+        Only rows that have a problem.
     parents : Parents or None
-        None where no document is inside of another.
+        None if no document is in a container.
     """
 
     own_ids: pa.Array
@@ -62,41 +62,41 @@ class Places:
     parents: Parents | None = None
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
-        """The ids of rows; null for NO_ROW, and for a document without an id."""
+        """Return the ids of rows; null for NO_ROW and for documents without an id."""
         return self.ids.take(row_numbers(rows))
 
     def names_at(self, rows: NDArray[np.integer[Any]]) -> list[str]:
-        """The names of rows."""
+        """Return the names of rows."""
         names: list[str] = self.names.take(row_numbers(rows)).to_pylist()
         return names
 
     def where(self, row: int) -> str:
-        """``file:line`` of a row; of a document inside of a file its id."""
+        """Return ``file:line`` of a row, or the id of a document inside a file."""
         is_inside = self.parents is not None and self.parents.ids[row].is_valid
         return str(self.ids[row]) if is_inside else self.file_and_line(row)
 
     def file_and_line(self, row: int) -> str:
-        """``file:line`` of a row."""
+        """Return ``file:line`` of a row."""
         return f"{self.source_names[int(self.source[row])]}:{int(self.line[row])}"
 
     def shown_place(self, row: int) -> str:
-        """As `where`; the file alone where a document has its name: a line says nothing there."""
+        """Return `where`, or only the file if a document is named after it: the line adds nothing there."""
         name = self.source_names[int(self.source[row])]
         return name if self.names[row].as_py() == name else self.where(row)
 
     def parent_fields(self) -> list[pa.Field]:
-        """The columns that tables of documents have where some document is inside of another."""
+        """Return the additional columns of tables if some document is in a container."""
         return (
             [] if self.parents is None else [pa.field("parent", pa.large_string()), pa.field("parent_row", pa.int64())]
         )
 
     def parent_columns(self, a: int, b: int) -> list[pa.Array]:
-        """The same of rows from one to before another."""
+        """Return the values of `parent_fields` for rows ``a`` to ``b - 1``."""
         return [] if self.parents is None else [self.parents.ids[a:b], row_numbers(self.parents.rows[a:b])]
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
-    """Rows as a column; null for NO_ROW."""
+    """Return rows as a column; null for NO_ROW."""
     mask = rows == NO_ROW
     return pa.array(np.where(mask, 0, rows).astype(np.int64), mask=mask)
 
@@ -104,14 +104,14 @@ def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
 def locate(
     corpus: Corpus, source_names: Sequence[str], kinds: Sequence[IdKind], other_kinds: Sequence[IdKind]
 ) -> Places:
-    """Gather ids, names, lines and problems from the spool.
+    """Collect ids, names, lines and problems from the spool.
 
     Parameters
     ----------
     corpus : Corpus
     source_names : sequence of str
     kinds, other_kinds : sequence of IdKind
-        Of the inputs, and of those of the other collection.
+        Kinds of the ids of the inputs, and of the other collection's.
     """
     chunks = corpus.chunks
     came = pa.chunked_array(list(gathered(chunks, "doc_id")), pa.large_string()).combine_chunks()
@@ -146,7 +146,7 @@ def locate(
 
 
 def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
-    """The ids of both collections in one type."""
+    """Return the ids of both collections with one type."""
     parts = [one for one in (own, others) if len(one)]
     if any(pa.types.is_large_string(one.type) for one in parts):
         parts = [one.cast(pa.large_string()) for one in parts]
@@ -173,7 +173,7 @@ def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places
 
 
 def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, places: Places) -> None:
-    """``documents.parquet``: a row for each document, in reading order."""
+    """Write ``documents.parquet``: a row for each document, in reading order."""
     schema = pa.schema(
         [
             pa.field("id", places.own_ids.type), _filled("name", pa.large_string()), _filled("row", pa.int64()),
@@ -186,7 +186,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
         ]
     )  # fmt: skip
     reasons, names = pa.array(REASONS), pa.array(list(places.source_names), pa.string())
-    # the zero at the end is for documents without a text
+    # the final zero is for documents without a text
     n_units, n_shingles = (np.append(n, np.uint32(0)).astype(np.int64) for n in (sizes.n_units, sizes.n_shingles))
     node = np.minimum(corpus.node, np.uint32(corpus.n_nodes))
     rows = np.arange(len(corpus), dtype=np.uint32)
@@ -222,9 +222,9 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
 
 
 def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: bool) -> None:
-    """``pairs.parquet``: every verified pair, sorted by the reading order of its documents.
+    """Write ``pairs.parquet``: every verified pair, sorted by the reading order of its documents.
 
-    Documents of another collection have no table of their own: there the name of ``b`` is told, too.
+    Documents of another collection have no table, so the name of ``b`` is included for them.
     """
     schema = pa.schema(
         [
@@ -244,7 +244,7 @@ def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: boo
 
 
 def write_groups(path: Path, table: GroupTable, places: Places) -> None:
-    """``groups.parquet``: a row for each group of two documents and more."""
+    """Write ``groups.parquet``: a row for each group of at least two documents."""
     id_type, whole = places.ids.type, pa.int64()
     schema = pa.schema(
         [
@@ -266,7 +266,7 @@ def write_groups(path: Path, table: GroupTable, places: Places) -> None:
 
 
 def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, places: Places) -> None:
-    """``against.parquet``: a row for each document of the other collection, in reading order."""
+    """Write ``against.parquet``: a row for each document of the other collection, in reading order."""
     id_type, first = places.ids.type, corpus.n_inputs
     schema = pa.schema(
         [
@@ -306,7 +306,7 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
 
 
 def write_problems(path: Path, places: Places) -> None:
-    """``problems.parquet``: what could not be read, where, and why; no file where there is nothing to say."""
+    """Write ``problems.parquet``: unreadable documents, with place and reason; no file if there are none."""
     if not places.problems:
         return
     text = pa.large_string()
@@ -328,7 +328,7 @@ def write_problems(path: Path, places: Places) -> None:
 
 
 def _filled(name: str, kind: pa.DataType) -> pa.Field:
-    """A column without nulls."""
+    """Return a column without nulls."""
     return pa.field(name, kind, nullable=False)
 
 

@@ -1,4 +1,4 @@
-"""Deduplicate what is in memory: Arrow tables, pandas and polars frames, lists."""
+"""Deduplication of data in memory: Arrow tables, pandas and polars frames, lists."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ Documents = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupResult:
-    """What `dedup` found; tables come in the kind that the documents came in (pyarrow for lists).
+    """Result of `dedup`; the tables have the type of the documents (pyarrow for lists).
 
     Parameters
     ----------
     documents : table
-        A row for each document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
+        One row per document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
     pairs : table
         Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, jaccard, containment_a_in_b,
         containment_b_in_a.
     groups : table
-        A row for each group of two documents and more; empty for a run against another collection.
+        One row per group of at least two documents; empty for a run against another collection.
     against : table or None
-        A row for each document of the other collection, if there is one: whether documents were dropped for it.
-    kept : same kind as the documents that came
-        What is left of them.
+        One row per document of the other collection, if there is one: whether documents were dropped for it.
+    kept : same type as the documents
+        The documents that remain.
     manifest : mapping
-        Parameters, counts, the plan, what each stage took.
+        Parameters, counts, the plan, and the resources used by each stage.
     """
 
     documents: Any
@@ -90,28 +90,28 @@ def dedup(
     max_unreadable: float | str = 0.5,
     progress: Progress | None = None,
 ) -> DedupResult:
-    """Find the near-duplicates among documents in memory; every pair reported is verified by its exact similarity.
+    """Find near-duplicates among documents in memory; the exact similarity of every reported pair is verified.
 
     Parameters
     ----------
     documents : pyarrow Table, pandas or polars DataFrame, list of str, of (id, text) or of dict
-        Left untouched.
+        Not modified.
     text, id : str, optional
-        The columns; guessed from their names if not given. Without ids documents are named ``table:1``, ``table:2``, …
+        Column names; guessed if not given. Documents without ids are named ``table:1``, ``table:2``, …
     against : like ``documents``, optional
-        Drop from ``documents`` what already occurs in these, instead of what they repeat among themselves.
+        Drop the documents whose text occurs in these, instead of those repeated among ``documents``.
     preset, threshold, measure, recall, shingle, group, keep, normalise, seed, drop, min_shared
         As on the command line; see `DedupOptions`.
     threads : int
-        0 for one a processor.
+        Worker threads; 0 means one per CPU core.
     memory : str or int
-        What to stay under, such as "2GiB".
+        Memory limit, for example "2GiB".
     on_error : {"skip-documents", "skip", "stop"}
-        "stop": raise an error at the first document that is unreadable; else it is left out and listed.
+        "stop": raise an error at the first unreadable document; otherwise, omit and list unreadable documents.
     max_unreadable : float or str
-        Maximum share of documents that may be unreadable, such as 0.01 or "1%".
+        Maximum share of unreadable documents, such as 0.01 or "1%".
     progress : Progress, optional
-        Told what is being done.
+        Receives progress messages.
 
     Returns
     -------
@@ -120,9 +120,9 @@ def dedup(
     Raises
     ------
     ParameterError
-        For a parameter that breaks its rule.
+        A parameter is invalid.
     DocumentError, SourceError
-        More documents are unreadable, or all are; or one is, and that stops the run.
+        Too many or all documents are unreadable; or one is, and ``on_error`` is "stop".
 
     Examples
     --------
@@ -165,7 +165,7 @@ def dedup(
 
 
 def _held(documents: Documents) -> Documents:
-    """The documents themselves, or a list of what an iterable gives: they are looked at twice."""
+    """Return the documents, or a list of them if they are an iterable, because they are read twice."""
     is_table = hasattr(documents, "__arrow_c_stream__") or isinstance(documents, pa.Table | pa.RecordBatch)
     if is_table or isinstance(documents, list | tuple):
         return documents
@@ -175,7 +175,7 @@ def _held(documents: Documents) -> Documents:
 
 
 def _described(one: TableInput, columns: Columns | None) -> InputFile:
-    """As the manifest tells of it; strings and pairs have no columns."""
+    """Return the manifest entry of the input; strings and pairs have no columns."""
     text, doc_id = (None, None) if columns is None else (columns.text, columns.id)
     return InputFile(path=one.name, size_bytes=one.size_bytes, format="table", text=text, id=doc_id)
 
@@ -185,9 +185,9 @@ def _read(path: Path) -> pa.Table:
 
 
 def _in_kind_of(documents: Documents, table: pa.Table) -> Any:
-    """The table as pandas or polars if the documents came so.
+    """Return the table as a pandas or polars frame if the documents are one.
 
-    That is told by the module's name, so that neither is imported for it.
+    The module's name decides, so that neither package is imported.
     """
     module = type(documents).__module__.partition(".")[0]
     if module == "pandas":
@@ -200,7 +200,7 @@ def _in_kind_of(documents: Documents, table: pa.Table) -> Any:
 
 
 def _only(documents: Documents, keep: Bool) -> Any:
-    """The documents to keep, in the kind in which they came."""
+    """Return the documents to keep, in their original type."""
     module = type(documents).__module__.partition(".")[0]
     if isinstance(documents, pa.Table | pa.RecordBatch):
         return _filterable(documents).filter(pa.array(keep)).cast(documents.schema)
@@ -216,7 +216,7 @@ def _only(documents: Documents, keep: Bool) -> Any:
 
 
 def _filterable(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
-    """The table without views of strings, which Arrow cannot filter."""
+    """Return the table without string views, which Arrow cannot filter."""
     plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
     fields = [field.with_type(plain.get(field.type, field.type)) for field in table.schema]
     schema = pa.schema(fields, table.schema.metadata)

@@ -25,18 +25,18 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
 from nearkin.workflows.resources import Resources
 
-_PAGES_OF_A_PAIR = 3 << 13  # the sets of both texts bring their neighbours along: Linux maps 64 KiB around a page
+_PAGES_OF_A_PAIR = 3 << 13  # Linux maps 64 KiB around each page of both sets
 _MAX_PAIRS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedMatches:
-    """What verification found.
+    """Result of verification.
 
     Parameters
     ----------
     matches : Matches
-        Of nodes, at or above the threshold.
+        Matches of nodes, at or above the threshold.
     n_candidates : int
     """
 
@@ -45,7 +45,7 @@ class VerifiedMatches:
 
 
 class SetStore:
-    """The shingle sets of some texts in a file that is mapped into memory; what was looked at does not stay there."""
+    """Shingle sets of some texts in a memory-mapped file, whose pages can be released."""
 
     def __init__(self, path: Path, starts: I64, sizes: Sizes) -> None:
         self.starts = starts
@@ -54,9 +54,9 @@ class SetStore:
         self.hashes: U64 = np.memmap(path, np.uint64, "r", shape=(n,)) if n else np.zeros(0, np.uint64)
 
     def release(self) -> None:
-        """Give the memory back to the system; the file stays, and mostly its pages in the system's cache."""
+        """Return the memory to the system; the file remains, and usually its pages in the system's cache."""
         if isinstance(self.hashes, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
-            self.hashes._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # numpy does not tell of it
+            self.hashes._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # not in numpy's types
 
 
 def store_sets(
@@ -70,7 +70,7 @@ def store_sets(
     meter: Meter,
     stage: str,
 ) -> SetStore:
-    """Shingle the texts that ``wanted`` marks by node, and keep their sets."""
+    """Shingle the texts that ``wanted`` marks by node, and store their sets."""
     path = folder / f"{stage}.u64"
     with meter.stage(stage, int(wanted.sum()), "documents") as progress:
 
@@ -95,7 +95,7 @@ def store_sets(
 def verify_all(
     corpus: Corpus, options: DedupOptions, sizes: Sizes, runs: Runs, work: Path, *, resources: Resources, meter: Meter
 ) -> tuple[VerifiedMatches, SetStore]:
-    """Verify every candidate; the sets that were compared stay at hand."""
+    """Verify every candidate; the compared sets remain available."""
     folder = work / "verification"
     folder.mkdir(exist_ok=True)
     arrays = runs.arrays()
@@ -129,7 +129,7 @@ def verify_all(
 
 
 def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int) -> Iterator[Matches]:
-    """Verify blocks of candidates, each split among the threads; the results come in order."""
+    """Verify blocks of candidates, each split among the threads; the results keep the order of the blocks."""
     for block in blocks:
         bounds = np.linspace(0, len(block), threads + 1).astype(int)
         pieces = [Candidates(block.left[a:b], block.right[a:b]) for a, b in pairwise(bounds)]
@@ -139,13 +139,13 @@ def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int
 
 
 def as_arrays(parts: list[Matches]) -> dict[str, U32]:
-    """The parts joined, by field."""
+    """Return the joined parts, by field."""
     names = ("left", "right", "n_common", "n_left", "n_right")
     return {name: np.concatenate([np.zeros(0, np.uint32), *(getattr(part, name) for part in parts)]) for name in names}
 
 
 def _touched(runs: list[U64], n_nodes: int) -> U8:
-    """Which nodes are in some candidate pair."""
+    """Whether each node is in some candidate pair."""
     touched = np.zeros(n_nodes, np.uint8)
     for run in runs:
         for start in range(0, len(run), 1 << 20):

@@ -1,9 +1,9 @@
-"""Families of near-duplicates, with what each member has to do with its principal.
+"""Families of near-duplicates, with the relation of each member to its principal.
 
 ::
 
     dedup's job → originals of the families, read again → lines → words → differences → relation → table, page
 
-``wording`` takes a text apart, ``alignment`` finds where two texts differ, ``particulars`` knows a name, a number, a
-date and a blank, ``relations`` holds the rules; ``comparing`` does it for all members, and ``files`` runs the whole.
+``wording`` splits a text, ``alignment`` finds where two texts differ, ``particulars`` recognises names, numbers, dates
+and blanks, ``relations`` holds the rules; ``comparing`` applies them to all members, and ``files`` runs everything.
 """

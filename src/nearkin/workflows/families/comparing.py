@@ -1,4 +1,4 @@
-"""A member of a family beside its principal: the relation, and the lines in which the two differ."""
+"""Comparison of a family member with its principal: the relation, and the lines in which they differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_LINE = 300
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of a text as it came, white space made one space; ``n_words_cut`` more words are left out."""
+    """Stretch of an original text, with single spaces; ``n_words_cut`` more words are omitted."""
 
     text: str
     n_words_cut: int = 0
@@ -27,17 +27,17 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInContext:
-    """A difference with what stands around it.
+    """Difference with its context.
 
     Parameters
     ----------
     before, after : str
-        What both texts have there, as the principal has it; up to the differences before and after.
+        Common text around it, as in the principal, up to the differences before and after.
     is_after_cut : bool
-        The shared text goes on after that.
+        Whether the common text continues after that.
     principal, member : Stretch
     line_principal, line_member : int
-        Where it begins, counted from 1; where a side is empty, the line before.
+        First line, counted from 1; where a side is empty, the line before.
     """
 
     before: str
@@ -51,7 +51,7 @@ class DifferenceInContext:
 
 @dataclass(frozen=True, slots=True)
 class FirstLines:
-    """The first lines that differ, as they came; a long one is cut around the difference, with "…" at the cuts."""
+    """First lines that differ, in the original text; a long line is cut around the difference, with "…" at the cuts."""
 
     principal: str
     member: str
@@ -61,17 +61,17 @@ class FirstLines:
 
 @dataclass(frozen=True, slots=True)
 class MemberComparison:
-    """What a member has to do with its principal.
+    """Relation of a member to its principal.
 
     Parameters
     ----------
     judgement : Judgement
     is_whole : bool
-        False: the texts were too long to be compared to their ends.
+        False if the texts were too long to be compared completely.
     first : FirstLines or None
-        None where nothing differs.
+        None if nothing differs.
     shown : tuple of DifferenceInContext
-        The first ones.
+        The first differences.
     """
 
     judgement: Judgement
@@ -97,9 +97,9 @@ def compare(
     ----------
     principal, member : Original
     containment_in_principal, containment_of_principal : float
-        Share of the member's shingles that the principal has, and the other way round.
+        Share of the member's shingles that the principal has, and vice versa.
     n_shown : int
-        How many differences are to be shown.
+        Number of differences to show.
     """
     alignment = align(principal, member)
     judgement = judge_relation(
@@ -124,7 +124,7 @@ def _first_lines(principal: Wording, member: Wording, one: WordDifference) -> Fi
 
 
 def _line(wording: Wording, number: int, place: int) -> str:
-    """The line, or the part of it around a place."""
+    """Return the line, or the part of it around a place."""
     start, end = wording.span_of_lines(number - 1, number)
     low = max(start, min(place - _LONGEST_LINE // 3, end - _LONGEST_LINE))
     high = min(end, low + _LONGEST_LINE)
@@ -133,7 +133,7 @@ def _line(wording: Wording, number: int, place: int) -> str:
 
 
 def _shown(principal: Wording, member: Wording, alignment: Alignment) -> Iterator[DifferenceInContext]:
-    """Every difference, its shared surroundings up to its neighbours."""
+    """Yield every difference, with the common text up to its neighbours."""
     ends = [0, *(_end(one.a, one.at_a) for one in alignment.differences)]
     starts = [*(_start(one.a, one.at_a) for one in alignment.differences), len(principal.text)]
     for i, one in enumerate(alignment.differences):
@@ -175,11 +175,11 @@ def _stretch(text: str, words: tuple[Word, ...]) -> Stretch:
     if end - start <= _LONGEST_SIDE:
         return Stretch(_spaced(text[start:end]))
     too_far = next(word for word in words if word.end > start + _LONGEST_SIDE)
-    cut = too_far.start if too_far.start > start else start + _LONGEST_SIDE  # a word may be longer than that
+    cut = too_far.start if too_far.start > start else start + _LONGEST_SIDE  # a word may be longer
     return Stretch(_spaced(text[start:cut]), max(1, count_words(text[cut:end])))
 
 
 def _spaced(text: str) -> str:
-    """White space as one space each; one at either end stays, since words are put side by side."""
+    """Replace white space by single spaces; one at either end remains, since words are joined."""
     inner = " ".join(text.split())
     return f"{' ' if text[:1].isspace() and inner else ''}{inner}{' ' if text[-1:].isspace() and inner else ''}"

@@ -27,7 +27,7 @@ PRESET = "contracts"
 
 
 class FamiliesEnding:
-    """The tables and the page of ``nearkin families``."""
+    """Tables and page of ``nearkin families``."""
 
     command = "families"
     twice = "nearkin families"
@@ -36,10 +36,10 @@ class FamiliesEnding:
         self._page = PageKin()
 
     def check(self, sourced: Sourced) -> None:
-        """Any input can be compared."""
+        """Accept any input: all of it can be compared."""
 
     def write(self, found: RunResult) -> Written:
-        """``families.csv`` and ``families.parquet``."""
+        """Write ``families.csv`` and ``families.parquet``."""
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())
         n_by_relation: Counter[str] = Counter()
@@ -57,7 +57,7 @@ class FamiliesEnding:
         return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, by_relation))
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
-        """``report.html``."""
+        """Write ``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             return write_page(found.directory.path / "report.html", manifest, self._page, found, progress)
 
@@ -72,7 +72,7 @@ def families_files(
     resources: Resources,
     progress: Progress | None = None,
 ) -> DedupManifest:
-    """Group files into families, in a directory; what is not given is as in the preset "contracts".
+    """Group files into families, in a directory; defaults are those of the preset "contracts".
 
     Returns
     -------
@@ -91,7 +91,7 @@ def families_files(
 
 
 def _all_kin(found: RunResult, members: Members, originals: Originals) -> Iterator[Kin]:
-    """Every document of every family, the largest family first, its principal first."""
+    """Yield every document of every family, the largest family first, its principal first."""
     with found.meter.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
             yield from _family(found, members, originals, number, progress)

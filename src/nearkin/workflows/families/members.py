@@ -1,4 +1,4 @@
-"""Who is in a family, and in which order they are told."""
+"""Members of families, and their order."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from nearkin.workflows.dedup.outcome import NO_ROW
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """The families, the largest first, the earlier one first among equals.
+    """Families, the largest first, the earlier one first among equals.
 
     Parameters
     ----------
     principals : uint32 array, shape (n_families,)
         Row of each principal.
     rows : int64 array, shape (n_documents,)
-        The documents of one family after another: the principal, then the others, the most similar first.
+        Documents of one family after another: the principal, then the others, the most similar first.
     starts : int64 array, shape (n_families + 1,)
     copy_of : uint32 array
-        Of each row of the run: see `outcome.Outcome`.
+        For each row of the run; see `outcome.Outcome`.
     matches : Matches
-        Of rows, sorted.
+        Matches of rows, sorted.
     keys : uint64 array, shape (n_matches,)
-        The two rows of each match in one number, rising.
+        Both rows of each match in one number, ascending.
     """
 
     principals: U32
@@ -39,7 +39,7 @@ class Members:
 
     @classmethod
     def of(cls, result: Result) -> Members:
-        """Of a run that has just ended."""
+        """Make the families of a run that has just ended."""
         outcome, groups = result.judged.outcome, result.judged.groups
         principals = groups.principal[np.argsort(-groups.size, kind="stable")]
         rows = np.flatnonzero(np.isin(outcome.principal, principals))
@@ -56,17 +56,17 @@ class Members:
         )
 
     def rows_of(self, number: int) -> I64:
-        """The documents of a family."""
+        """Return the documents of a family."""
         return self.rows[self.starts[number] : self.starts[number + 1]]
 
     def to_read(self) -> I64:
-        """Rows of the documents whose texts are needed: not those of exact copies of a principal, and of its own."""
+        """Return the rows whose texts are needed: no exact copies of a principal, no principals with only those."""
         principal_of = np.repeat(self.principals, np.diff(self.starts))
         is_compared = (self.rows != principal_of) & (self.copy_of[self.rows] != principal_of)
         return np.unique(np.concatenate([self.rows[is_compared], principal_of[is_compared]])).astype(np.int64)
 
     def containments(self, rows: I64, principal: int) -> tuple[F64, F64]:
-        """Of each document: how much of it the principal has, and how much of the principal it has."""
+        """Return the shares of documents that the principal contains, and of the principal that they contain."""
         text = np.where(self.copy_of[rows] == NO_ROW, rows, self.copy_of[rows]).astype(np.uint64)
         low, high = np.minimum(text, np.uint64(principal)), np.maximum(text, np.uint64(principal))
         place = np.minimum(np.searchsorted(self.keys, _key(low, high)), len(self.keys) - 1)

@@ -1,4 +1,4 @@
-"""What a form is filled in with: names, numbers, dates, signatures."""
+"""Particulars of a form: names, numbers, dates, signatures."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ PARTIES = _list(
     """inc incorporated corp corporation co company llc lp llp ltd limited plc gmbh ag sa bv nv na fsb trust bank
     partnership liability association he she his her him hers himself herself mr mrs ms dr esq jr sr ii iii iv"""
 )
-"""Words that go with the names of parties: kinds of companies, titles, he and she."""
+"""Words used with the names of parties: kinds of companies, titles, pronouns."""
 SIGNING = _list(
     """by name title its date dated signed signature sign witness witnessed attest attested notary s seal president
     chairman secretary treasurer director officer chief executive vice senior general counsel manager member board
     committee ceo cfo coo individually duly authorized printed print"""
 )
-"""Words of a block of signatures."""
+"""Words of signature lines."""
 JOINING = _list("a an the of and or for to at on in day this de la von van der as")
-"""Words that stand within names, dates and sums and tell of neither."""
+"""Words that occur within names, dates and sums and indicate neither."""
 
 TURNING = _list("not no nor never none neither cannot without unless except only may must shall should can could")
-"""Words that turn what a sentence says."""
+"""Words that change the meaning of a sentence."""
 
 Kind = Literal["name", "number", "date", "joining", "other"]
 
-_MAX_READ = 4_000_000  # characters in which it is seen how words are written
+_MAX_READ = 4_000_000  # characters examined for the spelling of words
 _ANY_WORD = re.compile(r"[^\W\d_]+")
 _WITHIN_SENTENCE = re.compile(r"(?<=[\w,] )[^\W\d_]+")
 _TAGS = ("<PAGE>", "<page>")
@@ -55,14 +55,14 @@ _SENTENCE_END = re.compile(r"[.!?:;]\W*$|\n\s*\n\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How words are written in a text.
+    """Spelling of the words of a text.
 
     Parameters
     ----------
     small : frozenset of str
-        Words that begin with a small letter somewhere: they are no names.
+        Words that begin with a lower-case letter somewhere, so they are not names.
     within : frozenset of str
-        Words that begin with a capital inside a sentence, in small letters.
+        Words that begin with a capital inside a sentence, in lower case.
     """
 
     small: frozenset[str]
@@ -70,7 +70,7 @@ class Spelling:
 
     @classmethod
     def of(cls, text: str) -> Spelling:
-        """Of the first four million characters.
+        """Examine the first four million characters.
 
         Examples
         --------
@@ -88,35 +88,35 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Original(Wording):
-    """A text as it came, with what is asked of it more than once."""
+    """Original text, with cached results."""
 
     @cached_property
     def spelling(self) -> Spelling:
-        """How its words are written."""
+        """Spelling of its words."""
         return Spelling.of(self.text)
 
     @cached_property
     def n_words(self) -> int:
-        """How many words it has."""
+        """Number of its words."""
         return count_words(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """What one text has at a difference.
+    """Words of one text at a difference.
 
     Parameters
     ----------
     n_words : int
-        Words that count: all but those that only join.
+        Number of words, without joining words.
     n_names, n_numbers, n_dates, n_other : int
-        Of these: names of persons, parties and places; numbers and sums; months and weekdays; the rest.
+        Numbers of names of persons, parties and places; of numbers and sums; of months and weekdays; of other words.
     n_joining : int
     n_blanks : int
     is_signing : bool
-        There is a "/s/", or a word of a block of signatures, or a date.
+        Whether there is a "/s/", a word of signature lines, or a date.
     n_signing, n_turning : int
-        Of the rest, words of a block of signatures; words that turn what a sentence says.
+        Numbers, among the other words, of words of signature lines, and of words that change the meaning of a sentence.
     """
 
     n_words: int
@@ -132,30 +132,30 @@ class Side:
 
     @property
     def n_particulars(self) -> int:
-        """Words that fill in a form."""
+        """Number of words that fill in a form."""
         return self.n_words - self.n_other
 
     @property
     def is_open(self) -> bool:
-        """Nothing stands here, or a blank does, with no more beside it than the beginning of a date or a number."""
+        """Whether nothing stands here, or a blank with at most the beginning of a date or a number."""
         return self.n_names == self.n_other == 0 and (self.n_words == 0 or self.n_blanks > 0)
 
 
 def look_at(words: Sequence[Word], text: str, spellings: Sequence[Spelling]) -> Side:
-    """What the words of one side of a difference are.
+    """Classify the words of one side of a difference.
 
     Parameters
     ----------
     words : sequence of Word
-        Of ``text``.
+        Words of ``text``.
     text : str
     spellings : sequence of Spelling
-        Of both texts: what either writes small is no name.
+        Spellings of both texts: a word in lower case in either is not a name.
     """
     plain = [word for word in words if word.is_word]
     kinds = _with_name_parts([_kind(word, text, spellings) for word in plain], plain, text)
     n_blanks = sum(word.core == BLANK for word in words)
-    if not n_blanks and set(kinds) == {"joining"}:  # "and" for "or" is no part of a name or a date
+    if not n_blanks and set(kinds) == {"joining"}:  # "and" for "or" is not part of a name or a date
         kinds = ["other"] * len(kinds)
     n_of = Counter(kinds)
     rest = [word.core for word, kind in zip(plain, kinds, strict=True) if kind == "other"]
@@ -198,7 +198,7 @@ def _kind(word: Word, text: str, spellings: Sequence[Spelling]) -> Kind:
 
 
 def _with_name_parts(kinds: list[Kind], words: Sequence[Word], text: str) -> list[Kind]:
-    """Beside a part of a name a capital begins another, though the word be a common one: Larry D. Key."""
+    """Mark a capitalised word beside part of a name as part of it, even a common word: Larry D. Key."""
     result = kinds.copy()
     for i, word in enumerate(words):
         if kinds[i] != "other" or word.core in SIGNING or not text[word.start].isupper():

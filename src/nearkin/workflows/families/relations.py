@@ -1,4 +1,4 @@
-"""What a member of a family has to do with its principal: one rule after another, the first that holds."""
+"""Relation of a family member to its principal: the first rule that holds decides."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ Relation = Literal[
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 MAX_FILLED_IN = 25
-"""Words that one blank is filled in with."""
+"""Maximum number of words that fill one blank."""
 MAX_OF_A_FORM = 20
-"""Words of a difference between two copies of a form, if they are not nearly all names, numbers and dates."""
+"""Maximum number of words of a difference between two copies of a form, unless nearly all are particulars."""
 MIN_SHARED = 0.7
-"""Share of the longer text's words that two copies of a form have in common."""
+"""Minimum share of the longer text's words that two copies of a form have in common."""
 MIN_PARTICULARS = 0.75
-"""Share of names, numbers and dates among the words that differ between two copies of a form."""
+"""Minimum share of names, numbers and dates among the words that differ between two copies of a form."""
 MIN_CONTAINED = 0.95
-"""Share of the shorter version's shingles that the longer one has."""
+"""Minimum share of the shorter version's shingles that the longer one has."""
 MIN_LONGER = 0.05
-"""By how much the two containments of a longer and a shorter version differ."""
+"""Minimum difference between the two containments of a longer and a shorter version."""
 MAX_TURNING = 5
-"""Up to so many words a difference is a change of a sentence, not a passage that was left out."""
+"""Maximum number of words of a difference that changes a sentence; longer ones are omitted passages."""
 
 
 RULES: dict[str, str] = {
     "exact copy": (
-        "The same text once Unicode forms, capitals and white space are made equal, or one whose words and signs are "
-        "the same but for the length of blanks and of drawn lines."
+        "The same text after normalization of Unicode, case and white space, or one with the same words and signs "
+        "except for the length of blanks and of drawn lines."
     ),
     "signature or date filled in": (
         f"At every difference one document has up to {MAX_FILLED_IN} words where the other has a blank (underscores, "
@@ -48,41 +48,41 @@ RULES: dict[str, str] = {
     ),
     "other numbers or dates": "Every word that differs is a number or belongs to a date.",
     "same form, other parties": (
-        f"Blanks filled in aside, what differs is at most {1 - MIN_SHARED:.0%} of the longer document's words; at "
+        f"Apart from filled-in blanks, at most {1 - MIN_SHARED:.0%} of the longer document's words differ; at "
         f"least {MIN_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; other "
-        "words are replaced, not put in or left out, and none that turns a sentence (not, may, shall, only, unless) is "
-        f"among them; no difference is longer than {MAX_OF_A_FORM} words unless nine tenths of it are names, numbers "
-        "or dates; and somewhere one name stands for another."
+        "words are replaced, not inserted or omitted, and none of them changes a sentence (not, may, shall, only, "
+        f"unless); no difference is longer than {MAX_OF_A_FORM} words unless nine tenths of it are names, numbers "
+        "or dates; and at least one name replaces another."
     ),
     "longer version": (
-        f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles, and the principal a share of "
-        f"the document's that is lower by {MIN_LONGER:.2f} or more; at most {1 - MIN_CONTAINED:.0%} of the "
-        f"principal's words are in other places or not there, none of them a name, a number or a date; and no "
-        f"difference of up to {MAX_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
+        f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles, and the principal has a smaller "
+        f"share of the document's, by at least {MIN_LONGER:.2f}; at most {1 - MIN_CONTAINED:.0%} of the "
+        f"principal's words are moved or missing, none of them a name, a number or a date; and no "
+        f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
     ),
     "shorter version or excerpt": (
-        f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles, and the document a share of "
-        f"the principal's that is lower by {MIN_LONGER:.2f} or more; at most {1 - MIN_CONTAINED:.0%} of the "
-        f"document's words are in other places or not there, none of them a name, a number or a date; and no "
-        f"difference of up to {MAX_TURNING} words has one that turns a sentence (not, may, shall, only, unless)."
+        f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles, and the document has a smaller "
+        f"share of the principal's, by at least {MIN_LONGER:.2f}; at most {1 - MIN_CONTAINED:.0%} of the "
+        f"document's words are moved or missing, none of them a name, a number or a date; and no "
+        f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
     ),
     "revised": "None of the above is certain: read the differences.",
 }
-"""Each rule in a sentence; the first that holds decides."""
+"""Rules, a sentence each; the first that holds decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the rules look at.
+    """Measurements for the rules.
 
     Parameters
     ----------
     n_differences : int
-        Stretches of words or signs in which the two texts differ.
+        Number of stretches of words or signs in which the two texts differ.
     n_words_only_in_principal, n_words_only_in_member : int
         Words in these stretches.
     n_particulars : int
-        How many of these words are names, numbers or dates.
+        Number of these words that are names, numbers or dates.
     """
 
     n_differences: int = 0
@@ -93,13 +93,13 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A relation, with what was measured for it.
+    """Relation, with its measurements.
 
     Parameters
     ----------
     relation : Relation
     filled_in : {"principal", "member", "both", ""}
-        Which of the two has what the other leaves blank, if that is the relation.
+        Text that fills in blanks of the other, if that is the relation.
     measured : Measured
     """
 
@@ -119,15 +119,15 @@ def judge_relation(
     containment_in_principal: float,
     containment_of_principal: float,
 ) -> Judgement:
-    """By which rule two texts are related.
+    """Return the first rule that holds for two texts.
 
     Parameters
     ----------
     principal, member : Original
     alignment : Alignment
-        Of the two, in this order.
+        Alignment of the two, in this order.
     containment_in_principal, containment_of_principal : float
-        Share of the member's shingles that the principal has, and the other way round, in [0, 1].
+        Share of the member's shingles that the principal has, and vice versa, in [0, 1].
     """
     spellings = (principal.spelling, member.spelling)
     sides = [
@@ -163,7 +163,7 @@ def judge_relation(
 
 
 def _is_filled_in(full: Side, blank: Side) -> bool:
-    """What one side leaves blank the other fills in; where there is no blank, it must be of a signature or a date."""
+    """Whether one side fills in what the other leaves blank; without a blank it must be a signature or a date."""
     if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MAX_FILLED_IN:
         return False
     return blank.n_blanks > 0 or (full.is_signing and full.n_other <= full.n_signing)
@@ -176,7 +176,7 @@ def _filled_in(sides: Sequence[tuple[Side, Side]]) -> str:
 
 
 def _is_same_form(sides: Sequence[tuple[Side, Side]], principal: Original, member: Original) -> bool:
-    """Few and short differences, nearly all of names, numbers and dates, and somewhere one name for another."""
+    """Whether differences are few and short, nearly all names, numbers and dates, and one name replaces another."""
     counted = [pair for pair in sides if not (_is_filled_in(*pair) or _is_filled_in(*pair[::-1]))]
     n_words = sum(a.n_words + b.n_words for a, b in counted)
     n_other = sum(_n_other(a) + _n_other(b) for a, b in counted)
@@ -190,19 +190,19 @@ def _is_same_form(sides: Sequence[tuple[Side, Side]], principal: Original, membe
 
 
 def _n_other(side: Side) -> int:
-    """The words that fill in no form; a title beside a name goes with the name."""
+    """Return the number of words that do not fill in a form; a title beside a name belongs to the name."""
     return side.n_other - side.n_signing if side.n_names else side.n_other
 
 
 def _is_replaced(a: Side, b: Side) -> bool:
-    """Words other than particulars and those of a block of signatures stand for others, and turn no sentence."""
+    """Whether words other than particulars and signature lines are replaced, without changing a sentence."""
     is_other = [side.n_particulars == 0 and side.n_other > side.n_signing for side in (a, b)]
     is_put_in = (is_other[0] and not b.n_words) or (is_other[1] and not a.n_words)
     return not is_put_in and not a.n_turning and not b.n_turning
 
 
 def _turns(a: Side, b: Side) -> bool:
-    """A short difference with a word that turns a sentence."""
+    """Whether a short difference has a word that changes a sentence."""
     n_words = max(a.n_words + a.n_joining, b.n_words + b.n_joining)
     return n_words <= MAX_TURNING and bool(a.n_turning or b.n_turning)
 

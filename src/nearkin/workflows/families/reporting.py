@@ -1,4 +1,4 @@
-"""Families → the page that shows them."""
+"""Families → report page."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ N_MEMBERS = 50
 
 @dataclass(slots=True)
 class PageKin:
-    """The documents that the page shows, and how many it does not."""
+    """Documents shown on the page, and the number of others."""
 
     families: list[list[Kin]] = field(default_factory=list)
     relations: list[Counter[str]] = field(default_factory=list)
 
     def take(self, one: Kin) -> None:
-        """The next document, in the order of the table."""
+        """Add the next document, in the order of the table."""
         if one.family > N_FAMILIES:
             return
         if one.comparison is None:
@@ -61,7 +61,8 @@ def write_page(path: Path, manifest: DedupManifest, page: PageKin, found: RunRes
             n_problems=len(places.problems),
         )
 
-    return page_file.write_page(path, render, progress, instead="Run the command again with --overwrite to draw it.")
+    instead = "Run the command again with --overwrite to create the report."
+    return page_file.write_page(path, render, progress, instead=instead)
 
 
 def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
@@ -77,7 +78,7 @@ def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
 
 
 def _rows(members: list[Kin]) -> Iterator[MemberCard]:
-    """The members, those with one text together; the exact copies of the principal last: they need no reading."""
+    """Yield the members, grouped by text; exact copies of the principal come last because they need no reading."""
     by_text: dict[tuple[bool, int], list[Kin]] = {}
     for one in members:
         by_text.setdefault((one.comparison is COPY, one.text_row), []).append(one)

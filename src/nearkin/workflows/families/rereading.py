@@ -1,4 +1,4 @@
-"""The texts of some documents as they came, read again: a run keeps only what it compares."""
+"""Original texts of some documents, read again: a run keeps only what it compares."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _BATCH_DOCUMENTS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """Texts as they came.
+    """Original texts.
 
     Parameters
     ----------
     rows : int64 array
-        Of the documents, rising.
+        Rows of the documents, ascending.
     chunks : sequence of Chunk
         Their texts, in the same order.
     """
@@ -39,7 +39,7 @@ class Originals:
     chunks: Sequence[Chunk]
 
     def text(self, row: int) -> str:
-        """Of one of the documents."""
+        """Return the text of a document."""
         return texts_of(self.chunks, [int(np.searchsorted(self.rows, row))])[0]
 
 
@@ -50,15 +50,15 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
     ----------
     found : RunResult
     rows : int64 array
-        Rising.
+        Ascending.
 
     Raises
     ------
     SourceError
-        A file is not what it was.
+        A file has changed.
     """
     spool = Spool(found.directory.work / "originals")
-    shutil.rmtree(spool.path, ignore_errors=True)  # of a run that was interrupted here
+    shutil.rmtree(spool.path, ignore_errors=True)  # left by an interrupted run
     spool.path.mkdir()
     n_sources = sum(len(one.names) for one in found.inputs)
     again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
@@ -71,7 +71,7 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
 
 
 def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, pa.LargeStringArray]]:
-    """The texts of the rows, some at a time; files without any of them stay closed."""
+    """Yield the texts of the rows, some at a time; files without any of them are not opened."""
     for here, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
             some = slice(i, i + _BATCH_DOCUMENTS)

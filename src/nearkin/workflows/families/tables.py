@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kin:
-    """A document of a family.
+    """Document of a family.
 
     Parameters
     ----------
@@ -31,19 +31,19 @@ class Kin:
     principal, doc_id : str, int or None
         Ids.
     name : str
-        Of the document: no other has it.
+        Unique name of the document.
     row : int
-        Its number in ``documents.parquet``.
+        Number of the document in ``documents.parquet``.
     source : str
     line : int
-        Where the document stands in its source.
+        Line of the document in its source.
     similarity, containment_in_principal, containment_of_principal : float
     comparison : MemberComparison or None
         None for the principal.
     text_row : int
-        Of all documents with the same text once normalised, the row of one.
+        Row that represents all documents with the same normalised text.
     place : str
-        For a person; see `Places.shown_place`.
+        Place, formatted for display; see `Places.shown_place`.
     """
 
     family: int
@@ -85,7 +85,7 @@ def write_families(folder: Path, kin: Iterable[Kin], id_type: pa.DataType) -> No
         published(folder / "families.parquet") as aside_parquet,
         published(folder / "families.csv") as aside_csv,
         parquet.table_writer(aside_parquet, columns) as writer,
-        # the mark at the beginning tells a spreadsheet that it is UTF-8
+        # the byte order mark shows spreadsheets that it is UTF-8
         open(aside_csv, "w", encoding="utf-8-sig", newline="") as file,
     ):
         lines = SheetWriter(file, line_end="\r\n")
@@ -124,7 +124,7 @@ def _row(one: Kin) -> tuple[object, ...]:
 
 
 def _cell(value: object) -> object:
-    """A value as a person reads it: hidden characters revealed, numbers in a few digits.
+    """Format a value for display: hidden characters revealed, numbers with few digits.
 
     Examples
     --------

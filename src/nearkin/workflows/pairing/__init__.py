@@ -1,1 +1,1 @@
-"""Similar documents of two collections, in one language or two: their pairs, each with its true cosine."""
+"""Search for similar documents of two collections, in one language or two; each pair has its true cosine."""

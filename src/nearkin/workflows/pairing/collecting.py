@@ -1,4 +1,4 @@
-"""A collection → its documents' terms, counted."""
+"""Collection → counted terms of its documents."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ DOCUMENTS_SCHEMA = pa.schema(
     ]
 )
 PART = 1 << 14
-"""Documents that are weighed at a time."""
+"""Number of documents weighed at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """A collection as terms of its own vocabulary.
+    """Collection as terms of its own vocabulary.
 
     Parameters
     ----------
     side, name : str
-        "left", "right" or "left-translated", and the names of its files: for messages.
+        "left", "right" or "left-translated", and the names of its files, for messages.
     inputs : tuple of SourceSnapshot
-        The files, as they were when they were read; none where the documents came otherwise.
+        The files as they were when they were read; empty if the documents are not from files.
     documents : Table
         ``id``, ``name``, ``line``, ``problem``, ``source``; see `distinct_ids.with_distinct_names`.
     n_unreadable : int
     counts : TermCounts
     vocabulary : Vocabulary
     n_occurrences, document_frequencies : float64 arrays, shape (n_vocabulary,)
-        How often each term occurs, and in how many documents.
+        Number of occurrences of each term, and of documents with it.
     asked_by : str
-        What the user gives it by: an option, or its name again.
+        Name by which the user gave it: an option, or its name again.
     """
 
     side: str
@@ -77,23 +77,23 @@ class Collected:
 
     @property
     def called(self) -> str:
-        """For messages."""
+        """Name for messages."""
         return _called(self.asked_by, self.name)
 
     def parts(self) -> Iterator[TermCounts]:
-        """The documents in order, some at a time."""
+        """Yield the documents in order, some at a time."""
         for first in range(0, len(self), PART):
             yield self.counts.part(first, min(first + PART, len(self)))
 
 
 @dataclass(frozen=True, slots=True)
 class CountedTexts:
-    """Some texts as terms of their own vocabulary.
+    """Texts as terms of their own vocabulary.
 
     Parameters
     ----------
     documents : Table
-        Of `DOCUMENTS_SCHEMA`.
+        With the columns of `DOCUMENTS_SCHEMA`.
     counts : TermCounts
     vocabulary : Vocabulary
     id_kind : IdKind
@@ -112,19 +112,19 @@ def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: i
     ----------
     texts : Texts
     split : function
-        From texts to their words.
+        Function from texts to their words.
     side : {"left", "right", "left-translated"}
     work : Path
-        A directory for what is counted.
+        Directory for the counts.
     threads : int
     meter : Meter
 
     Raises
     ------
     SourceError
-        It has no documents, or a file changed while it was read.
+        There are no documents, or a file changed while it was read.
     DocumentError
-        A document is bad, and that is to stop the run.
+        A document is unreadable, and the rules stop the run.
     """
     inputs = snapshots_of(texts.sources)
     with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
@@ -133,14 +133,14 @@ def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: i
 
 
 def count_places(work: Path, side: str) -> tuple[Path, Path]:
-    """Where the terms of a side and their counts stand, mapped while they are used."""
+    """Return the files of a side's terms and counts, which are mapped while in use."""
     return work / f"{side}-terms", work / f"{side}-counts"
 
 
 def count_texts(
     texts: Texts, split: Splitting, places: tuple[Path, Path], *, threads: int, progress: Progress
 ) -> CountedTexts:
-    """Read texts once; terms and counts are written to two files, and mapped."""
+    """Read texts once; write terms and counts to two files, and map them."""
     names, vocabulary = pa.array(texts.names, pa.large_string()), Vocabulary()
     terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
     sizes, documents = [np.zeros(1, np.int64)], []
@@ -163,11 +163,11 @@ def count_texts(
 
 
 def collected(counted: CountedTexts, texts: Texts, inputs: Snapshots, side: str) -> Collected:
-    """A collection that was read from files; ``inputs`` are these, as they were before.
+    """Make a collection from texts read from files; ``inputs`` are the files before reading.
 
     Raises
     ------
-    SourceError
+    There are no documents or no words, or a file has changed.
         It has no documents or no words, or a file has changed.
     """
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
@@ -183,14 +183,14 @@ def collection_of(
     *,
     rules: ReadingRules | None = None,
 ) -> Collected:
-    """A collection of documents that were counted, from files or not.
+    """Make a collection of counted documents, from files or not.
 
     Raises
     ------
     SourceError
-        It has no documents or no words.
+        There are no documents or no words.
     DocumentError
-        More of them are unreadable than the rules allow.
+        More documents are unreadable than the rules allow.
     """
     asked_by = f"--{side}" if inputs else name
     n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
@@ -203,7 +203,7 @@ def collection_of(
         raise SourceError(
             f"{_called(asked_by, name)}: none of its {nouns.counted(n_documents, 'document')} has a word.{said}"
         )
-    # in one piece: where a batch ended would show in the bytes of a file
+    # in one chunk: batch boundaries would change the bytes of a file
     table = with_distinct_names(counted.documents, counted.id_kind).combine_chunks()
     n, df = _totals(counted.counts, len(counted.vocabulary))
     n_unreadable = n_documents - problems.null_count

@@ -1,4 +1,4 @@
-"""Where pairs are sought: by threads of this process, or on a cluster. What is found is the same."""
+"""Engines of the search for pairs: threads of this process, or a cluster. The results are the same."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 class PairEngine(Protocol):
-    """What does the long work of a run."""
+    """Engine for the long work of a run."""
 
     @property
     def about(self) -> Mapping[str, object] | None:
-        """What the manifest is to say of it."""
+        """Return the manifest's record of the engine."""
 
     def collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
         """Read and count the documents of a side; see `workflows.pairing.collecting.collect`."""
@@ -64,7 +64,7 @@ class PairThreads:
 
     @property
     def about(self) -> Mapping[str, object] | None:
-        """Nothing."""
+        """Return None: the manifest has no entry for threads."""
         return None
 
     def collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
@@ -88,7 +88,7 @@ class PairThreads:
 def engine_of(
     engine: Engine, given: PairInput, directory: RunDirectory, resources: Resources, meter: Meter
 ) -> AbstractContextManager[PairEngine]:
-    """The way of an engine to search.
+    """Return the search of an engine.
 
     Raises
     ------
@@ -105,32 +105,32 @@ def engine_of(
 
 
 def arrays_of(directory: RunDirectory) -> Path:
-    """Where words, counts and vectors stand as long as they are used."""
+    """Return the folder of words, counts and vectors while they are in use."""
     return directory.work / "arrays"
 
 
 def is_any_kept(directory: RunDirectory) -> bool:
-    """Whether a run that was killed left something to go on from."""
+    """Whether an interrupted run left something to resume."""
     return _kept(directory).exists() or bool(stages_kept(_of_cluster(directory)))
 
 
 def resumed_in_words(directory: RunDirectory, *, is_resumed: bool) -> str:
-    """What ``--resume`` found, and where the run goes on."""
+    """Return what ``--resume`` found, and where the run continues."""
     if not is_resumed:
-        return f"--resume: {directory.path} holds no unfinished run, so this one starts at the beginning"
+        return f"--resume: {directory.path} holds no unfinished run, so this run starts from the beginning"
     if kept := stages_kept(_of_cluster(directory)):
         stages = counted(len(kept), "finished stage")
-        return f"--resume: found {stages} of the cluster ({', '.join(kept)}); goes on with the next one"
+        return f"--resume: found {stages} of the cluster ({', '.join(kept)}); continuing with the next one"
     if done := KeptSearch(_kept(directory)).in_words():
-        return f"--resume: found an interrupted search ({done}); reads the documents again, then goes on"
-    return "--resume: found an interrupted run that had kept nothing yet, so this one starts at the beginning"
+        return f"--resume: found an interrupted search ({done}); reading the documents again, then continuing"
+    return "--resume: found an interrupted run without saved results, so this run starts from the beginning"
 
 
 def _kept(directory: RunDirectory) -> Path:
-    """Where a search that goes on for long keeps what it has found."""
+    """Return the file in which a long search keeps its results."""
     return directory.work / "search.npz"
 
 
 def _of_cluster(directory: RunDirectory) -> Path:
-    """What a cluster has done so far."""
+    """Return the folder of the finished stages of a cluster."""
     return directory.work / "cluster"

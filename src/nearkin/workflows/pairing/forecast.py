@@ -1,4 +1,4 @@
-"""What a search would take, by a sample of the documents: nothing is searched."""
+"""Forecast of a search, from a sample of the documents; nothing is searched."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def forecast(
     resources: Resources,
     progress: Progress | None = None,
 ) -> PairForecast:
-    """Read two samples, compare some of their documents, and ask about collections of any size like them.
+    """Read two samples, compare some of their documents, and forecast the search of similar collections of any size.
 
     Parameters
     ----------
     given : PairInput
         The samples, and the table if there is one.
     options : PairOptions
-        What of the search they name is not chosen.
+        Options of the search that they set are not chosen.
     n_left, n_right : int or None
-        Documents of the collections; None: as many as in the samples.
+        Sizes of the collections; None: those of the samples.
     cores : int
     costs : Costs or None
-        Of the machine; None: measured here, on these documents.
+        Costs of the machine; None: measured here, on these documents.
     resources : Resources
     progress : Progress, optional
 

@@ -1,4 +1,4 @@
-"""From files and a table to two collections of vectors."""
+"""Files and a translation table → two collections of vectors."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from nearkin.workflows.resources import Resources
 from nearkin.workflows.table_words import TableWords
 
 Collecting = Callable[[Texts, Splitting, str], Collected]
-"""Reads the texts of a side."""
+"""Function that reads the texts of a side."""
 _FEW_SHARED = 0.5
-"""A guess, for a hint only: two languages share names and numbers, two parts of one collection most of their words."""
+"""Share of common words below which a hint is shown; a guess. Two languages share mostly names and numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairInput:
-    """What is searched.
+    """Input of a search.
 
     Parameters
     ----------
     left, right : ReadingRequest
     table : Path or None
-        A translation table of the languages of both sides; None where both are in one.
+        Translation table between the languages of the sides; None if they have one language.
     left_language, right_language : str or None
-        Codes of the languages of the sides; by default the left side is in the table's source language.
+        Language codes of the sides; by default the left side is in the table's source language.
     """
 
     left: ReadingRequest
@@ -57,13 +57,13 @@ class PairInput:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Both collections, ready to be searched.
+    """Both collections, ready for the search.
 
     Parameters
     ----------
     left, right : Collected
     table : TranslationTable or None
-        From the language of the left side to that of the right one.
+        Translates from the language of the left side to that of the right side.
     translation : SideTranslation or None
     vectors : PairVectors
     """
@@ -76,25 +76,25 @@ class Prepared:
 
 
 class OfSide(Silent):
-    """Progress of which only what is said goes on, with the side it is said of."""
+    """Progress that passes on only messages, with the side that they concern."""
 
     def __init__(self, side: str, progress: Progress) -> None:
         self._side, self._progress = side, progress
 
     def say(self, message: str) -> None:
-        """Something the user should know of this side."""
+        """Pass on a message about this side."""
         self._progress.say(f"--{self._side}: {message}")
 
 
 def read_table(
     path: Path | None, left_language: str | None = None, right_language: str | None = None
 ) -> TranslationTable | None:
-    """The table, where there is one, from the language of the left side to that of the right one.
+    """Return the table, if there is one, from the language of the left side to that of the right side.
 
     Raises
     ------
     SourceError, FingerprintError
-        It cannot be read, or is of other languages.
+        The table cannot be read, or is of other languages.
     """
     if path is None:
         return None
@@ -109,7 +109,7 @@ def read_table(
 def opened(
     given: PairInput, table: TranslationTable | None, progress: Progress, names: tuple[str, str] = SIDES
 ) -> tuple[Texts, Texts]:
-    """The files of both sides, by the names of their options.
+    """Open the files of both sides, named after their options.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def opened(
     ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
     if any(source.path == STDIN for source in (*sides[0].sources, *sides[1].sources)):
         raise ParameterError(
-            "Standard input (-) is read once, and its documents are needed again: save them in a file first."
+            "Standard input (-) can be read only once, and the documents are read twice: save them to a file first."
         )
     for source in sides[1].sources:
         if (Path(source.path).resolve(), source.text) in ours:
@@ -138,12 +138,12 @@ def opened(
 
 
 def _opened(reading: ReadingRequest, language: str | None, progress: OfSide) -> Texts:
-    """The files of a side; a column that is named after the language is its text, unless another one was named."""
+    """Open the files of a side; a column named after the language is its text, unless another column was named."""
     if language is None or reading.text is not None:
         return reading.opened(progress)
     try:
         texts = replace(reading, text=language).opened(progress)
-    except SourceError:  # no such column, or something else that is told now
+    except SourceError:  # no such column, or an error that is raised now
         return reading.opened(progress)
     if any(source.text == language for source in texts.sources):
         progress.say(f"text column: '{language}' (the language of this side)")
@@ -166,10 +166,9 @@ def prepare(
     collecting: Collecting | None = None,
     weighing: WeighingBoth | None = None,
 ) -> Prepared:
-    """Documents → vectors of one vocabulary.
+    """Convert documents to vectors of one vocabulary.
 
-    ``collecting`` reads a side, by default threads of this process do; ``weighing`` makes the vectors, by default this
-    process does.
+    ``collecting`` reads a side and ``weighing`` makes the vectors; by default this process does both.
     """
     splits, words = splitting(table)
     collecting = collecting or partial(collect, work=work, threads=resources.n_threads, meter=meter)
@@ -188,7 +187,7 @@ def in_one_space(
     meter: Meter,
     weighing: WeighingBoth | None = None,
 ) -> Prepared:
-    """Counted words of both → vectors of one vocabulary; ``words`` says what decided the words."""
+    """Convert the counted words of both sides to vectors of one vocabulary; ``words`` identifies the word splitting."""
     translation = None
     if table is not None:
         check_fits(table, left, right)
@@ -205,7 +204,7 @@ def in_one_space(
 
 
 def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress) -> None:
-    """Tell which side was translated, from which language to which, and why that one."""
+    """Report which side was translated, from which language to which, and why that side."""
     if prepared.table is None or prepared.translation is None:
         return
     table, side = prepared.table, prepared.translation.side
@@ -218,18 +217,18 @@ def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress)
 
 
 def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) -> None:
-    """Two languages without a table have little more than names and numbers in common."""
+    """Warn if the sides share few words: two languages without a table share little more than names and numbers."""
     is_shared = right.vocabulary.find(left.vocabulary.words) >= 0
     share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)
     if share < _FEW_SHARED:
         progress.say(
-            f"only {share:.0%} of the words on the left are on the right too: are these two languages? --table takes a "
-            "translation table, from nearkin align"
+            f"only {share:.0%} of the words on the left are also on the right. If the languages differ, give --table a "
+            "translation table from nearkin align"
         )
 
 
 def splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splitting], str]:
-    """From the texts of each side to their words, and what decides these."""
+    """Return the functions from the texts of each side to their words, and their fingerprint."""
     if table is not None:
         words = TableWords.of_table(table.origin)
         return (words.of_source, words.of_target), words.fingerprint
@@ -244,12 +243,12 @@ def splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splittin
 def _fingerprint(
     words: str, options: PairOptions, table: TranslationTable | None, translation: SideTranslation | None
 ) -> str:
-    """Of what decides the vectors, but for the documents."""
+    """Return the fingerprint of everything that decides the vectors, except the documents."""
     kept = f"least_occurrences={options.min_occurrences};least_terms={options.min_terms}"
     translated = "" if table is None else (
         f";table={table.fingerprint};agreement={options.agreement!r};stems={options.stems};splits={options.splits}"
     )  # fmt: skip
-    if translation is not None and translation.side == "right":  # earlier versions translated the left side alone
+    if translation is not None and translation.side == "right":  # earlier versions translated only the left side
         translated += ";translate=right"
     return f"{words};{kept};{options.bm25.fingerprint}{translated}"
 

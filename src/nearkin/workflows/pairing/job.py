@@ -1,4 +1,4 @@
-"""Similar documents of two collections, from files to a directory of results."""
+"""Search for similar documents of two collections, from files to a directory of results."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ INLINE = "inline"
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What the pairs are compared with.
+    """Data with which the pairs are compared.
 
     Parameters
     ----------
     known : str or None
         "same-ids", or the path of a file of pairs of ids.
     interwiki : str or None
-        "inline", or the path of a dump of the table ``langlinks``: the left side is a dump of Wikipedia.
+        "inline", or the path of a dump of the table ``langlinks``; the left side is then a Wikipedia dump.
     translated : ReadingRequest or None
-        The left documents in the language of the right ones, as the user had them translated, by the same ids.
+        Left documents translated by the user into the language of the right ones, with the same ids.
     """
 
     known: str | None = None
@@ -74,15 +74,15 @@ def pair_files(
     ----------
     given : PairInput
     out : Path
-        A directory that is not there yet, or holds an earlier run that may be replaced.
+        A new directory, or one with an earlier run that may be replaced.
     options : PairOptions
     beside : Beside, optional
     resume, overwrite, report : bool
-        Go on with a search that was interrupted; replace what is there; write ``report.html``.
+        Continue an interrupted search; replace an earlier run; write ``report.html``.
     resources : Resources
     progress : Progress, optional
     engine : Engine
-        Where the work is done; a cluster must see the files, and the directory, under the same paths.
+        Engine that does the work; a cluster must see the files and the directory under the same paths.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def pair_files(
             if report:
                 record = replace(record, report_problem=_report(directory, record, meter))
             directory.finish(record.as_stored())
-        finally:  # they are made again sooner than they would be checked; what was searched is kept
+        finally:  # making them again is faster than checking them; search results are kept
             shutil.rmtree(arrays, ignore_errors=True)
     return record
 
@@ -137,7 +137,7 @@ def _searched(
     meter: Meter,
     engine: PairEngine,
 ) -> PairsManifest:
-    """Vectors → the tables of their pairs, and what the manifest says of them."""
+    """Search the vectors and write the tables of pairs; return the manifest."""
     vectors, threads = prepared.vectors, resources.n_threads
     known = _known(beside, given, prepared, meter)
     translation = None
@@ -161,22 +161,22 @@ def _searched(
 
 
 def _check(given: PairInput, beside: Beside) -> None:
-    """What can be seen before anything is read."""
+    """Refuse arguments that are known to be wrong before anything is read."""
     if beside.known and beside.interwiki:
         raise ParameterError("Known pairs come from --known or from --interwiki: omit one of them.")
     if beside.known not in (None, SAME_IDS) and not Path(str(beside.known)).exists():
-        raise ParameterError.of("known", "pairs", f"{SAME_IDS}, or a file of pairs of ids that is there", beside.known)
+        raise ParameterError.of("known", "pairs", f"{SAME_IDS}, or an existing file of pairs of ids", beside.known)
     if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):
         raise ParameterError(
-            "Languages are those of a translation table, or of what --interwiki links to: give one of them, or leave "
-            "--left-language and --right-language out."
+            "Languages need a translation table or --interwiki: give one of them, or omit "
+            "--left-language and --right-language."
         )
 
 
 def _identity(
     given: PairInput, sides: tuple[Texts, Texts], table: TranslationTable | None, options: PairOptions
 ) -> dict[str, object]:
-    """Whatever decides the pairs."""
+    """Return everything that decides the pairs."""
     inputs = {
         name: {
             one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns or one.sha256}"
@@ -191,7 +191,7 @@ def _identity(
 
 
 def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -> Known | None:
-    """Before the search: what is wrong with them is better told early."""
+    """Return the known pairs; read before the search, so that errors in them are reported early."""
     left, right = prepared.left, prepared.right
     if beside.known == SAME_IDS:
         return known_by_id(left, right)
@@ -201,7 +201,7 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
         return None
     language = given.right_language or (prepared.table.origin.target if prepared.table else None)
     if language is None:
-        raise ParameterError("--interwiki: the language of the right side is not known. Name it with --right-language.")
+        raise ParameterError("--interwiki: the language of the right side is not known. Set it with --right-language.")
     langlinks = None if beside.interwiki == INLINE else Path(beside.interwiki)
     with meter.stage("links", 0, "bytes") as progress:
         takes_damaged = given.left.rules.takes_damaged
@@ -211,7 +211,7 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
 def _write(
     folder: Path, prepared: Prepared, pairs: Ranked, known: KnownPairs | None, options: PairOptions, meter: Meter
 ) -> None:
-    """The tables."""
+    """Write the tables."""
     terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     sides = prepared.left, prepared.right
     with meter.stage("write", 0, "steps"):
@@ -222,7 +222,7 @@ def _write(
 
 
 def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> str | None:
-    """``report.html``; why there is none."""
+    """Write ``report.html``; return why there is none, if so."""
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:

@@ -1,4 +1,4 @@
-"""Where a search stands, kept from time to time, so that an interrupted one goes on."""
+"""State of a search, saved from time to time, so that an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _EVERY_S = 60.0
 
 
 class KeptSearch:
-    """A file that holds what a search has found so far.
+    """File of the results of a search so far.
 
     Parameters
     ----------
     path : Path or None
-        None: nothing is kept.
+        None: nothing is saved.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -30,18 +30,18 @@ class KeptSearch:
         self._units = ""
 
     def load(self, verifier: Verifier, units: str) -> tuple[int, int]:
-        """Go on where the search stood: units of work that are done, and comparisons that were made.
+        """Continue a saved search; return its numbers of finished units of work and of comparisons.
 
         Parameters
         ----------
         verifier : Verifier
         units : str
-            The way, and what a unit of its work is: those of another one cannot be counted on.
+            The method and its unit of work; a search with other units cannot continue.
 
         Raises
         ------
         ResumeError
-            The search was another one, or of a Nearkin that cut it in another way.
+            The saved search was another one, or its work was divided differently by another version.
         """
         self._units = units
         if self._path is None or not self._path.exists():
@@ -52,7 +52,7 @@ class KeptSearch:
         return int(stored["n_done"]), int(stored["n_comparisons"])
 
     def in_words(self) -> str | None:
-        """How far an interrupted search had come; None if none is kept."""
+        """Return how far an interrupted search had come; None if none is saved."""
         if self._path is None or not self._path.exists():
             return None
         stored = load_arrays(self._path)
@@ -60,7 +60,7 @@ class KeptSearch:
         return f"{counted(done, 'comparison')} made, {counted(found, 'pair')} found"
 
     def save(self, n_done: int, n_comparisons: int, verifier: Verifier) -> None:
-        """Keep it, if it is time."""
+        """Save the state if it is time."""
         if self._path is None or time.monotonic() - self._last < _EVERY_S:
             return
         verified = verifier.verified
@@ -71,7 +71,7 @@ class KeptSearch:
 
 
 def check_same(path: Path, was: str, units: str) -> None:
-    """That a search goes on as it was begun.
+    """Check that a search continues with the same method.
 
     Raises
     ------
@@ -79,6 +79,6 @@ def check_same(path: Path, was: str, units: str) -> None:
     """
     if was != units:
         raise ResumeError(
-            f"{path}: the search that was interrupted was {was!r}, and this one is {units!r}. Run the command again "
+            f"{path}: the interrupted search was {was!r}, and this one is {units!r}. Run the command again "
             "with --overwrite."
         )

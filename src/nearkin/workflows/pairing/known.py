@@ -1,4 +1,4 @@
-"""Pairs that are known before: what of them was found, and how alike they are."""
+"""Known pairs: how many of them were found, and how similar they are."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from nearkin.workflows.pairing.verifying import cosines_of
 SAME_IDS = "same-ids"
 _SHOWN = 60
 BINS = 10
-"""Of the figure: cosines in steps of 0.1, as in the article."""
+"""Bins of the figure: cosines in steps of 0.1, as in the article."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Pairs of documents that belong together.
+    """Pairs of documents known to belong together.
 
     Parameters
     ----------
     told_by : str
-        Who says so, in words.
+        Source of the pairs, in words.
     keys : uint64 array, shape (n_pairs,)
-        Rising: the left row in the upper 32 bits of each, the right row in the lower.
+        Ascending: the left row in the upper 32 bits of each, the right row in the lower.
     n_told : int
-        Pairs that were told of, those included of which a document is not there.
+        Number of given pairs, including those with a missing document.
     """
 
     told_by: str
@@ -57,7 +57,7 @@ class Known:
 
 
 def known_by_id(left: Collected, right: Collected) -> Known:
-    """Documents that have the same id on both sides.
+    """Return the documents that have the same id on both sides.
 
     Raises
     ------
@@ -70,29 +70,29 @@ def known_by_id(left: Collected, right: Collected) -> Known:
     if not len(rows):
         first, second = (shortened(one[0].as_py()) for one in ids)
         raise ParameterError(
-            f"--known {SAME_IDS}: no id of --left {left.name} is one of --right {right.name} "
-            f"({first}, {second}, …). Name the columns with --left-id and --right-id, or a "
+            f"--known {SAME_IDS}: --left {left.name} and --right {right.name} have no id in common "
+            f"({first}, {second}, …). Name the columns with --left-id and --right-id, or give a "
             "file of pairs of ids."
         )
     return Known("equal ids", keys_of(rows, place.drop_null().to_numpy().astype(np.int64)), len(rows))
 
 
 def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
-    """Pairs of ids in the first two columns of a Parquet, CSV or TSV file.
+    """Return pairs of ids from the first two columns of a Parquet, CSV or TSV file.
 
-    A first line of CSV or TSV that is no pair of these ids is a header.
+    A first line of CSV or TSV that is not a pair of these ids is a header.
 
     Raises
     ------
     SourceError
-        It cannot be read, or none of its pairs is of these documents.
+        The file cannot be read, or none of its pairs is of these documents.
     """
     try:
         columns = _two_columns(path)
     except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"--known {path}: cannot be read: {error}.") from error
     if columns is None:
-        raise SourceError(f"--known {path}: must have two columns, ids of left and of right. Got fewer instead.")
+        raise SourceError(f"--known {path}: must have two columns: left ids and right ids. Got fewer.")
     sides = zip((left, right), columns, strict=True)
     may_have_header = path.suffix != ".parquet" and len(columns[0])
     if may_have_header and any(_ids(side).index(column[0]).as_py() < 0 for side, column in sides):
@@ -109,30 +109,30 @@ def known_by_links(
     *,
     takes_damaged: bool = False,
 ) -> Known:
-    """Articles of Wikipedia that the left dump links to the other edition.
+    """Return the pairs of articles that the left Wikipedia dump links to the other edition.
 
     Parameters
     ----------
     left, right : Collected
-        Of which the left one is dumps of Wikipedia.
+        The left one consists of Wikipedia dumps.
     language : str
-        Code of the right edition.
+        Language code of the right edition.
     langlinks : Path or None
-        A dump of the table ``langlinks``, where links stand since 2013; None: those in the articles.
+        Dump of the table ``langlinks``, which holds the links since 2013; None: use the links in the articles.
     progress : Progress
     takes_damaged : bool
-        Use the links before the damage of a file.
+        Whether to use the links before the damage of a file.
 
     Raises
     ------
     ParameterError
-        The left side is no dump.
+        The left side is not a dump.
     SourceError
         The links cannot be read, or there are none between these documents.
     """
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
     if not dumps:
-        raise ParameterError(f"--interwiki: --left {left.name} is no dump of Wikipedia, and has no such links.")
+        raise ParameterError(f"--interwiki: --left {left.name} is not a Wikipedia dump and has no such links.")
     tables = [
         interwiki_links(dump, language, langlinks=langlinks, takes_damaged=takes_damaged, progress=progress.advance)
         for dump in dumps
@@ -143,15 +143,15 @@ def known_by_links(
 
 
 def judge(known: Known, told: KnownPairs, pairs: Ranked) -> KnownFound:
-    """What became of known pairs.
+    """Judge how many known pairs were found.
 
     Parameters
     ----------
     known : Known
     told : KnownPairs
-        The same, from `told_of`.
+        The result of `told_of` for them.
     pairs : Ranked
-        That were reported.
+        Reported pairs.
     """
     n_found = int((told.ranks > 0).sum())
     n_reported = int(np.isin(pairs.left, rows_of(known.keys)[0]).sum())
@@ -174,7 +174,7 @@ def judge(known: Known, told: KnownPairs, pairs: Ranked) -> KnownFound:
 
 
 def told_of(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> KnownPairs:
-    """Each known pair with its cosine, and its rank among those that were reported."""
+    """Return each known pair with its cosine, and its rank among the reported pairs."""
     left, right = rows_of(known.keys)
     is_there = (vectors.left.sizes[left] > 0) & (vectors.right.sizes[right] > 0)
     cosines = np.full(len(known), np.nan)
@@ -188,13 +188,13 @@ def told_of(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> 
 
 
 def histogram(cosines: F64) -> tuple[int, ...]:
-    """How many lie in each step of 0.1 from 0 to 1; 1 belongs to the last."""
+    """Count the cosines in each step of 0.1 from 0 to 1; 1 belongs to the last."""
     counts, _ = np.histogram(cosines, np.linspace(0.0, 1.0, BINS + 1))
     return tuple(counts.tolist())
 
 
 def _two_columns(path: Path) -> list[pa.Array] | None:
-    """The first two columns of a file; None if a row has fewer."""
+    """Return the first two columns of a file; None if a row has fewer."""
     if path.suffix == ".parquet":
         table = parquet.read_table(path)
         if table.num_columns < 2:
@@ -208,7 +208,7 @@ def _two_columns(path: Path) -> list[pa.Array] | None:
 
 
 def _ids_of(column: pa.Array) -> pa.LargeStringArray:
-    """Ids as the documents have them; bytes that are no UTF-8 are replaced as there."""
+    """Return ids as the documents have them, with invalid UTF-8 replaced the same way."""
     return as_large_strings(column) if holds_characters(column.type) else column.cast(pa.large_string())
 
 
@@ -221,19 +221,18 @@ def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Coll
     if not is_there.any():
         shown = " and ".join(shortened(column[0].as_py()) for column in columns) if len(columns[0]) else "nothing"
         raise SourceError(
-            f"{name}: none of its {counted(len(is_there), 'pair')} is of documents on both sides (the first is "
-            f"{shown})."
+            f"{name}: none of its {counted(len(is_there), 'pair')} has documents on both sides (the first is {shown})."
         )
     return Known(name, np.unique(keys_of(places[0][is_there], places[1][is_there])), len(is_there))
 
 
 def shortened(text: str) -> str:
-    """An id as a message may show it."""
+    """Return an id, shortened for a message."""
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def _ids(side: Collected) -> pa.LargeStringArray:
-    """What users name documents by: each name is there once."""
+    """Return the names by which users identify documents; each is unique."""
     return side.documents["name"].combine_chunks()
 
 

@@ -1,4 +1,4 @@
-"""Tables of pairs as lines of text, by Arrow: no Python object for a pair."""
+"""Tables of pairs as lines of text, made by Arrow without a Python object per pair."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from nearkin.formats.delimited import safe_column
 from nearkin.records import F64
 
 _UNSAFE = "[\\\\\x00-\x1f\x7f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-"""What would tear a line, or steer a terminal."""
+"""Characters that would break a line or control a terminal."""
 _TO_ESCAPE = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def pair_lines(table: pa.Table, names: tuple[pa.Array, pa.Array]) -> bytes:
-    r"""``cosine<TAB>left<TAB>right<TAB>terms``, as tools for mining translations have it, with the terms behind.
+    r"""``cosine<TAB>left<TAB>right<TAB>terms``, the format of translation mining tools, with the terms added.
 
     Parameters
     ----------
     table : pyarrow.Table
-        Of `results.pairs_schema`.
+        With the schema `results.pairs_schema`.
     names : tuple of Array
-        Of the documents of each side.
+        Names of the documents of each side.
     """
     left, right = (
         of.take(table[column].combine_chunks()) for of, column in zip(names, ("left_row", "right_row"), strict=True)
@@ -32,7 +32,7 @@ def pair_lines(table: pa.Table, names: tuple[pa.Array, pa.Array]) -> bytes:
     terms = table["terms"].combine_chunks()
     items = terms.flatten()
     words, own = items.field("term"), items.field("left_term")
-    both = pc.binary_join_element_wise(own, words, pa.scalar("=", pa.large_string()))  # null where it is one word
+    both = pc.binary_join_element_wise(own, words, pa.scalar("=", pa.large_string()))  # null if both have the same word
     told = pa.LargeListArray.from_arrays(_offsets(terms), pc.coalesce(both, words))
     return joined_lines(
         six_digits(table["cosine"].to_numpy()),
@@ -43,7 +43,7 @@ def pair_lines(table: pa.Table, names: tuple[pa.Array, pa.Array]) -> bytes:
 
 
 def joined_lines(*columns: pa.Array) -> bytes:
-    """Columns with tabs between them, a line for each row."""
+    """Join columns with tabs, one line per row."""
     if not len(columns[0]):
         return b""
     lines = pc.binary_join_element_wise(*columns, pa.scalar("\t", pa.large_string()))
@@ -52,7 +52,7 @@ def joined_lines(*columns: pa.Array) -> bytes:
 
 
 def escaped(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Names as a line may hold them, and as a spreadsheet may: those that begin like a formula are text."""
+    """Escape names for lines and spreadsheets: those that begin like a formula become text."""
     unsafe = pc.match_substring_regex(texts, _UNSAFE)
     if not pc.any(unsafe).as_py():
         return safe_column(texts)
@@ -66,7 +66,7 @@ def _escaped(text: str) -> str:
 
 
 def six_digits(cosines: F64) -> pa.LargeStringArray:
-    """Numbers from 0 on, with six digits behind the point.
+    """Format nonnegative numbers with six decimal digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a search for pairs says of itself: ``manifest.json``."""
+"""Record of a search for pairs: ``manifest.json``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def build(
     options: PairOptions,
     meter: Meter,
 ) -> PairsManifest:
-    """All but what is known of the pairs beforehand."""
+    """Return the manifest without the results for known pairs."""
     table, vectors = prepared.table, prepared.vectors
     return PairsManifest(
         version=__version__,
@@ -56,7 +56,7 @@ def build(
         plan=planned.record(),
         counts=PairCounts(
             pairs=len(pairs),
-            pairs_at_threshold=None if options.top else len(found),  # beyond the best they are not kept
+            pairs_at_threshold=None if options.top else len(found),  # other pairs are not kept
             left_with_pairs=len(np.unique(pairs.left)),
             right_with_pairs=len(np.unique(pairs.right)),
             comparisons=found.n_comparisons,

@@ -1,4 +1,4 @@
-"""What a user may choose about the search for similar pairs."""
+"""Options of the search for similar pairs."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ TRANSLATED: tuple[Translated, ...] = get_args(Translated)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOptions:
-    """Everything that decides which pairs are found, but for the documents and the table.
+    """Options that decide which pairs are found, together with the documents and the table.
 
     Parameters
     ----------
     threshold : float
-        Least cosine of a pair, in (0, 1].
+        Minimum cosine of a pair, in (0, 1].
     recall : float
-        Share of such pairs that is to be found, in (0, 1]; at 1 every pair of vectors is compared.
+        Share of such pairs to find, in (0, 1]; at 1 every pair of vectors is compared.
     top : int or None
-        Of each document on the left only so many pairs, those of the greatest cosine.
+        Maximum number of pairs per document on the left; those with the largest cosines are kept.
     n_terms : int
-        Matching terms that are told of each pair.
+        Number of matching terms listed per pair.
     bm25 : BM25
     min_occurrences : int
-        Terms that occur less often in their collection are left out.
+        Minimum occurrences of a term in its collection; rarer terms are omitted.
     min_terms : int
-        Documents with fewer terms are left out.
+        Minimum number of terms of a document; shorter documents are omitted.
     agreement : float
-        A translation p(source | target) is used if p(target | source) is as much as this.
+        A translation with p(source given target) is used if p(target given source) is at least this.
     stems : bool
-        Forms that the table lacks are translated as other forms of the same word, and words of one language become
-        their stems.
+        Whether forms missing from the table are translated as other forms of the same word, and words of one
+        language are reduced to their stems.
     splits : bool
-        Compounds that the table lacks are split.
+        Whether compounds missing from the table are split.
     translate : {"auto", "left", "right"}
-        The side whose words are translated; by default the one whose language has more words in the table.
+        Side whose words are translated; by default the one whose language has more words in the table.
     seed : int
-        Of the signatures and the orders of their bits.
+        Random seed of the signatures and the orders of their bits.
     method : {"auto", "vectors", "signatures", "window"}
-        How pairs are searched; by default as the plan finds quickest.
+        Search method; by default the fastest according to the plan.
     bits, distance, permutations, window : int or None
-        Of signatures and of the sliding window; by default as planned.
+        Parameters of signatures and of the sliding window; by default as planned.
     """
 
     threshold: float = 0.3
@@ -102,13 +102,13 @@ class PairOptions:
 
     @property
     def fixed(self) -> dict[str, int]:
-        """What of a search by signatures was given, and so is not chosen."""
+        """Parameters of a search by signatures that were given and so are not chosen."""
         named = {name: getattr(self, name) for name in ("bits", "distance", "permutations", "window")}
         return {name: value for name, value in named.items() if value is not None}
 
     @classmethod
     def of_words(cls, words: Mapping[str, Any]) -> PairOptions:
-        """What `in_words` gave; versions that had no ``translate`` translated the left side.
+        """Read the result of `in_words`; versions without ``translate`` translated the left side.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class PairOptions:
         return cls(bm25=bm25, **renamed, **given)
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
-        """For the manifest."""
+        """Return the options as the manifest stores them."""
         return {
             "threshold": self.threshold,
             "recall": self.recall,
@@ -145,7 +145,7 @@ class PairOptions:
 
 
 _STORED_AS = {"n_terms": "terms", "min_occurrences": "least_occurrences", "min_terms": "least_terms"}
-"""Parameters that manifests call by the names of earlier versions."""
+"""Parameters whose names in manifests are those of earlier versions."""
 _OF_METHODS = {
     "bits": ("signatures", "window"),
     "distance": ("signatures", "window"),

@@ -1,7 +1,7 @@
-"""Which way a search for pairs goes: by a sample of the documents, the model, and what steps cost on one machine.
+"""Choice of the search method for pairs: by a sample of the documents, the model, and the costs of steps on a machine.
 
-``nearkin pairs`` and ``nearkin plan pairs`` choose by the same steps and costs, so that they choose the same way.
-What a search finds must not depend on the machine: costs measured here only say how long it will take.
+``nearkin pairs`` and ``nearkin plan pairs`` use the same steps and costs, so that they make the same choice.
+The results must not depend on the machine: costs measured here only predict the time.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _MAX_PAIRS = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """The way that is gone, and why.
+    """Chosen search, and why.
 
     Parameters
     ----------
     search : PairSearch
     prediction : Prediction
     alternatives : tuple of (PairSearch, Prediction)
-        The best of the other ways.
+        The best of the other methods.
     why : str
     n_sampled : int
-        Documents that the plan was made from; 0 where none was needed.
+        Number of sampled documents; 0 if no sample was needed.
     n_sample_pairs : int
-        Their pairs at the threshold.
+        Number of their pairs at the threshold.
     wanted : float
-        The recall that was asked for.
+        Requested recall.
     """
 
     search: PairSearch
@@ -62,11 +62,11 @@ class Planned:
 
     @property
     def reaches(self) -> bool:
-        """Whether the recall that was asked for is predicted, if only just."""
+        """Whether the predicted recall reaches the requested one."""
         return self.prediction.recall >= self.wanted
 
     def record(self) -> PairPlanRecord:
-        """For the manifest."""
+        """Return the plan as the manifest stores it."""
         return PairPlanRecord(
             self.search,
             _rounded(self.prediction),
@@ -80,13 +80,13 @@ class Planned:
 
 
 def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> Planned:
-    """Choose the way.
+    """Choose the search method.
 
     Parameters
     ----------
     vectors : PairVectors
     options : PairOptions
-        What they name is not chosen.
+        Options that they set are not chosen.
     resources : Resources
     meter : Meter
     """
@@ -116,16 +116,16 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """The way that a sample of the documents leads to.
+    """Choice of the search by a sample of the documents.
 
     Parameters
     ----------
     question : Question
-        With the spread of their cosines, and how they cluster where that was measured; its costs are the default ones.
+        With the spread of the sample's cosines, and its clustering if measured; with the default costs.
     plan : Plan
     sampled : Sampled
     clustering : Clustering or None
-        None: a window is no choice, or there are too few pairs to tell.
+        None: no window is a candidate, or there are too few pairs.
     """
 
     question: Question
@@ -134,9 +134,9 @@ class Answer:
     clustering: Clustering | None
 
     def told(self, costs: Costs, *, is_capped: bool = True) -> Plan:
-        """The plan as a machine of these costs would go through it.
+        """Return the plan with the costs of a machine.
 
-        ``is_capped`` holds the recall of windows to what the sample has shown of these very collections.
+        ``is_capped`` limits the recall of windows to what the sample of these collections supports.
         """
         plan = self.plan.told(replace(self.question, costs=costs))
         if not is_capped:
@@ -150,16 +150,16 @@ class Answer:
 def answer_by_sample(
     vectors: PairVectors, question: Question, options: PairOptions, *, resources: Resources, meter: Meter
 ) -> Answer:
-    """Compare some documents with all on the other side, and choose by what they show.
+    """Compare some documents with all on the other side, and choose by the result.
 
     Parameters
     ----------
     vectors : PairVectors
     question : Question
-        With the default costs: what is chosen, and so what is found, depends on the documents alone, not on this
-        machine, nor how busy it is.
+        With the default costs: the choice, and so the result, depends only on the documents, not on this machine
+        or its load.
     options : PairOptions
-        What they name is not chosen.
+        Options that they set are not chosen.
     resources : Resources
     meter : Meter
     """
@@ -175,33 +175,33 @@ def answer_by_sample(
 
 
 def plan_without_documents(question: Question, options: PairOptions) -> Plan:
-    """The way by the model alone: chosen by the default costs, predicted with those of the question."""
+    """Choose by the model alone, with the default costs, and predict with those of the question."""
     return _choose(replace(question, costs=Costs.default()), options).told(question)
 
 
 def costs_here(sampled: Sampled) -> Costs:
-    """For the time that is told: what steps take on this machine now; of vectors, what they took for the sample."""
+    """Return the costs of steps on this machine, for the estimated time; those of vectors come from the sample."""
     costs = machine_costs()
     return replace(costs, candidate=sampled.candidate_ns + 2 * costs.candidate, vectors=sampled.pair_ns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustering:
-    """How near the pairs of a sample stand to each other.
+    """Clustering of the pairs of a sample.
 
     Parameters
     ----------
     prefix : Prefix
-        What the model makes of it.
+        The model's parameter for it.
     gaps : int64 array, shape (n_pairs, n_orders)
-        Places between the two documents of each pair in some orders that the search does not use.
+        Distances between the two documents of each pair in some orders that the search does not use.
     """
 
     prefix: Prefix
     gaps: NDArray[np.int64]
 
     def max_found(self, way: PairSearch) -> float:
-        """No more than this share of the pairs meets in a window, however they differ in how often they do."""
+        """Return an upper limit of the share of pairs that meet in a window."""
         share = float((self.gaps <= way.window).mean())
         return 1.0 - (1.0 - share) ** way.permutations
 
@@ -209,7 +209,7 @@ class Clustering:
 def calibrate(
     vectors: PairVectors, sampled: Sampled, bits: int, seed: int, *, resources: Resources, meter: Meter
 ) -> Clustering:
-    """How near the sample's pairs stand to each other."""
+    """Measure how close the pairs of the sample are in sorted orders."""
     signatures = vectors.signed(bits, seed, threads=resources.n_threads, meter=meter)
     n_documents = sum(int(one.has_features.sum()) for one in signatures)
     step = -(-len(sampled.keys) // _MAX_PAIRS)
@@ -223,7 +223,7 @@ def calibrate(
 
 
 def _capped(way: PairSearch, told: Prediction, clustering: Clustering | None) -> Prediction:
-    """No more than what was seen of the sample allows: of equal documents the model knows nothing."""
+    """Limit the prediction to what the sample supports: the model does not cover equal documents."""
     if way.method != "window" or clustering is None:
         return told
     most = clustering.max_found(way)
@@ -261,11 +261,11 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
         band = f"{prediction.recall_low:.1%} to {prediction.recall_high:.1%}"
     say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
     if not planned.reaches:
-        say(f"a recall of {options.recall:.1%} was asked for: with what is fixed, this is as near as it comes")
+        say(f"requested recall {options.recall:.1%}: not reachable with the given options")
     if options.top is None and prediction.n_pairs > MAX_PAIRS:
         say(
-            f"about {counted(round(prediction.n_pairs), 'pair')} are expected, and more than {MAX_PAIRS:,} are "
-            "refused: raise --threshold, or keep the best of each document with --top"
+            f"about {counted(round(prediction.n_pairs), 'pair')} are expected, but the limit is {MAX_PAIRS:,}: "
+            "raise --threshold, or keep the best of each document with --top"
         )
     return planned
 
@@ -273,4 +273,4 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
 def _rounded(prediction: Prediction) -> Prediction:
     numbers = asdict(prediction).items()
     rounded = {name: n if isinstance(n, int) else float(f"{n:.6g}") for name, n in numbers}
-    return Prediction(**rounded)  # type: ignore[arg-type]  # memory is the whole number that it was
+    return Prediction(**rounded)  # type: ignore[arg-type]  # memory remains an integer

@@ -1,4 +1,4 @@
-"""Pairs → the page that shows them."""
+"""Pairs → report page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ N_BEST = 100
 N_OTHERS = 50
 N_REMARKS = 20
 _AT_ONCE = 1 << 16
-_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd: no two rows become the same number
+_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, so that distinct rows give distinct numbers
 _NONE = np.iinfo(np.uint64).max
 
 
@@ -32,7 +32,7 @@ def write_report(folder: Path, manifest: PairsManifest, progress: Progress) -> s
     Parameters
     ----------
     folder : Path
-        With ``pairs.parquet`` and ``documents.parquet``.
+        Folder with ``pairs.parquet`` and ``documents.parquet``.
     manifest : PairsManifest
     progress : Progress
     """
@@ -42,15 +42,15 @@ def write_report(folder: Path, manifest: PairsManifest, progress: Progress) -> s
         folder / "report.html",
         lambda: render_pairs_report(manifest, best=best, others=others, remarks=remarks),
         progress,
-        instead="Run the command again with --overwrite to draw it.",
+        instead="Run the command again with --overwrite to create the report.",
     )
 
 
 def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
-    """The most similar pairs, and one of each step of the cosine below them; each from the most similar one on.
+    """Return the most similar pairs, and one from each step of the cosine below them, both in descending order.
 
-    There may be more pairs than memory holds: the cosines are read a part at a time, and only the pairs that are shown
-    are read as a whole.
+    There may be more pairs than memory holds: the cosines are read a part at a time, and only the selected pairs
+    are read in full.
     """
     with parquet.open_table(folder / "pairs.parquet") as file:
         best, least, greatest = _most_similar(file)
@@ -67,7 +67,7 @@ def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
 
 
 def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
-    """Their rows, the most similar one first; the least cosine of all, and the least of theirs."""
+    """Return their rows in descending order of cosine; the lowest cosine of all pairs, and of these."""
     rows, cosines, least = np.zeros(0, np.int64), np.zeros(0), 1.0
     for first, part in _cosines(file):
         least = min(least, float(part.min()))
@@ -79,7 +79,7 @@ def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
 
 
 def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) -> I64:
-    """A row of each step from the least to the greatest cosine: any of them, not the first, and always the same."""
+    """Return one row from each step between two cosines: an arbitrary but reproducible one."""
     chosen, keys = np.zeros(N_OTHERS, np.int64), np.full(N_OTHERS, _NONE, np.uint64)
     for first, cosines in _cosines(file):
         rows = np.arange(first, first + len(cosines))
@@ -96,7 +96,7 @@ def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) 
 
 
 def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
-    """Those of the next pairs, and the row of the first of them."""
+    """Yield the cosines of the next pairs, and the row of the first of them."""
     first = 0
     for batch in file.iter_batches(_AT_ONCE, columns=["cosine"]):
         if len(batch):
@@ -105,7 +105,7 @@ def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
 
 
 def _taken(file: pq.ParquetFile, rows: I64) -> pa.Table:
-    """The pairs of some rising rows."""
+    """Return the pairs at ascending rows."""
     found = [file.schema_arrow.empty_table()]
     first = 0
     for group in range(file.metadata.num_row_groups):
@@ -118,7 +118,7 @@ def _taken(file: pq.ParquetFile, rows: I64) -> pa.Table:
 
 
 def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
-    """The pairs with the names of their documents: they may have no ids."""
+    """Return the pairs with the names of their documents, which may have no ids."""
     names: dict[tuple[str, int], str] = {}
     with parquet.open_table(documents) as file:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "row", "name"]):
@@ -138,7 +138,7 @@ def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
 
 
 def _remarks(path: Path) -> list[Remarks]:
-    """What there is to know of documents, by side."""
+    """Return remarks about documents, by side."""
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     rows: dict[Side, list[ProblemRow]] = {side: [] for side in SIDES}
     with parquet.open_table(path) as file:
@@ -152,6 +152,6 @@ def _remarks(path: Path) -> list[Remarks]:
 
 
 def _problem(row: Mapping[str, str | int]) -> ProblemRow:
-    """As the page shows it: ``file:line``, the file alone where it is one document and has the name of its file."""
+    """Format a problem for the page: ``file:line``, or only the file if it is one document named after its file."""
     where = row["source"] if row["name"] == row["source"] else f"{row['source']}:{row['line']}"
     return ProblemRow(str(where), row["name"], str(row["problem"]))

@@ -1,4 +1,4 @@
-"""Some documents on the left compared with all on the right: how alike the two collections are, and what that takes."""
+"""Comparison of some documents on the left with all on the right, for planning: similarities and costs."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _TIMED = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
-    """Some documents on the left, each compared with all on the right.
+    """Sample of documents on the left, each compared with all on the right.
 
     Parameters
     ----------
     n_documents : int
     spread : CosineSpread
-        Of all their pairs.
+        Spread over all their pairs.
     keys : uint64 array, shape (n_pairs,)
-        The pairs at the threshold, rising: the left row in the upper 32 bits, the right one in the lower.
+        Pairs at the threshold, ascending: the left row in the upper 32 bits, the right one in the lower.
     cosines : float64 array, shape (n_pairs,)
-        Of these pairs.
+        Cosines of these pairs.
     pair_ns, candidate_ns : float
-        Of the processor: to compare a pair by the inverted index, and to compute the cosine of a candidate.
+        Processor time to compare a pair by the inverted index, and to compute the cosine of a candidate.
     """
 
     n_documents: int
@@ -50,7 +50,7 @@ class Sampled:
 
 
 def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
-    """Compare some documents on the left, at equal distances, with all on the right.
+    """Compare evenly spaced documents on the left with all on the right.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
             progress.advance(n * min(BLOCK, len(right) - first))
         keys = np.sort(np.concatenate(found))
         cosines = cosines_of(vectors, keys, resources.n_threads)
-    # documents without a vector do no harm: their products are 0 and were counted there
+    # documents without a vector are harmless: their products are 0 and are counted there
     counts[0] -= n * int((right.sizes == 0).sum())
     is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
@@ -93,7 +93,7 @@ def sample(vectors: PairVectors, threshold: float, *, resources: Resources, mete
 
 
 def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
-    """How the sample's cosines with one block of the right spread, and the pairs about the threshold or above."""
+    """Return the spread of the sample's cosines with a block of the right, and pairs near or above the threshold."""
     end, n = min(first + BLOCK, len(vectors.right)), len(own[2]) - 1
     block = block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
     counts = spread_in_block(own, (0, n), block, n_bins=_BINS)
@@ -101,7 +101,7 @@ def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tu
 
 
 def _costs_of(vectors: PairVectors, own: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
-    """What a pair takes by the inverted index, and a candidate that lies anywhere, on these very vectors."""
+    """Measure the time per pair by the inverted index, and per candidate at a random place, on these vectors."""
     right = vectors.right
     end = min(BLOCK, len(right))
     block = block_by_terms(right.sparse, 0, end, vectors.n_terms)

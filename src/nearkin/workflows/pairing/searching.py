@@ -23,9 +23,9 @@ from nearkin.workflows.pairing.verifying import FoundPairs, Verifier
 
 _ROUNDING = 1e-4
 BLOCK = 2048
-"""Vectors on the right that are searched at once: their sums stay in the nearest cache."""
+"""Number of vectors on the right searched at once: their sums stay in the fastest cache."""
 _ROWS = 1 << 7
-"""Documents on the left that one piece of work takes; the answer does not depend on it."""
+"""Number of documents on the left per piece of work; the result does not depend on it."""
 
 
 def search(
@@ -39,22 +39,22 @@ def search(
     meter: Meter,
     kept: KeptSearch | None = None,
 ) -> FoundPairs:
-    """All pairs at the threshold that the way finds.
+    """Return all pairs at the threshold that a method finds.
 
     Parameters
     ----------
     vectors : PairVectors
     way : PairSearch
     threshold : float
-        Least cosine, > 0.
+        Minimum cosine, > 0.
     top : int or None
-        Of each document on the left so many pairs at most.
+        Maximum number of pairs per document on the left.
     seed : int
     threads : int
-        The answer does not depend on it.
+        The result does not depend on it.
     meter : Meter
     kept : KeptSearch, optional
-        Where an interrupted search goes on.
+        State of an interrupted search.
     """
     verifier, kept = Verifier(vectors, threshold, threads, top), kept or KeptSearch(None)
     if way.method == "vectors":
@@ -75,7 +75,7 @@ def search(
 
 
 def n_in_windows(left: BitSignatures, right: BitSignatures, way: PairSearch) -> int:
-    """About how many comparisons the windows hold, for the progress."""
+    """Estimate the number of comparisons in the windows, for the progress."""
     n_left, n_right = int(left.has_features.sum()), int(right.has_features.sum())
     n = n_left + n_right
     share = min(1.0, 2 * way.window / max(n, 1))
@@ -92,21 +92,21 @@ def candidates_by_vectors(
     begin: int = 0,
     done: Callable[[int], None] = lambda _: None,
 ) -> Iterator[U64]:
-    """All pairs of some documents on the left and all on the right whose cosine is about the threshold or more.
+    """Return all pairs of some documents on the left with all on the right whose cosine is about the threshold or more.
 
     Parameters
     ----------
     vectors : PairVectors
     rows : int64 array
-        On the left.
+        Rows on the left.
     threshold : float
     threads : int
     advance : function
-        Takes how many pairs more were compared.
+        Takes the number of further pairs compared.
     begin : int
-        The document on the right to begin with.
+        First document on the right.
     done : function
-        Takes the document on the right up to which all are compared, and all that was found was handed out.
+        Takes the document on the right up to which all pairs are compared and all candidates yielded.
     """
     own, right = some_vectors(vectors.left, rows), vectors.right
     pieces = [(start, min(start + _ROWS, len(rows))) for start in range(0, len(rows), _ROWS)]
@@ -122,12 +122,12 @@ def candidates_by_vectors(
 
 
 def min_sum(threshold: float) -> float:
-    """Of a candidate: sums of 32-bit numbers are no further than this from the true cosine."""
+    """Return the minimum sum of a candidate: sums of 32-bit numbers are at most this far from the true cosine."""
     return threshold - _ROUNDING
 
 
 def some_vectors(vectors: WeightedVectors, rows: I64) -> Sparse:
-    """The vectors of some documents, one after another."""
+    """Return the vectors of some documents, concatenated."""
     if len(rows) == len(vectors):
         return vectors.sparse
     offsets = np.concatenate([[0], np.cumsum(vectors.sizes[rows])])
@@ -165,11 +165,11 @@ def _by_signatures(
     progress: Progress,
     kept: KeptSearch,
 ) -> FoundPairs:
-    """Piece by piece, as many in each order; ``done`` are pieces and comparisons of a search that goes on."""
+    """Search piece by piece, as many in each order; ``done``: finished pieces and comparisons of a resumed search."""
     n_done, n_comparisons = done
     progress.advance(n_comparisons)
     n_orders, first = divmod(n_done, max(n_pieces, 1))
-    # the next order is sorted while this one is searched; with many threads one at a time would be waited for
+    # sort the next order while this one is searched; with many threads, sorting on demand would delay the search
     rest = islice(sorts, n_orders, None)
     for stretches in map_ordered(lambda sort: sort(), rest, threads=1 + threads // 16):
         pieces, first = stretches.pieces[first:], 0

@@ -1,4 +1,4 @@
-"""What was found → tables: pairs with the terms that made them, and what became of each document."""
+"""Search results → tables: pairs with their matching terms, and the result for each document."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from nearkin.workflows.pairing.verifying import FoundPairs
 _PART = 1 << 16
 _TERM = pa.struct(
     [
-        pa.field("term", pa.large_string(), nullable=False),  # as the right document has it
-        pa.field("left_term", pa.large_string()),  # as the left document has it; null: the same word
+        pa.field("term", pa.large_string(), nullable=False),  # as in the right document
+        pa.field("left_term", pa.large_string()),  # as in the left document; null: the same word
         pa.field("share", pa.float32(), nullable=False),  # of the cosine
     ]
 )
@@ -36,7 +36,7 @@ _TERM = pa.struct(
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The pairs that are reported, by document on the left, its most similar one first.
+    """Reported pairs, by document on the left, the most similar first.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Ranked:
         Rows.
     cosine : float64 array, shape (n_pairs,)
     rank : int32 array, shape (n_pairs,)
-        Among the pairs of the left document, from 1; of equal cosines the one that was read first comes first.
+        Rank among the pairs of the left document, from 1; of equal cosines the pair read first comes first.
     """
 
     left: I64
@@ -57,7 +57,7 @@ class Ranked:
 
     @classmethod
     def of(cls, found: FoundPairs) -> Ranked:
-        """All that were found."""
+        """Rank all pairs that were found."""
         order = np.lexsort((found.right, -found.cosine, found.left))
         left = found.left[order]
         rank = np.arange(len(left)) - np.searchsorted(left, left) + 1
@@ -66,15 +66,15 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class KnownPairs:
-    """Pairs that were known before, with what became of them.
+    """Known pairs, with their results.
 
     Parameters
     ----------
     keys : uint64 array, shape (n_pairs,)
     cosines : float64 array, shape (n_pairs,)
-        NaN where a document has no vector.
+        NaN if a document has no vector.
     ranks : int64 array, shape (n_pairs,)
-        Among the reported pairs of the left document; 0: not reported.
+        Rank among the reported pairs of the left document; 0: not reported.
     """
 
     keys: U64
@@ -84,7 +84,7 @@ class KnownPairs:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Looks up what made a pair.
+    """Lookup of the matching terms of pairs.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Terms:
     sides : (Collected, Collected)
     translation : SideTranslation or None
     n_terms : int
-        Of each pair, at most.
+        Maximum number per pair.
     """
 
     vectors: PairVectors
@@ -101,7 +101,7 @@ class Terms:
     n_terms: int
 
     def of(self, pairs: Ranked, part: slice) -> pa.Array:
-        """A list of the matching terms for each of some pairs, the one that adds most first."""
+        """Return a list of the matching terms for each of some pairs, by descending contribution."""
         rows, vectors = (pairs.left[part], pairs.right[part]), self.vectors
         terms, shares = best_terms(vectors.left.sparse, vectors.right.sparse, rows, vectors.n_terms, most=self.n_terms)
         is_there = terms >= 0
@@ -123,7 +123,7 @@ class Terms:
 
 
 def _sources(projection: WordProjection, translated: Collected, rows: I64, terms: I32) -> I32:
-    """The word of the translated document that adds most to each term; -1 for none."""
+    """Return the word of the translated document that adds most to each term; -1 for none."""
     counts = translated.counts
     return best_sources(
         (counts.terms, counts.counts, counts.offsets),
@@ -137,7 +137,7 @@ def _sources(projection: WordProjection, translated: Collected, rows: I64, terms
 def write_pairs(
     folder: Path, pairs: Ranked, sides: tuple[Collected, Collected], terms: Terms, known: U64 | None = None
 ) -> None:
-    """``pairs.parquet`` and ``pairs.tsv``; ``known`` are the keys of pairs that were known before, rising."""
+    """Write ``pairs.parquet`` and ``pairs.tsv``; ``known`` are the keys of known pairs, ascending."""
     ids, names = columns_of(sides, "id"), columns_of(sides, "name")
     with (
         published(folder / "pairs.parquet") as aside,
@@ -154,7 +154,7 @@ def write_pairs(
 def pair_tables(
     pairs: Ranked, ids: tuple[pa.Array, pa.Array], terms: Terms, known: U64 | None = None
 ) -> Iterator[pa.Table]:
-    """All pairs, some at a time."""
+    """Yield all pairs, some at a time."""
     schema = pairs_schema(ids)
     for part in _parts(len(pairs)):
         columns = [
@@ -171,7 +171,7 @@ def pair_tables(
 
 
 def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
-    """Of ``pairs.parquet``."""
+    """Return the schema of ``pairs.parquet``."""
     schema = pa.schema(
         [
             pa.field("left_id", ids[0].type),  # null: the document has none
@@ -180,7 +180,7 @@ def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
             pa.field("right_row", pa.int64(), nullable=False),
             pa.field("cosine", pa.float64(), nullable=False),
             pa.field("rank", pa.int32(), nullable=False),
-            pa.field("known", pa.bool_()),  # null: no pairs were known before
+            pa.field("known", pa.bool_()),  # null: no known pairs were given
             pa.field("terms", pa.list_(_TERM), nullable=False),
         ]
     )
@@ -194,7 +194,7 @@ def _known(pairs: Ranked, part: slice, known: U64 | None) -> pa.Array:
 
 
 def write_known(path: Path, told: KnownPairs, sides: tuple[Collected, Collected]) -> None:
-    """``known.tsv``: each known pair with its cosine, and its rank if it was reported; the least alike first."""
+    """Write ``known.tsv``: each known pair with its cosine, and its rank if reported; the least similar first."""
     order = np.lexsort((told.keys, told.cosines))
     left, right = rows_of(told.keys[order])
     cosines, ranks = told.cosines[order], told.ranks[order]
@@ -211,9 +211,9 @@ def write_known(path: Path, told: KnownPairs, sides: tuple[Collected, Collected]
 
 
 def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected], vectors: PairVectors) -> None:
-    """``documents.parquet``: a row for each document of both sides, and why it has no pair.
+    """Write ``documents.parquet``: a row for each document of both sides, and why it has no pair.
 
-    Both sides have one column of ids: they are strings there, whatever they are in ``pairs.parquet``.
+    Both sides share one column of ids: strings, even if the ids in ``pairs.parquet`` are not.
     """
     tables = []
     for number, (name, collected) in enumerate(zip(("left", "right"), sides)):
@@ -262,10 +262,10 @@ def _documents_schema() -> pa.Schema:
 
 
 def _best(own: I64, cosines: F64, n: int) -> I64:
-    """The place of the most similar pair of each document, -1 for those without one."""
+    """Return the place of the most similar pair of each document, -1 for those without a pair."""
     best = np.full(n, -1, np.int64)
     order = np.argsort(cosines, kind="stable")
-    best[own[order]] = order  # of equal rows the last one stays
+    best[own[order]] = order  # of equal rows the last one remains
     return best
 
 
@@ -274,6 +274,6 @@ def _parts(n: int) -> Iterator[slice]:
 
 
 def columns_of(sides: tuple[Collected, Collected], name: str) -> tuple[pa.Array, pa.Array]:
-    """A column of the documents of both sides."""
+    """Return a column of the documents of both sides."""
     left, right = (one.documents[name].combine_chunks() for one in sides)
     return left, right

@@ -1,4 +1,4 @@
-"""The vectors of a translation table beside those of a translation: figure 1 of the article.
+"""Comparison of table translation with the user's translation: figure 1 of the article.
 
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
 cross-lingual pairwise similarity", SIGIR 2011, section 3.2.
@@ -31,14 +31,14 @@ from nearkin.workflows.resources import Resources
 
 @dataclass(frozen=True, slots=True)
 class TranslatedDocuments:
-    """Documents on the left as the user had them translated.
+    """Documents on the left, translated by the user.
 
     Parameters
     ----------
     vectors : PairVectors
-        Of the translations and the right side, by its own vocabulary.
+        Vectors of the translations and the right side, in their own vocabulary.
     row_of : int64 array, shape (n_left,)
-        The translation of each document on the left, -1 where there is none.
+        Translation of each document on the left, -1 if there is none.
     """
 
     vectors: PairVectors
@@ -55,7 +55,7 @@ class TranslatedDocuments:
         resources: Resources,
         meter: Meter,
     ) -> TranslatedDocuments:
-        """Before the search: what is wrong with them is better told early.
+        """Read the translations before the search, so that errors in them are reported early.
 
         Raises
         ------
@@ -72,20 +72,20 @@ class TranslatedDocuments:
         n_missing = int((row_of < 0).sum())
         if n_missing == len(row_of):
             raise ParameterError(
-                f"--left-translated {own.name}: none of its ids is one of --left {prepared.left.name} "
+                f"--left-translated {own.name}: none of its ids is in --left {prepared.left.name} "
                 f"({shortened(ids[1][0].as_py())}, {shortened(ids[0][0].as_py())}, …)."
             )
         if n_missing:
             meter.progress.say(
                 f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left "
                 f"{agreeing(n_missing, 'has', 'have')} no translation. Words are weighted by the translated "
-                "documents alone: translate all documents to make the weights comparable with those of the table"
+                "documents only: translate all documents to make the weights comparable with those of the table"
             )
         vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
         return cls(vectors, row_of)
 
     def compare(self, prepared: Prepared, pairs: Ranked, known: Known | None, threads: int) -> TranslatedCosines:
-        """The cosines of the same pairs, by the table and by the translation."""
+        """Return the cosines of the same pairs, by the table and by the translation."""
         keys = known.keys if known is not None else keys_of(pairs.left, pairs.right)
         left, right = rows_of(keys)
         own, other = prepared.vectors, self.vectors

@@ -1,4 +1,4 @@
-"""A translation table and two collections: whether they fit, which side is translated, and the way of each word."""
+"""Use of a translation table for two collections: whether it fits, which side is translated, and how."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from nearkin.workflows.pairing.options import PairOptions
 
 _MIN_KNOWN = 0.1
 _MARGIN = 0.15
-"""By which more words of a collection are in the other side of a table than in its own, where sides are swapped: of the
-German words of NTREX 81 % stand in a table as German and 17 % as English, of its English ones 43 % and 87 %."""
+"""Sides look swapped if the other side of a table has this much larger a share of a collection's words than its own:
+of the German words of NTREX a table has 81 % as German and 17 % as English, of its English ones 43 % and 87 %."""
 
 
 def check_fits(table: TranslationTable, left: Collected, right: Collected, *, can_turn: bool = True) -> None:
@@ -29,7 +29,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected, *, ca
     Parameters
     ----------
     table : TranslationTable
-        From the language of the left side to that of the right one.
+        Translates from the language of the left side to that of the right side.
     left, right : Collected
     can_turn : bool
         Whether the user can name the languages of the sides, so that the table serves the other direction.
@@ -37,7 +37,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected, *, ca
     Raises
     ------
     SourceError
-        With what share of the words each side of the table has.
+        The table does not fit; the message gives the share of the words that each side of the table has.
     """
     origin = table.origin
     sides = (
@@ -59,10 +59,10 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected, *, ca
         )
     for i, (collected, own_name, own, other_name, _) in enumerate(sides):
         if is_turned[i]:
-            raise SourceError(f"{collected.asked_by} should be {own_name} and looks like {other_name}: {told[i]}.")
+            raise SourceError(f"{collected.asked_by} should be {own_name}, but looks like {other_name}: {told[i]}.")
         if _share_known(collected, own) < _MIN_KNOWN:
             raise SourceError(
-                f"{collected.asked_by} should be {own_name}, and this table hardly knows its words: {told[i]}."
+                f"{collected.asked_by} should be {own_name}, but this table has few of its words: {told[i]}."
             )
 
 
@@ -86,13 +86,13 @@ def _column(collected: Collected) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SideTranslation:
-    """The side that is translated, and how.
+    """Side that is translated, and how.
 
     Parameters
     ----------
     side : {"left", "right"}
     projection : WordProjection
-        From its words to those of the other side.
+        Projects its words to those of the other side.
     """
 
     side: Side
@@ -100,17 +100,16 @@ class SideTranslation:
 
 
 def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
-    """The side that was asked for, else the one whose language has more words in the table.
+    """Return the requested side, else the one whose language has more words in the table.
 
-    A language with more words has more forms of each, and compounds. Translated into it, a word is spread over forms of
-    which a document has one, and words that are in no table lower every cosine on the other side, while on the side
-    that is translated they are left out. The choice depends on the table alone, so that it is the same whichever side
-    is the left one.
+    A language with more words has more forms of each, and compounds. A word translated into it is spread over forms of
+    which a document has one. Words missing from the table lower every cosine if they are on the other side, but are
+    omitted on the translated side. The choice depends only on the table, so that it is the same whichever side is left.
 
     Parameters
     ----------
     table : TranslationTable
-        From the language of the left side to that of the right one.
+        Translates from the language of the left side to that of the right side.
     options : PairOptions
 
     Examples
@@ -122,7 +121,7 @@ def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
     """
     if options.translate != "auto":
         return options.translate
-    max_words: dict[Side, tuple[int, str]] = {  # of as many words, the code that comes first is translated
+    max_words: dict[Side, tuple[int, str]] = {  # of equally many words, the first code is translated
         "left": (-len(table.source_words), table.origin.source),
         "right": (-len(table.target_words), table.origin.target),
     }
@@ -130,7 +129,7 @@ def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
 
 
 def translation_of(table: TranslationTable, left: Collected, right: Collected, options: PairOptions) -> SideTranslation:
-    """Which side is translated, and how; ``table`` is from the language of the left side to that of the right one."""
+    """Return which side is translated, and how; ``table`` translates from the left language to the right one."""
     side = side_to_translate(table, options)
     if side == "left":
         return SideTranslation(side, way_of_words(table, left, right, options))
@@ -138,7 +137,7 @@ def translation_of(table: TranslationTable, left: Collected, right: Collected, o
 
 
 def way_of_words(table: TranslationTable, own: Collected, other: Collected, options: PairOptions) -> WordProjection:
-    """How each word of a side gets over to the other; words of too few occurrences on either side are not there."""
+    """Return the projection of each word of a side to the other; words that are too rare on either side are omitted."""
     own_kept = own.n_occurrences >= options.min_occurrences
     other_kept = np.flatnonzero(other.n_occurrences >= options.min_occurrences)
     projector = Projector(table, _stemming(table) if options.stems else None, options.splits, options.agreement)
@@ -146,7 +145,7 @@ def way_of_words(table: TranslationTable, own: Collected, other: Collected, opti
 
 
 def _share_known(collected: Collected, words: pa.LargeStringArray) -> float:
-    """Of the occurrences of words, those with a digit aside, which are the same in all languages."""
+    """Return the share of word occurrences that a table has, without words with a digit, equal in all languages."""
     own = collected.vocabulary.words
     is_word = pc.invert(pc.match_substring_regex(own, r"\p{N}")).to_numpy(zero_copy_only=False)
     is_known = pc.is_in(own, value_set=words).to_numpy(zero_copy_only=False)
@@ -155,7 +154,7 @@ def _share_known(collected: Collected, words: pa.LargeStringArray) -> float:
 
 
 def _stemming(table: TranslationTable) -> Stemming | None:
-    """Stems of the source language, where the table is of whole words and there are any."""
+    """Return stems of the source language, if the table is of whole words and stems are available."""
     language = table.origin.source.strip().lower().replace("_", "-").partition("-")[0]
     if "stem=" in table.origin.words or language not in STEMMED_LANGUAGES:
         return None

@@ -35,11 +35,11 @@ class PairVectors:
     ----------
     left, right : WeightedVectors
     words : LargeStringArray
-        Of the vocabulary.
+        Words of the vocabulary.
     hashes : uint64 array, shape (n_vocabulary,)
-        Of the words: what signatures are made from.
+        Hashes of the words, from which signatures are made.
     fingerprint : str
-        Of what decides the vectors, but for the documents.
+        Fingerprint of everything that decides the vectors, except the documents.
     left_facts, right_facts : SideFacts
     """
 
@@ -53,11 +53,11 @@ class PairVectors:
 
     @property
     def n_terms(self) -> int:
-        """Of the vocabulary."""
+        """Size of the vocabulary."""
         return len(self.words)
 
     def signed(self, bits: int, seed: int, *, threads: int, meter: Meter) -> tuple[BitSignatures, BitSignatures]:
-        """The signatures of both."""
+        """Return the signatures of both."""
         projection = RandomProjection(bits, seed)
         total = len(self.left) + len(self.right)
         with meter.stage("sign", total, "documents") as progress:
@@ -78,7 +78,7 @@ class PairVectors:
             return sign(self.left), sign(self.right)
 
     def sign_rows(self, projection: RandomProjection, vectors: WeightedVectors, rows: slice) -> BitSignatures:
-        """The signatures of some documents of a side."""
+        """Return the signatures of some documents of a side."""
         offsets = vectors.offsets[rows.start : rows.stop + 1]
         own = slice(int(offsets[0]), int(offsets[-1]))
         return projection.sign(
@@ -102,9 +102,9 @@ def vectors_of(
     meter: Meter,
     weighing: WeighingBoth | None = None,
 ) -> PairVectors:
-    """Weigh the terms of both; those of one side are translated first, where there is a translation.
+    """Weigh the terms of both sides; if there is a translation, those of one side are translated first.
 
-    The vocabulary is that of the side that is not translated. ``weighing`` does it, by default this process.
+    The vocabulary is that of the other side. ``weighing`` makes the vectors, by default in this process.
 
     Raises
     ------
@@ -148,20 +148,20 @@ def _check_any(
     projections: Sequence[WordProjection | None],
     options: PairOptions,
 ) -> None:
-    """Refuse a side that is left without a vector; what a translation leaves depends on the other side, told first."""
+    """Refuse a side without vectors; the untranslated side comes first, because the translation depends on it."""
     of_sides = list(zip(sides, weighed, projections, strict=True))[::-1]
     for collected, vectors, projection in sorted(of_sides, key=lambda one: one[2] is not None):
         if not vectors.sizes.any():
             raise ParameterError(
                 f"{collected.called}: none of its {counted(len(collected), 'document')} has "
-                f"{options.min_terms} terms that occur {options.min_occurrences} times in it or more"
+                f"{options.min_terms} terms that occur at least {options.min_occurrences} times in the collection"
                 + (" and can be translated" if projection is not None else "")
-                + ": there is nothing to compare. --min-terms and --min-occurrences set these limits."
+                + ": there is nothing to compare. Lower --min-terms or --min-occurrences."
             )
 
 
 def _united(words: pa.LargeStringArray, left: Collected) -> tuple[pa.LargeStringArray, I64]:
-    """The words of both sides, those on the right first, and the number of each left one among them."""
+    """Return the words of both sides, those on the right first, and the number of each left word among them."""
     joined = pa.concat_arrays([words, left.vocabulary.words]).dictionary_encode()
     numbers = joined.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return joined.dictionary, numbers[len(words) :]

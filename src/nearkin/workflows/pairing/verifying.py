@@ -16,23 +16,23 @@ from nearkin.workflows.pairing.vectors import PairVectors
 _AT_ONCE = 1 << 16
 _ROUNDING = 1e-6
 _HELD = 1 << 24
-"""Candidates that are held before they are verified; the answer does not depend on it."""
+"""Maximum number of candidates held before they are verified; the result does not depend on it."""
 MAX_PAIRS = 100_000_000
-"""That are reported at most."""
+"""Maximum number of reported pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPairs:
-    """Pairs at the threshold or above, in order of their rows.
+    """Pairs at or above the threshold, in order of their rows.
 
     Parameters
     ----------
     left, right : int64 arrays, shape (n_pairs,)
     cosine : float64 array, shape (n_pairs,)
     n_comparisons : int
-        Of signatures, or of vectors where every pair of these was compared.
+        Comparisons of signatures, or of vectors if every pair of vectors was compared.
     n_candidates : int
-        Pairs whose cosine was computed; again where one was found again after it had been forgotten.
+        Pairs whose cosine was computed, counted again if found again after being discarded.
     """
 
     left: I64
@@ -46,18 +46,18 @@ class FoundPairs:
 
     @property
     def keys(self) -> U64:
-        """Both rows in one number each, rising."""
+        """Both rows in one number, ascending."""
         return keys_of(self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """Pairs so far.
+    """Pairs verified so far.
 
     Parameters
     ----------
     keys : uint64 array, shape (n_pairs,)
-        Rising: the left row in the upper 32 bits of each, the right row in the lower.
+        Ascending: the left row in the upper 32 bits of each, the right row in the lower.
     cosines : float64 array, shape (n_pairs,)
     n_candidates : int
     """
@@ -68,7 +68,7 @@ class Verified:
 
 
 class Verifier:
-    """Computes the cosine of each candidate once, as far as memory allows, and keeps the pairs at the threshold.
+    """Verifier that computes each candidate's cosine once, if memory allows, and keeps the pairs at the threshold.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Verifier:
     threshold : float
     threads : int
     top : int or None
-        Of each document on the left so many are kept at most, the most similar ones.
+        Maximum number of pairs kept per document on the left, the most similar ones.
     """
 
     def __init__(self, vectors: PairVectors, threshold: float, threads: int, top: int | None = None) -> None:
@@ -91,7 +91,7 @@ class Verifier:
         self.n_candidates = 0
 
     def add(self, keys: U64) -> None:
-        """Candidates: the left row in the upper 32 bits of each, the right row in the lower."""
+        """Add candidates: the left row in the upper 32 bits of each, the right row in the lower."""
         self._waiting.append(keys)
         self._n_waiting += len(keys)
         if self._n_waiting > _HELD:
@@ -100,7 +100,7 @@ class Verifier:
                 self.verify()
 
     def verify(self) -> None:
-        """Compute the cosines of all that wait."""
+        """Compute the cosines of all waiting candidates."""
         self._make_distinct()
         (keys,) = self._waiting
         if len(self._keys):
@@ -121,23 +121,23 @@ class Verifier:
 
     @property
     def verified(self) -> Verified:
-        """What is known so far, all candidates verified."""
+        """Return the pairs so far, with all candidates verified."""
         self.verify()
         return Verified(self._keys, self._cosines, self.n_candidates)
 
     def go_on(self, verified: Verified) -> None:
-        """Begin where another one was."""
+        """Continue from the pairs of another verifier."""
         self._keys, self._cosines, self.n_candidates = verified.keys, verified.cosines, verified.n_candidates
 
     def found(self, n_comparisons: int) -> FoundPairs:
-        """What was found, all candidates verified."""
+        """Return the result, with all candidates verified."""
         self.verify()
         left, right = rows_of(self._keys)
         return FoundPairs(left, right, self._cosines, n_comparisons, self.n_candidates)
 
     def _make_distinct(self) -> None:
         joined = np.concatenate([np.zeros(0, np.uint64), *self._waiting])
-        joined.sort()  # numpy's unique hashes them, at 1.5 µs a key for 16 million
+        joined.sort()  # numpy's unique hashes them, at 1.5 µs per key for 16 million
         is_first = np.ones(len(joined), np.bool_)
         is_first[1:] = joined[1:] != joined[:-1]
         self._waiting = [joined[is_first]]
@@ -145,7 +145,7 @@ class Verifier:
 
 
 def check_not_too_many(n_pairs: int, threshold: float) -> None:
-    """That pairs can be reported.
+    """Refuse more pairs than can be reported.
 
     Raises
     ------
@@ -159,12 +159,12 @@ def check_not_too_many(n_pairs: int, threshold: float) -> None:
 
 
 def best_of_each(keys: U64, cosines: F64, top: int) -> I64:
-    """The places of the best pairs of each left document, rising; of equal cosines the lower right row is the better.
+    """Return the places of the best pairs of each left document, ascending; ties go to the lower right row.
 
     Parameters
     ----------
     keys : uint64 array, shape (n_pairs,)
-        Rising: the left row in the upper 32 bits of each, the right row in the lower.
+        Ascending: the left row in the upper 32 bits of each, the right row in the lower.
     cosines : float64 array, shape (n_pairs,)
     top : int
     """
@@ -175,7 +175,7 @@ def best_of_each(keys: U64, cosines: F64, top: int) -> I64:
 
 
 def cosines_of(vectors: PairVectors, keys: U64, threads: int) -> F64:
-    """The cosine of each pair, shape (n_pairs,); quickest where the keys are sorted."""
+    """Return the cosine of each pair, shape (n_pairs,); fastest if the keys are sorted."""
 
     def work(first: int) -> F64:
         rows = rows_of(keys[first : first + _AT_ONCE])
@@ -183,9 +183,9 @@ def cosines_of(vectors: PairVectors, keys: U64, threads: int) -> F64:
 
     parts = map_ordered(work, range(0, len(keys), _AT_ONCE), threads=threads)
     cosines: F64 = np.concatenate([np.zeros(0), *parts])
-    return np.minimum(cosines, 1.0, out=cosines)  # vectors are of length 1 to 7 digits only
+    return np.minimum(cosines, 1.0, out=cosines)  # vectors have length 1 only to 7 digits
 
 
 def reaches(cosines: F64, threshold: float) -> Bool:
-    """Which cosines are at the threshold or above: weights of 32 bits make that of equal vectors 1 to 7 digits only."""
+    """Whether each cosine reaches the threshold; with 32-bit weights that of equal vectors is 1 only to 7 digits."""
     return np.asarray(cosines >= threshold - _ROUNDING)

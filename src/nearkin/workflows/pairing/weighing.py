@@ -19,28 +19,28 @@ from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions
 
 _MIN_TRANSLATED = 0.01
-"""Of an occurrence: a translation that comes to less is left out."""
+"""Minimum fraction of an occurrence; translations with a smaller one are omitted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Weighing:
-    """From the counted terms of some documents to their vectors: what it takes of all documents of their side.
+    """Data of a whole side, needed to turn counted terms of its documents into vectors.
 
     Parameters
     ----------
     is_kept : bool array, shape (n_words,)
-        Of the side's own words, those that are not left out.
+        Whether each of the side's own words is kept.
     projection : WordProjection or None
-        To terms of the vocabulary.
+        Projection to terms of the vocabulary.
     numbers : int64 array, shape (n_words,), or None
-        Of the side's own words in the vocabulary, where they are not translated. None: they are its first ones.
+        Numbers of the side's own words in the vocabulary. None: they are translated, or are its first words.
     document_frequencies : float64 array, shape (n_vocabulary,)
     n_documents : int
-        Of the side.
+        Number of documents of the side.
     mean_length : float
-        Of its documents.
+        Mean length of its documents.
     min_terms : int
-        Documents with fewer have no vector.
+        Minimum number of terms of a document with a vector.
     bm25 : BM25
     """
 
@@ -64,7 +64,7 @@ class Weighing:
         projection: WordProjection | None = None,
         numbers: I64 | None = None,
     ) -> Weighing:
-        """Of a collection, in a vocabulary of so many terms."""
+        """Make it for a collection, in a vocabulary of ``n_terms``."""
         frequencies = np.where(is_kept, collected.document_frequencies, 0.0)
         occurrences = np.where(is_kept, collected.n_occurrences, 0.0)
         df = frequencies
@@ -86,7 +86,7 @@ class Weighing:
         )
 
     def as_arrays(self) -> dict[str, NDArray[Any]]:
-        """What `of_arrays` makes the same of, to the bit."""
+        """Return arrays from which `of_arrays` makes an identical object."""
         arrays = {"is_kept": self.is_kept, "document_frequencies": self.document_frequencies}
         if self.numbers is not None:
             arrays["numbers"] = self.numbers
@@ -97,7 +97,7 @@ class Weighing:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Weighing:
-        """What `as_arrays` gave."""
+        """Make the object from the result of `as_arrays`."""
         projection = None
         if "targets" in arrays:
             own = {name: arrays[name] for name in WordProjection.__slots__}
@@ -116,7 +116,7 @@ class Weighing:
         )
 
     def weigh(self, counts: TermCounts) -> WeightedVectors:
-        """Some documents, counted in the side's own words."""
+        """Weigh documents counted in the side's own words."""
         counts = _only(counts, self.is_kept)
         if self.projection is not None:
             counts = self.projection.project(counts, least=_MIN_TRANSLATED)
@@ -130,7 +130,7 @@ class Weighing:
 
 @dataclass(frozen=True, slots=True)
 class ToWeigh:
-    """A side.
+    """Side to weigh.
 
     Parameters
     ----------
@@ -145,11 +145,11 @@ class ToWeigh:
 
 
 WeighingBoth = Callable[[Sequence[ToWeigh]], Sequence[WeightedVectors]]
-"""Makes the vectors of both sides."""
+"""Function that makes the vectors of both sides."""
 
 
 class GrowingVectors:
-    """The vectors of a side, on disk, to which parts are added.
+    """Vectors of a side, on disk, to which parts are added.
 
     Parameters
     ----------
@@ -163,24 +163,24 @@ class GrowingVectors:
         self._sizes = [np.zeros(1, np.int64)]
 
     def add(self, part: WeightedVectors) -> None:
-        """The documents that follow."""
+        """Add the next documents."""
         self._terms.add(part.terms)
         self._weights.add(part.weights)
         self._sizes.append(part.sizes)
 
     def mapped(self) -> WeightedVectors:
-        """All of them; nothing more can be added."""
+        """Return all vectors; nothing more can be added."""
         offsets = np.cumsum(np.concatenate(self._sizes))
         return WeightedVectors(self._terms.mapped(), self._weights.mapped(), offsets)  # type: ignore[arg-type]
 
 
 def vector_place(work: Path, side: str, name: str) -> Path:
-    """Where the "terms" or the "weights" of a side stand, mapped while they are used."""
+    """Return the file of the "terms" or "weights" of a side, which is mapped while in use."""
     return work / f"{side}-vector-{name}"
 
 
 def weigh_here(sides: Sequence[ToWeigh], *, work: Path, meter: Meter) -> list[WeightedVectors]:
-    """The vectors of both, part by part."""
+    """Return the vectors of both sides, made part by part."""
     made = []
     with meter.stage("weigh", sum(len(one.collected) for one in sides), "documents") as progress:
         for one in sides:
@@ -193,14 +193,14 @@ def weigh_here(sides: Sequence[ToWeigh], *, work: Path, meter: Meter) -> list[We
 
 
 def _only(counts: TermCounts, is_kept: Bool) -> TermCounts:
-    """Without terms that are left out."""
+    """Return the counts without omitted terms."""
     kept = is_kept[counts.terms]
     offsets = np.concatenate([[0], np.cumsum(kept)])[counts.offsets]
     return TermCounts(counts.terms[kept], counts.counts[kept], offsets)
 
 
 def _long_enough(counts: TermCounts, least: int) -> TermCounts:
-    """Documents with too few terms without any."""
+    """Return the counts, with no terms for documents that have too few."""
     sizes = counts.sizes
     is_long = sizes >= least
     kept = np.repeat(is_long, sizes)

@@ -1,1 +1,1 @@
-"""What every job reads: files, standard input, collections and results of runs, found and opened by one request."""
+"""Input of every job: files, standard input, collections and results of runs, found and opened by one request."""

@@ -1,8 +1,7 @@
-"""The current documents of a collection, as they were at one moment, in batches as a reader of files gives them.
+"""Current documents of a collection at one moment, in the batches of a file reader.
 
-What identifies them is taken once, in one transaction: the number of each document and of its text. Neither is ever
-changed or removed, so the same documents can be read at any later time, and as often as is wanted, while others write
-to the collection.
+One transaction takes the number of each document and of its text. Neither ever changes or is removed, so the same
+documents can be read at any later time, repeatedly, while others write to the collection.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _ROWS_AT_A_TIME = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class CollectionDocuments:
-    """Which documents were current at one moment.
+    """Documents of a collection that were current at one moment.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ class CollectionDocuments:
     collection : str
         The collection's own id.
     rows, contents, sizes : int64 arrays, shape (n_documents,)
-        Numbers of the documents in the store, rising; of their texts; bytes of these.
+        Numbers of the documents in the store, ascending; numbers of their texts; bytes of the texts.
     """
 
     place: Place
@@ -50,7 +49,7 @@ class CollectionDocuments:
 
     @classmethod
     def now(cls, place: Place, *, end_row: int | None = None) -> CollectionDocuments:
-        """Take note of what is current now; with ``end_row`` only of documents with lower numbers.
+        """Record the current documents; with ``end_row`` only those with lower numbers.
 
         Raises
         ------
@@ -65,7 +64,7 @@ class CollectionDocuments:
 
     @property
     def size_bytes(self) -> int:
-        """Size of all texts; copies count each."""
+        """Size of all texts, counted for each copy."""
         return int(self.sizes.sum())
 
     @property
@@ -78,20 +77,20 @@ class CollectionDocuments:
 
     @property
     def end_row(self) -> int:
-        """The number after the last document's."""
+        """Number after the last document's."""
         return int(self.rows[-1]) + 1 if len(self.rows) else 0
 
     def state(self) -> str:
-        """The digest, whatever is written to the collection meanwhile: that does not change what is read."""
+        """The digest; writing to the collection does not change the documents that are read."""
         return self.digest
 
     def input(self, name: str, *, keep_column: str | None) -> Input:
-        """The documents, to be read.
+        """Return the documents as input.
 
         Raises
         ------
         SourceError
-            A column to keep by was named: there is none.
+            A column to keep by was named, and there is none.
         """
         if keep_column is not None:
             raise SourceError(
@@ -101,7 +100,7 @@ class CollectionDocuments:
         return StoredInput(self, name)
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Batches of `DOCUMENTS_SCHEMA`: ids and texts; a text that is damaged is a problem of its document."""
+        """Yield batches of `DOCUMENTS_SCHEMA`: ids and texts; a damaged text is a problem of its document."""
         with Store.open(self.place) as store:
             for some in self._parts():
                 with store.reading() as connection:
@@ -110,7 +109,7 @@ class CollectionDocuments:
                 progress.advance(int(self.sizes[some].sum()))
 
     def _parts(self) -> Iterator[slice]:
-        """Some documents at a time: few enough to be named in a statement, and to be held."""
+        """Yield slices of documents, small enough for one SQL statement and for memory."""
         running, start = np.cumsum(self.sizes), 0
         while start < len(self):
             before = int(running[start - 1]) if start else 0
@@ -148,7 +147,7 @@ class CollectionDocuments:
 
 
 def _text(decompressor: zstandard.ZstdDecompressor, n_bytes: int, digest: bytes, stored: bytes) -> bytes | None:
-    """A text in UTF-8; None where what is stored of it is not what came, or nothing is."""
+    """Return a text in UTF-8; None if the stored text is missing or damaged."""
     try:
         data = decompressor.decompress(stored, max_output_size=max(1, int(n_bytes)))
         return data if hashlib.sha256(data).digest() == digest else None
@@ -157,7 +156,7 @@ def _text(decompressor: zstandard.ZstdDecompressor, n_bytes: int, digest: bytes,
 
 
 def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64]:
-    """Numbers of documents and texts, and the sizes of these."""
+    """Return the numbers of documents and texts, and the sizes of the texts."""
     columns = documents.c.row, documents.c.content, contents.c.n_bytes
     joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
     query = select(*columns).select_from(joined).where(documents.c.is_current)
@@ -176,5 +175,5 @@ def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64
 
 
 def _whole(n_bytes: object) -> int:
-    """The size of a text; 0 where a damaged store has no number for it."""
+    """Return the size of a text; 0 if a damaged store has no number for it."""
     return n_bytes if isinstance(n_bytes, int) and 0 <= n_bytes < 1 << 40 else 0

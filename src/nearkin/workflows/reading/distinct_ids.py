@@ -1,4 +1,4 @@
-"""Documents as tables have them: the id that came, and a name that no other document has."""
+"""Documents as tables have them: with the original id, and a unique name."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from nearkin.stages.documents.ids import IdKind, given_ids
 
 
 def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
-    """Documents with their ids, and with names of which each is there once.
+    """Return documents with their ids and unique names.
 
-    A document whose name was used before has its place behind the name and says so, as in `nearkin dedup`.
+    A document whose name was used before gets its place appended, and a problem that says so, as in `nearkin dedup`.
 
     Parameters
     ----------
     table : Table
         ``name`` and ``has_id``, as `preparing.prepare` gives them, ``line``, ``problem``, ``source``.
     kind : IdKind
-        Of all its documents.
+        Kind of all ids.
 
     Returns
     -------
@@ -55,9 +55,9 @@ def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
 def renamed(
     ids: pa.LargeStringArray, rows: Sequence[int], source_names: Sequence[str], source: I32 | I64, line: I64
 ) -> pa.LargeStringArray:
-    """The ids, those of ``rows``, which were used before, with the place of the document behind them.
+    """Return the ids; those of ``rows``, which were used before, get the place of the document appended.
 
-    Where that is an id of another document, a number comes behind it.
+    If another document has that id, a number is appended.
     """
     names = [f"{ids[row]} ({source_names[int(source[row])]}:{int(line[row])})" for row in rows]
     number = 2

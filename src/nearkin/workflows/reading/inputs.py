@@ -1,6 +1,6 @@
-"""What documents are read from, as the reading step sees it.
+"""Inputs of documents, as the reading step sees them.
 
-It is one file of many records, many files of a document or a few, a table in memory, or what Nearkin itself stored.
+An input is one file of many records, many files of few documents, a table in memory, or data stored by Nearkin.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ _FILES_A_BATCH = 2048
 
 
 class Input(Protocol):
-    """Something that documents are read from."""
+    """Input of documents."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its sources: for messages, and for documents without an id."""
+        """Names of its sources, for messages and for documents without an id."""
 
     @property
     def size_bytes(self) -> int:
-        """What reading counts up to; 0 if that is not known."""
+        """Total for the progress of reading; 0 if unknown."""
 
     @property
     def can_be_read_again(self) -> bool:
-        """The same batches come a second time: not from a pipe."""
+        """Whether the same batches can be read again, unlike from a pipe."""
 
     def batches(self, progress: Progress) -> Iterable[tuple[pa.RecordBatch, I64 | int]]:
-        """Batches of `DOCUMENTS_SCHEMA`, the same ones every time.
+        """Return batches of `DOCUMENTS_SCHEMA`, the same ones every time.
 
-        With each comes the index of its source in `names`, or an array with one for each row.
+        With each comes the index of its source in `names`, or an array of the index of each row.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class FileInput:
-    """A file of records, or standard input."""
+    """File of records, or standard input."""
 
     source: Source
     keep_column: str | None = None
@@ -58,12 +58,12 @@ class FileInput:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the file."""
+        """Name of the file."""
         return (self.source.name,)
 
     @property
     def size_bytes(self) -> int:
-        """Of the file as it lies there."""
+        """Size of the stored file."""
         return self.source.size_bytes
 
     @property
@@ -72,7 +72,7 @@ class FileInput:
         return Path(self.source.path).is_file()
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """As the reader gives them."""
+        """Yield the batches of the reader."""
         for batch in read_batches(
             self.source,
             batch_bytes=BATCH_BYTES,
@@ -87,28 +87,28 @@ class FileInput:
 
 @dataclass(frozen=True, slots=True)
 class LooseFilesInput:
-    """Files that are a document each or hold a few, many to a batch."""
+    """Files of one or a few documents each, many to a batch."""
 
     sources: tuple[Source, ...]
     encoding: str = "utf-8"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the files."""
+        """Names of the files."""
         return tuple(source.name for source in self.sources)
 
     @property
     def size_bytes(self) -> int:
-        """Of all files."""
+        """Size of all files."""
         return sum(source.size_bytes for source in self.sources)
 
     @property
     def can_be_read_again(self) -> bool:
-        """These are files on a disk."""
+        """True: these are files on a disk."""
         return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
-        """Some thousand files at a time, or fewer that are long."""
+        """Yield the documents of some thousand files at a time, or of fewer long files."""
         held: list[pa.RecordBatch] = []
         owners: list[int] = []
         held_bytes = 0
@@ -124,7 +124,7 @@ class LooseFilesInput:
             yield _joined(held), np.array(owners)
 
     def _read(self, source: Source, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """One file that cannot be opened is one document that cannot be read, not the end of the run."""
+        """Yield the documents of a file; one that cannot be opened becomes one unreadable document."""
         try:
             yield from read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding)
         except SourceError as error:
@@ -136,65 +136,65 @@ class LooseFilesInput:
 
 @dataclass(frozen=True, slots=True)
 class TableInput:
-    """Documents that are in memory already."""
+    """Documents in memory."""
 
     held: Sequence[pa.RecordBatch]
     name: str = "table"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the table."""
+        """Name of the table."""
         return (self.name,)
 
     @property
     def size_bytes(self) -> int:
-        """Of the text and whatever else is read."""
+        """Size of the text and of the other columns that are read."""
         return sum(batch.nbytes for batch in self.held)
 
     @property
     def can_be_read_again(self) -> bool:
-        """They are held."""
+        """True: the documents are in memory."""
         return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The batches that are held."""
+        """Yield the batches."""
         for batch in self.held:
             yield batch, 0
             progress.advance(batch.nbytes)
 
 
 class StoredDocuments(Protocol):
-    """Documents that Nearkin itself stored, in a collection or by a run."""
+    """Documents stored by Nearkin, in a collection or by a run."""
 
     def __len__(self) -> int:
-        """How many they are."""
+        """Return the number of documents."""
 
     @property
     def size_bytes(self) -> int:
-        """What reading them counts up to."""
+        """Total for the progress of reading."""
 
     @property
     def digest(self) -> str:
-        """SHA-256 that tells what is read; another one if something was written since."""
+        """SHA-256 that identifies the documents; it changes if something was written since."""
 
     @property
     def end_row(self) -> int | None:
-        """Of a collection: the number in its store that all of its documents are below."""
+        """Upper limit of the numbers of a collection's documents in its store."""
 
     def state(self) -> str:
-        """What must stay the same while a run reads them, as it is now."""
+        """Return the current state, which must not change while a run reads the documents."""
 
     def input(self, name: str, *, keep_column: str | None) -> Input:
-        """The documents, to be read under this name.
+        """Return the documents as input with this name.
 
         Raises
         ------
         SourceError
-            They have no such column to keep by.
+            There is no such column to keep by.
         """
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Batches of `DOCUMENTS_SCHEMA`, always with the same documents."""
+        """Yield batches of `DOCUMENTS_SCHEMA`, always with the same documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class StoredInput:
     ----------
     documents : StoredDocuments
     name : str
-        Of the collection, or of the directory of the run.
+        Name of the collection, or of the directory of the run.
     """
 
     documents: StoredDocuments
@@ -213,12 +213,12 @@ class StoredInput:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The one name."""
+        """The single name."""
         return (self.name,)
 
     @property
     def size_bytes(self) -> int:
-        """Size of what is read."""
+        """Size of the data to read."""
         return self.documents.size_bytes
 
     @property
@@ -227,16 +227,16 @@ class StoredInput:
         return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Some documents at a time; all are of one source."""
+        """Yield some documents at a time; all are from one source."""
         for batch in self.documents.batches(progress):
             yield batch, 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSource(Source):
-    """A collection or the results of a run, named in the place of files.
+    """Collection or results of a run, given instead of files.
 
-    ``path`` is what messages and manifests say of it: of a URL all but the password.
+    ``path`` is the name in messages and manifests: a URL without the password.
     """
 
     documents: StoredDocuments
@@ -245,7 +245,7 @@ class StoredSource(Source):
 def file_inputs(
     sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None = None
 ) -> tuple[Input, ...]:
-    """The sources as inputs, in their order; files of documents that follow one another become one input."""
+    """Return the sources as inputs, in order; consecutive files of documents become one input."""
     inputs: list[Input] = []
     loose: list[Source] = []
     for source in sources:

@@ -1,6 +1,6 @@
-"""The documents that a finished run kept, read again: from its folder ``kept`` where it wrote one, else from its input.
+"""Documents kept by a finished run, read again: from its folder ``kept`` if it wrote one, else from its input.
 
-They have the ids that the run gave them, which may differ from those in the files.
+Their ids are those of the run, which may differ from those in the files.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ _HIDDEN_PASSWORD = ":***@"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptDocuments:
-    """What a run kept.
+    """Documents kept by a run.
 
     Parameters
     ----------
     directory : Path
-        Of the run.
+        Directory of the run.
     digest : str
         SHA-256 of its manifest.
     rows : int64 array, shape (n_kept,)
-        The documents that were kept, in the order of the run.
+        Kept documents, in the order of the run.
     ids : Array, shape (n_kept,)
         large_string, or int64.
     files : sequence of InputFile
-        What is read.
+        Files that are read.
     wanted : int64 array, shape (n_kept,)
-        The kept documents among those of the files.
+        Places of the kept documents among those of the files.
     parents : LargeStringArray or None
-        The id of what each kept document is inside of; None where no document is inside of another.
+        Id of the container of each kept document; None if no document is in a container.
     again : Reread
-        The files, found to be what they were.
+        The files, checked to be unchanged.
     is_in_kept : bool
-        The files are what the run wrote of its kept documents, not its input.
+        Whether the files hold the documents that the run wrote, rather than its input.
     """
 
     directory: Path
@@ -78,17 +78,17 @@ class KeptDocuments:
         Raises
         ------
         SourceError
-            The command keeps no documents; the run is damaged; its input is gone, or changed.
+            The command keeps no documents; the run is damaged; its input is missing or changed.
         """
         try:
             data = text_of(directory / MANIFEST)
             stored = json.loads(data)
             if not has_right_checksum(stored):
-                raise SourceError(f"The run in {directory} is damaged: {MANIFEST} is not what the run wrote.")
+                raise SourceError(f"The run in {directory} is damaged: {MANIFEST} was changed.")
             manifest = DedupManifest.of(stored)
             if manifest.command not in manifest.commands:
                 raise SourceError(
-                    f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Those "
+                    f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Results "
                     f"of {', '.join(manifest.commands)} do."
                 )
             table = _documents(directory / "documents.parquet")
@@ -101,7 +101,7 @@ class KeptDocuments:
         except NearkinError:
             raise
         except (OSError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
-            # whatever damage leads to
+            # any error of a damaged file
             raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
         digest = hashlib.sha256(data.encode()).hexdigest()
         return cls(
@@ -121,7 +121,7 @@ class KeptDocuments:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the files that are read."""
+        """Size of the files to read."""
         return self.again.size_bytes
 
     @property
@@ -130,11 +130,11 @@ class KeptDocuments:
         return None
 
     def state(self) -> str:
-        """Digest of the manifest, and of the times and sizes of the files as they are now."""
+        """Digest of the manifest, and of the current times and sizes of the files."""
         told = hashlib.sha256()
         files = [Path(one.path) for one in self.files if one.format not in get_args(StoredFormat)]
         runs = [Path(one.path) / MANIFEST for one in self.files if one.format == "results"]
-        for path in (self.directory / MANIFEST, *files, *runs):  # documents of a collection stay what they are
+        for path in (self.directory / MANIFEST, *files, *runs):  # documents of a collection do not change
             try:
                 found = os.stat(path)
             except OSError:
@@ -144,7 +144,7 @@ class KeptDocuments:
         return f"{self.digest} {told.hexdigest()}"
 
     def input(self, name: str, *, keep_column: str | None) -> Input:
-        """The documents, to be read.
+        """Return the documents as input.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class KeptDocuments:
         return StoredInput(replace(self, again=replace(self.again, inputs=inputs)), name)
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the number of the document there."""
+        """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
         for places, batch, _ in self.again.batches(progress, self.wanted):
             at = np.searchsorted(self.wanted, places)
             columns = [
@@ -173,13 +173,13 @@ class KeptDocuments:
 
 
 def _documents(path: Path) -> pa.Table:
-    """What is needed of a table of documents; most have no parents."""
+    """Read the required columns of a table of documents; most have no parents."""
     with parquet.open_table(path) as file:
         return file.read(columns=[name for name in ("id", "keep", "parent") if name in file.schema_arrow.names])
 
 
 def _with_column(one: Input, keep_column: str) -> Input:
-    """An input with the values to keep by."""
+    """Return an input with the values to keep by."""
     if not isinstance(one, FileInput):
         check_has_columns(one.names[0], "file")
         return one
@@ -188,7 +188,7 @@ def _with_column(one: Input, keep_column: str) -> Input:
 
 
 def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequence[InputFile], I64]:
-    """What is to be read, and the kept documents among those in it."""
+    """Return the files to read, and the places of the kept documents among those in them."""
     inputs = manifest.inputs
     if manifest.kept is None:
         return inputs, rows
@@ -213,13 +213,11 @@ def _reread(directory: Path, files: Sequence[InputFile], manifest: DedupManifest
         )  # fmt: skip
     except InputError as error:
         hint = "" if manifest.kept is not None or _HINT in str(error) else f" {_HINT}"
-        raise SourceError(
-            f"{directory}: the documents that this run kept cannot be read again. {error}{hint}"
-        ) from error
+        raise SourceError(f"{directory}: the documents kept by this run cannot be read again. {error}{hint}") from error
 
 
 def source_of_run(directory: Path, progress: Progress) -> StoredSource:
-    """The documents that a run kept, as a source.
+    """Return the documents kept by a run as a source.
 
     Raises
     ------
@@ -232,12 +230,12 @@ def source_of_run(directory: Path, progress: Progress) -> StoredSource:
 
 
 def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSource:
-    """The current documents of a collection, as a source.
+    """Return the current documents of a collection as a source.
 
     Parameters
     ----------
     place : str
-        As `Collection.open` takes it.
+        A place, as for `Collection.open`.
     end_row : int, optional
         Only documents below this number.
 
@@ -261,16 +259,16 @@ def _stored(path: str, name: str, file_format: StoredFormat, documents: StoredDo
 
 
 def stored_source(entry: InputFile) -> StoredSource:
-    """What an entry of a manifest names, as it is now; the caller compares the digests.
+    """Return the current source named by an entry of a manifest; the caller compares the digests.
 
     Raises
     ------
     SourceError
-        It was a database that asks for a password, which no manifest keeps.
+        It was a database that needs a password, which manifests do not store.
     """
     path = entry.path
     if entry.format == "results":
         return source_of_run(Path(path), Silent())
     if _HIDDEN_PASSWORD in path:
-        raise SourceError(f"{path} asks for a password, and results store none: it cannot be read again.")
+        raise SourceError(f"{path} needs a password, which results do not store, so it cannot be read again.")
     return source_of_collection(path, end_row=entry.end_row)

@@ -1,4 +1,4 @@
-"""One document → its text, with the id that adding it would give it."""
+"""Document → its text, with the id that adding it would give it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 @dataclass(frozen=True, slots=True)
 class OneDocument:
-    """A document: its id, as `nearkin add` would make it, its text, and the name of its file."""
+    """Document: its id, as `nearkin add` would make it, its text, and the name of its file."""
 
     doc_id: str
     text: str
@@ -31,19 +31,19 @@ class OneDocument:
 
 
 def read_one_text(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> str:
-    """The text of one document; see `read_one_document`."""
+    """Return the text of one document; see `read_one_document`."""
     return read_one_document(path, encoding, rules).text
 
 
 def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> OneDocument:
-    """The document of an id: a file that is one, text with markup too, or a document inside of a file.
+    """Return the document with an id: a file that is a document, with or without markup, or a document inside a file.
 
-    Of the rules, the maximum size counts.
+    Of the rules, only the maximum size applies.
 
     Raises
     ------
     SourceError
-        It is not there, or is no text.
+        It does not exist, or is not text.
     """
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name one file.")
@@ -64,13 +64,13 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
         n_others += len(prepared)
     if len(texts.names) == 1 and others:
         raise SourceError(
-            f"{path}: there is no such document in {file}. It holds {first_of(others, _SHOWN, n_others)}."
+            f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
         )
-    raise SourceError(f"{path} is not one file. Name the file that is asked for.")
+    raise SourceError(f"{path} is not a single file. Name one file.")
 
 
 def _file_of(doc_id: str) -> str:
-    """The file that a document is, or is inside of: the shortest beginning of its id that is one."""
+    """Return the file that is or contains a document: the shortest beginning of its id that is a file."""
     if not os.path.lexists(doc_id):
         for place in (found.start() for found in re.finditer(BETWEEN, doc_id)):
             if os.path.isfile(doc_id[:place]):

@@ -1,4 +1,4 @@
-"""Documents that cannot be read, held against the rules of reading."""
+"""Checks of unreadable documents against the reading rules."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nearkin.stages.documents.rules import STOPPED, ReadingRules
 
 
 def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int], str]) -> str:
-    """Where the first unreadable document is, and why it is unreadable; empty if there is none.
+    """Return the place and the problem of the first unreadable document; empty if there is none.
 
     Parameters
     ----------
     documents : Table or RecordBatch
         With the columns ``line`` and ``problem``.
     source_of : function
-        Gives the name of the source of a row.
+        Returns the name of the source of a row.
     """
     problems = documents["problem"]
     if problems.null_count == len(problems):
@@ -49,7 +49,7 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
         With the columns ``source``, ``line`` and ``problem``, in reading order.
     rules : ReadingRules
     of : str, optional
-        The option that names the documents.
+        Option that names the documents.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
 
 
 def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
-    """The files of which only a part was used, by the same columns."""
+    """Return the files of which only a part was used, by the same columns."""
     found: list[DamagedFile] = []
     for some in documents:
         if some["problem"].null_count < len(some):

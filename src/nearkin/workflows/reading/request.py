@@ -1,4 +1,4 @@
-"""What a user wants to have read, and how: one request for every job."""
+"""Request of a user: the input, and how to read it; used by every job."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from nearkin.workflows.reading.texts import Texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingRequest:
-    """What is read, and how.
+    """Input to read, and how to read it.
 
     Parameters
     ----------
     inputs : sequence of str
         Files, folders, globs, "-" for standard input; collections, results of runs.
     file_format, text, doc_id : str or None
-        The format and the columns, where they are not to be guessed.
+        Format and columns; None: guessed.
     encoding : str
-        Of text files, lines, CSV and TSV.
+        Fallback encoding of text files, lines, CSV and TSV.
     rules : ReadingRules
-        What happens to documents and files that cannot be read.
+        Rules for documents and files that cannot be read.
     stdin : binary file or None
-        Instead of the process's own standard input.
+        Used instead of the process's standard input.
     """
 
     inputs: Sequence[str]
@@ -49,14 +49,14 @@ class ReadingRequest:
         return [without_password(one) for one in self.inputs]
 
     def as_read(self) -> HowRead:
-        """How the files are read, for the manifest."""
+        """Return the options of reading, for the manifest."""
         rules = self.rules
         return HowRead(self.file_format, rules.on_error, rules.max_unreadable, rules.max_document_bytes)
 
     def resolved(
         self, progress: Progress, *, text_optional: bool = False, in_order: bool = False, without: Path | None = None
     ) -> tuple[Source, ...]:
-        """Find the sources; what was guessed about them is said.
+        """Find the sources; report what was guessed about them.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class ReadingRequest:
         Raises
         ------
         SourceError
-            Nothing is there, or nothing can be read.
+            There is no input, or none can be read.
         """
         found = resolve_inputs(
             self.inputs,
@@ -87,7 +87,7 @@ class ReadingRequest:
         return found.sources
 
     def opened(self, progress: Progress) -> Texts:
-        """The sources, once it is seen that they have their columns.
+        """Return the sources, checked to have their columns.
 
         Raises
         ------

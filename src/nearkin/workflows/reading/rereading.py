@@ -1,4 +1,4 @@
-"""The input of a finished run, read again: what the manifest names, if it is what it was."""
+"""Input of a finished run, read again: the files named by the manifest, if they are unchanged."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Reread:
     Parameters
     ----------
     inputs : sequence of Input
-        In the order of the run.
+        Inputs in the order of the run.
     counts : int64 array, shape (n_sources,)
-        How many documents the run read from each source of these inputs.
+        Number of documents that the run read from each source of these inputs.
     """
 
     inputs: Sequence[Input]
@@ -45,24 +45,24 @@ class Reread:
 
     @property
     def n_documents(self) -> int:
-        """In all of them."""
+        """Number of documents in all inputs."""
         return int(self.counts.sum())
 
     def source_names(self, rows: I64) -> pa.LargeStringArray:
-        """The name of the source of each of some rows."""
+        """Return the name of the source of each row."""
         names = pa.array([printable(name) for one in self.inputs for name in one.names], pa.large_string())
         return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
 
     def check_lengths(
         self, rows: I64, before: U32 | I64, now: pa.Array, *, told: Callable[[str], SourceError] = changed
     ) -> None:
-        """Check that documents are as long as they were.
+        """Check that documents have the same length as before.
 
         Parameters
         ----------
         rows : int64 array
         before : integer array
-            Their characters, when they were read first.
+            Their characters at the first reading.
         now : integer array of Arrow
         told : callable
             Makes the error from the name of a source.
@@ -70,7 +70,7 @@ class Reread:
         Raises
         ------
         SourceError
-            One of them is not; its source is named.
+            One of them has another length; the message names its source.
         """
         differing = np.flatnonzero(before != now.to_numpy(zero_copy_only=False))
         if len(differing):
@@ -78,23 +78,23 @@ class Reread:
 
     @property
     def size_bytes(self) -> int:
-        """Of all of them."""
+        """Size of all inputs."""
         return sum(one.size_bytes for one in self.inputs)
 
     def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
-        """Documents with their rows, and the name of the source of those without an id.
+        """Yield documents with their rows, and the name of the source of those without an id.
 
         Parameters
         ----------
         progress : Progress
-            Told of the bytes.
+            Receives the number of bytes read.
         wanted : int64 array, optional
-            Rising rows: only these; inputs without any stay closed.
+            Ascending rows to yield; inputs without any are not opened.
 
         Raises
         ------
         SourceError
-            There are more documents, or fewer, than there were.
+            There are more or fewer documents than before.
         """
         start = first = 0
         for one in self.inputs:
@@ -143,15 +143,15 @@ def reread(
     threads: int,
     progress: Progress,
 ) -> Reread:
-    """What was read, to be read again.
+    """Return the input of a run for a second reading.
 
     Parameters
     ----------
     files : sequence of InputFile
     encoding : str or None
-        Of the run; UTF-8 for runs of older versions.
+        Encoding of the run; UTF-8 for runs of older versions.
     stored : callable
-        Gives the source of an entry that is a collection, or the results of a run.
+        Returns the source of an entry that is a collection, or the results of a run.
     reading : HowRead or None
         None for runs of older versions.
     threads : int
@@ -160,7 +160,7 @@ def reread(
     Raises
     ------
     SourceError
-        A file is gone, or its bytes are others; a collection has other documents than it had.
+        A file is missing or has other bytes; a collection has other documents.
     """
     on_disk = [one for one in files if not _is_stored(one)]
     for one in on_disk:

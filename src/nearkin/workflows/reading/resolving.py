@@ -1,4 +1,4 @@
-"""What the user named as input: files, and in their place collections and results of runs."""
+"""Input arguments of the user: files, collections and results of runs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from nearkin.workflows.reading.kept_documents import KeptDocuments, source_of_co
 
 Kind = Literal["collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
-"""The file that makes a directory a collection; `store.place` says so too, and needs an extra."""
-_INDEX, _DEPTH = "segments", 3  # of the files of a collection below its directory
+"""File that makes a directory a collection; repeated from `store.place`, which needs an extra."""
+_INDEX, _DEPTH = "segments", 3  # of a collection's files below its directory
 _OWN_NAMES = {*TABLES, MANIFEST, *(f"{COLLECTION_FILE}{suffix}" for suffix in ("", "-wal", "-shm"))}
 _SQLITE = b"SQLite format 3\0"
 
@@ -46,22 +46,22 @@ def resolve_inputs(
 ) -> SourceSet:
     """Find the sources that arguments name: files, collections and results of finished runs.
 
-    A collection stands for its current documents, a run for the documents that it kept. They come after the files,
-    unless all are read in the order of the arguments.
+    A collection stands for its current documents, a run for the documents that it kept. They follow the files,
+    unless everything is read in the order of the arguments.
 
     Parameters
     ----------
     arguments : sequence of str
         Files, globs, folders, "-"; directories or URLs of collections; directories of runs.
     file_format, text, doc_id, text_optional, encoding, stdin, in_order, rules, without
-        See `resolve_sources`; the first five are of the files alone.
+        See `resolve_sources`; the first five apply only to files.
     progress : Progress
-        Told while a run's files are compared with what they were.
+        Receives progress while a run's files are checked.
 
     Raises
     ------
     SourceError, ParameterError
-        As `resolve_sources` does; or something that Nearkin wrote is named and holds no documents.
+        As in `resolve_sources`; or an argument names a file of Nearkin that holds no documents.
     CollectionError
         A collection cannot be opened.
     """
@@ -104,12 +104,12 @@ def resolve_inputs(
 def check_inputs(
     sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None
 ) -> None:
-    """Check that all that `resolve_inputs` found has the columns that will be read.
+    """Check that all sources of `resolve_inputs` have the columns that will be read.
 
     Raises
     ------
     SourceError
-        A column is missing, or cannot serve.
+        A column is missing or unusable.
     """
     files = [source for source in sources if not isinstance(source, StoredSource)]
     check_columns(files, keep_column=keep_column, encoding=encoding, stdin=stdin)
@@ -119,16 +119,16 @@ def check_inputs(
 
 
 def kind_of(argument: str) -> Kind:
-    """Tell what an argument names.
+    """Return the kind of an argument.
 
     Raises
     ------
     SourceError
-        Something of Nearkin's own that holds no documents.
+        The argument is a file of Nearkin that holds no documents.
     """
     if argument.startswith(("postgresql:", "postgres:")) and "://" in argument:
         return "collection"
-    # functions of os.path, unlike methods of Path, take what cannot be looked at for not there; the reader says why
+    # functions of os.path, unlike methods of Path, treat inaccessible files as missing; the reader says why
     if argument != STDIN and os.path.isdir(argument):
         return _kind_of_directory(Path(argument))
     if argument != STDIN and os.path.isfile(argument):
@@ -149,13 +149,13 @@ def _kind_of_directory(path: Path) -> Kind:
         )
     if RunDirectory(path).is_unfinished:
         raise SourceError(
-            f"{path} holds an unfinished run. Finish it: give its command again with --resume. Or name its input."
+            f"{path} holds an unfinished run. Finish it by running its command with --resume, or name its input."
         )
     return "file"
 
 
 def _command_of(directory: Path) -> str | None:
-    """The command in the manifest of a directory; None if there is none of Nearkin's."""
+    """Return the command in the manifest of a directory; None if there is no manifest of Nearkin."""
     try:
         manifest = json.loads(text_of(directory / MANIFEST))
     except (OSError, ValueError):
@@ -165,7 +165,7 @@ def _command_of(directory: Path) -> str | None:
 
 
 def _refuse_own_file(path: Path) -> None:
-    """Refuse a file of a collection, a table of a run, any database."""
+    """Refuse a file of a collection, a table of a run, or any database."""
     _refuse_part_of_collection(path)
     if path.name in _OWN_NAMES and _command_of(path.absolute().parent) is not None:
         raise SourceError(
@@ -189,13 +189,13 @@ def _refuse_part_of_collection(path: Path) -> None:
         first = path.absolute().relative_to(folder).parts[0]
         if first.startswith((COLLECTION_FILE, _INDEX)) and _is_collection(folder):
             raise SourceError(
-                f"{path} is a part of the collection in {folder}. Name the collection by its directory to read its "
+                f"{path} is part of the collection in {folder}. Name the collection by its directory to read its "
                 "documents."
             )
 
 
 def _expanded(argument: str) -> Iterator[str]:
-    """What a pattern matches, if collections or results of runs are among it; any other argument as it is."""
+    """Return the matches of a pattern if collections or results of runs are among them, else the argument."""
     is_pattern = glob.has_magic(argument) and "://" not in argument and not os.path.lexists(argument)
     matches = sorted(glob.glob(argument, recursive=True)) if is_pattern else []
     folders = {match for match in matches if os.path.isdir(match)}
@@ -209,7 +209,7 @@ def _expanded(argument: str) -> Iterator[str]:
     inside = tuple(f"{folder}{os.sep}" for folder in stored)
     others = [match for match in matches if match not in stored and not match.startswith(inside)]
     files = [match for match in others if match not in folders]
-    yield from (*stored, *(files or others))  # beside files, folders are not read, as in any other pattern
+    yield from (*stored, *(files or others))  # as in other patterns, folders are not read if files match
 
 
 def _is_stored(folder: Path) -> bool:
@@ -232,16 +232,16 @@ def _refuse_what_is_of_files(source: StoredSource, **given: str | None) -> None:
 
 
 def _in_words(source: StoredSource) -> str:
-    """What is read of it, to be said."""
+    """Return a message about what is read."""
     documents = source.documents
     if isinstance(documents, KeptDocuments):
         where = "its folder kept" if documents.is_in_kept else "its input"
-        return f"{source.name}: the {counted(len(documents), 'document')} that this run kept, read from {where}"
+        return f"{source.name}: the {counted(len(documents), 'document')} kept by this run, read from {where}"
     return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"
 
 
 def without_password(argument: str) -> str:
-    """An argument as results may repeat it.
+    """Return an argument without the password, for results.
 
     Examples
     --------

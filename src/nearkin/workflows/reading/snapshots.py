@@ -1,4 +1,4 @@
-"""Sources as they were at one moment: whether they changed since, and what is read of them again."""
+"""State of sources at one moment: whether they changed since, and how to read them again."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from nearkin.workflows.reading.texts import Texts
 
 @dataclass(frozen=True, slots=True)
 class SourceSnapshot:
-    """A source at one moment: enough to read it again, and to see whether it is the same.
+    """Source at one moment, with the data to read it again and to detect changes.
 
     Parameters
     ----------
     source : Source
         How it was read, and its size.
     changed_ns : int or None
-        When it was last changed, in nanoseconds since 1970; None for a pipe, or where there is nothing.
+        Time of the last change, in nanoseconds since 1970; None for a pipe, or if there is no file.
     sha256 : str or None
-        Of a collection or the results of a run: tells their documents.
+        Identifies the documents of a collection or of the results of a run.
     end_row : int or None
-        Of a collection: the number in its store that all of its documents are below.
+        Upper limit of the numbers of a collection's documents in its store.
     state : str or None
-        What must stay the same while results of a run are read; it is not stored.
+        State that must not change while results of a run are read; it is not stored.
     """
 
     source: Source
@@ -44,7 +44,7 @@ class SourceSnapshot:
 
     @classmethod
     def of(cls, source: Source) -> SourceSnapshot:
-        """A source as it is now."""
+        """Record a source as it is now."""
         if isinstance(source, StoredSource):
             stored, name = source.documents, printable(source.name)
             plain = Source(
@@ -65,28 +65,28 @@ class SourceSnapshot:
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> SourceSnapshot:
-        """What `as_stored` gave."""
+        """Read the result of `as_stored`."""
         return cls(Source(**stored["source"]), stored["changed_ns"], stored.get("sha256"), stored.get("end_row"))
 
     def as_stored(self) -> dict[str, object]:
-        """For JSON; files have no digest here."""
+        """Return the fields as JSON types; files have no digest here."""
         stored: dict[str, object] = {"source": asdict(self.source), "changed_ns": self.changed_ns}
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
 
     def reopened(self) -> Source:
-        """The source, to be read again.
+        """Return the source for a second reading.
 
         Raises
         ------
         SourceError
-            It is not there, is not what it was, or was a pipe.
+            It is missing, has changed, or was a pipe.
         """
         if self.sha256 is None:
             path = self.source.path
             check_comes_again(STDIN if self.changed_ns is None else path)
             now = SourceSnapshot.of(self.source)
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
-                raise changed(path, "its size or its time of change is another")
+                raise changed(path, "its size or modification time differs")
             return self.source
         found = stored_source(InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row))
         if found.documents.digest != self.sha256:
@@ -98,17 +98,17 @@ Snapshots = tuple[SourceSnapshot, ...]
 
 
 def snapshots_of(sources: Iterable[Source]) -> Snapshots:
-    """The sources as they are now."""
+    """Record the sources as they are now."""
     return tuple(map(SourceSnapshot.of, sources))
 
 
 def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
-    """Check that nothing was written to the sources since they were looked at.
+    """Check that nothing was written to the sources since they were recorded.
 
     Raises
     ------
     SourceError
-        Something was.
+        A source changed.
     """
     for source, one in zip(sources, before, strict=True):
         if SourceSnapshot.of(source) != one:
@@ -116,7 +116,7 @@ def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
 
 
 def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str) -> Texts:
-    """What was read, to be read again.
+    """Return the texts for a second reading.
 
     Raises
     ------

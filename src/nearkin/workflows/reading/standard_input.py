@@ -1,4 +1,4 @@
-"""Standard input comes once: where it is needed a second time, it is saved in the folder of work."""
+"""Standard input, saved in the work folder if it is needed a second time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAVED_DIGEST = "stdin.json"
 
 
 def is_pipe(source: Source) -> bool:
-    """It can be read once: standard input, a named pipe, what a shell puts in place of ``<(command)``."""
+    """Whether a source can be read only once: standard input, a named pipe, a shell's ``<(command)``."""
     if isinstance(source, StoredSource):
         return False
     return source.path == STDIN or not Path(source.path).is_file()
@@ -30,12 +30,12 @@ def is_pipe(source: Source) -> bool:
 
 @contextlib.contextmanager
 def stdin_of_run(stdin: BinaryIO | None, work: Path, *, resume: bool) -> Iterator[BinaryIO | None]:
-    """What the interrupted run saved of standard input, if that is to go on; else what came.
+    """Open the standard input saved by the interrupted run if it is to be resumed, else the given one.
 
     Raises
     ------
     RunError
-        What was saved is not what came.
+        The saved input was changed.
     """
     saved = work / _SAVED
     if not resume or not saved.exists():
@@ -48,12 +48,12 @@ def stdin_of_run(stdin: BinaryIO | None, work: Path, *, resume: bool) -> Iterato
 
 
 def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) -> Path | None:
-    """Standard input as a file, from which the kept corpus can be written; None if it is not among the sources.
+    """Return standard input as a file, from which the kept corpus is written; None if it is not among the sources.
 
     Raises
     ------
     ResumeError
-        An interrupted run read it to its end and did not save it.
+        An interrupted run read it completely and did not save it.
     """
     if not any(source.path == STDIN for source in sources):
         return None
@@ -63,12 +63,12 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
         spool = Spool(work / SPOOL)
         if any(one.names == (STDIN,) and spool.mark(i).exists() for i, one in enumerate(inputs)):
             raise ResumeError(
-                "--write-kept reads standard input twice, and the interrupted run, begun without it, has already read "
-                "it to its end. Omit --write-kept, or start over with --overwrite."
+                "--write-kept reads standard input twice, but the interrupted run, started without it, has already "
+                "read it completely. Omit --write-kept, or start over with --overwrite."
             )
         with published(path, durable=False) as aside, open(aside, "wb") as file:
             shutil.copyfileobj(stdin or sys.stdin.buffer, file, 1 << 20)
             file.flush()
-            # before the copy has its name: where it has, this is there too
+            # written before the copy is renamed, so that it exists if the copy does
             write_checked_json(work / _SAVED_DIGEST, {"sha256": file_sha256(str(aside))}, durable=False)
     return path

@@ -1,4 +1,4 @@
-"""Files → batches of texts with their ids: what signing and counting read."""
+"""Files → batches of texts with their ids, for signing and counting."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from nearkin.workflows.reading.problems import stop_at_problem
 
 @dataclass(frozen=True, slots=True)
 class TextBatch:
-    """Some documents, ready to be counted.
+    """Documents, ready to be counted.
 
     Parameters
     ----------
     prepared : RecordBatch
-        Of `preparing.PREPARED_SCHEMA`.
+        With the schema `preparing.PREPARED_SCHEMA`.
     sources : int64 array, shape (n_documents,)
-        The number of each document's source.
+        Number of the source of each document.
     """
 
     prepared: pa.RecordBatch
@@ -44,22 +44,22 @@ class TextBatch:
 
     @property
     def texts(self) -> pa.LargeStringArray:
-        """Normalised; empty where there is none."""
+        """Normalised texts; empty for documents without a text."""
         return self.prepared["text"]
 
     def counted(self, features: Shingling, normalise: Normalisation) -> FeatureCounts:
-        """The features of each text."""
+        """Return the features of each text."""
         return replace(count_features(self.texts, features), fingerprint=counts_fingerprint(features, normalise))
 
 
 class Texts:
-    """Sources that can be read, batch by batch.
+    """Sources that are read batch by batch.
 
     Attributes
     ----------
     rules : ReadingRules
     id_kind : IdKind
-        Known when all is read.
+        Known once everything is read.
     """
 
     def __init__(self, sources: Sequence[Source], inputs: Sequence[Input], rules: ReadingRules) -> None:
@@ -71,26 +71,26 @@ class Texts:
 
     @property
     def damaged_files(self) -> tuple[DamagedFile, ...]:
-        """The files of which only a part was read so far."""
+        """Files of which only a part has been used so far."""
         return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
 
     @property
     def names(self) -> list[str]:
-        """Of the sources, in the order of their numbers."""
+        """Names of the sources, in the order of their numbers."""
         return [printable(name) for one in self.inputs for name in one.names]
 
     @property
     def size_bytes(self) -> int:
-        """Of all files; 0 if that is not known."""
+        """Size of all files; 0 if unknown."""
         return sum(one.size_bytes for one in self.inputs)
 
     @property
     def can_be_read_again(self) -> bool:
-        """None of them is a pipe."""
+        """Whether no source is a pipe."""
         return all(one.can_be_read_again for one in self.inputs)
 
     def raw_batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64, str]]:
-        """Batches as read, the source of each row, and what nameless documents are called after."""
+        """Yield batches as read, the source of each row, and the prefix of the names of nameless documents."""
         first = 0
         for one in self.inputs:
             for batch, source in one.batches(progress):
@@ -101,7 +101,7 @@ class Texts:
             first += len(one.names)
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
-        """Remember where a file breaks off: that is a batch of its own, of one row."""
+        """Record where a file breaks off: the damage is a batch with one row."""
         if batch.num_rows == 1 and is_damage(batch["problem"][0].as_py()):
             self._damage[printable(names[0]), batch["line"][0].as_py()] = fault_of(batch["problem"][0].as_py())
 
@@ -111,7 +111,7 @@ class Texts:
         Raises
         ------
         DocumentError
-            At a document that cannot be read, if such are to stop the run.
+            A document cannot be read, and the rules stop the run.
         """
         batch, sources, name = raw
         prepared = prepare(batch, normalise, source_name=name)
@@ -121,7 +121,7 @@ class Texts:
 
 
 def check_not_an_input(out: Path, paths: Sequence[str]) -> None:
-    """Refuse to write over what is read, however it was named.
+    """Refuse to write over an input, whatever its path.
 
     Raises
     ------
@@ -133,5 +133,5 @@ def check_not_an_input(out: Path, paths: Sequence[str]) -> None:
 
 
 def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:
-    """Of counted features: what was made equal before, and what a feature is."""
+    """Return the fingerprint of counted features: normalisation and features."""
     return f"{normalise.fingerprint};{features.fingerprint}"

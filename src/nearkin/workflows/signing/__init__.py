@@ -1,1 +1,1 @@
-"""Documents → signatures of bits, and signatures → neighbours."""
+"""Documents → bit signatures, and signatures → neighbours."""

@@ -1,4 +1,4 @@
-"""Two files of signatures → pairs of a document of the one and a document of the other."""
+"""Two files of signatures → pairs of a document from each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def neighbours_across(
     resources: Resources,
     progress: Progress | None = None,
 ) -> NeighboursFound:
-    """Write all pairs of a document of ``path`` and one of ``against`` within a Hamming distance to a Parquet file.
+    """Write all pairs of documents from ``path`` and ``against`` within a Hamming distance to a Parquet file.
 
     The columns are those of `neighbours_of_file`; ``id_a`` and ``row_a`` are of ``path``, ``id_b`` and ``row_b`` of
     ``against``. Pairs are sorted by ``row_a``, the nearest first.
@@ -42,7 +42,7 @@ def neighbours_across(
     Raises
     ------
     FingerprintError
-        If the signatures of the two files were made by different methods: both are named.
+        The signatures of the two files were made by different methods; the message names both.
     SourceError, ParameterError
         As in `neighbours_of_file`; there may be at most 134 million pairs.
     """

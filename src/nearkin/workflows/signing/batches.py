@@ -1,4 +1,4 @@
-"""Texts → what is kept of each document, with its features or its signature: batch by batch, wherever that is done."""
+"""Texts → facts about each document, with its features or its signature, batch by batch."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from nearkin.workflows.signing.options import SigningOptions
 
 DOCUMENTS = pa.schema(
     [
-        pa.field("name", pa.large_string(), nullable=False),  # as `preparing.prepare` gives it: others may have it too
+        pa.field("name", pa.large_string(), nullable=False),  # from `preparing.prepare`; not unique
         pa.field("has_id", pa.bool_(), nullable=False),
         pa.field("line", pa.int64(), nullable=False),
         pa.field("problem", pa.large_string()),
         pa.field("source", pa.large_string(), nullable=False),
     ]
 )
-"""What is kept of a document beside its signature; see `distinct_ids.with_distinct_names`."""
+"""Columns stored for a document beside its signature; see `distinct_ids.with_distinct_names`."""
 SignedBatch = tuple[pa.RecordBatch, BitSignatures]
-"""Documents, of `DOCUMENTS`, and their signatures."""
+"""Documents, with columns `DOCUMENTS`, and their signatures."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignedTexts:
-    """All documents of some sources, before they are one file.
+    """All documents of some sources, before they become one file.
 
     Parameters
     ----------
     batches : sequence of SignedBatch
         In reading order.
     fingerprint : str
-        Of the method.
+        Fingerprint of the method.
     id_kind : IdKind
     statistics : Statistics or None
-        That the signatures were weighted by.
+        Statistics that weighted the signatures.
     drift : tuple of DriftRow
-        Where statistics grew with the documents.
+        Set if statistics grew with the documents.
     """
 
     batches: Sequence[SignedBatch]
@@ -58,14 +58,14 @@ class SignedTexts:
 def counted_batches(
     texts: Texts, options: SigningOptions, *, threads: int, progress: Progress
 ) -> Iterator[tuple[pa.RecordBatch, FeatureCounts]]:
-    """The documents of each batch, without their texts, and their features."""
+    """Yield the documents of each batch, without their texts, and their features."""
     return map_ordered(_counter(texts, options), texts.raw_batches(progress), threads=threads)
 
 
 def signed_batches(
     texts: Texts, options: SigningOptions, method: BitMethod, *, threads: int, progress: Progress
 ) -> Iterator[SignedBatch]:
-    """The documents of each batch, without their texts, and their signatures; batches are signed in any order."""
+    """Yield the documents of each batch, without their texts, and their signatures; batches are signed in any order."""
     count = _counter(texts, options)
 
     def sign(raw: tuple[pa.RecordBatch, I64, str]) -> SignedBatch:

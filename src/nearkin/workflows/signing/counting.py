@@ -22,12 +22,12 @@ from nearkin.workflows.reading.texts import Texts, counts_fingerprint
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
     """Count the features of all documents.
 
-    Documents are counted by threads and added in their order; sums do not depend on it.
+    Threads count the documents; the results are added in document order, which does not affect the sums.
 
     Raises
     ------
     SourceError, DocumentError
-        None of the documents can be read, or more than the rules allow cannot.
+        No document can be read, or more are unreadable than the rules allow.
     """
     found, documents = count_all_texts(texts, features, normalise, threads=threads, meter=meter)
     check_readable(documents, texts.rules)
@@ -37,7 +37,7 @@ def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, thre
 def count_all_texts(
     texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter
 ) -> tuple[Statistics, list[pa.RecordBatch]]:
-    """The statistics of texts, which may be a part of all, and what is known of each document."""
+    """Return the statistics of texts, perhaps a part of all, and the facts about each document."""
     growing = GrowingStatistics(counts_fingerprint(features, normalise))
     names, documents = pa.array(texts.names, pa.large_string()), []
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
@@ -55,28 +55,28 @@ def count_all_texts(
 
 
 def merge(paths: Sequence[Path], out: Path) -> Statistics:
-    """The statistics of several collections as those of one.
+    """Merge the statistics of several collections into those of one.
 
     Raises
     ------
     ParameterError
-        If there are fewer than two.
+        There are fewer than two.
     SourceError, FingerprintError
-        If one cannot be read, or is of other features.
+        A file cannot be read, or is of other features.
     """
     if len(paths) < 2:
-        raise ParameterError.of("files", "statistics merge", "two files of statistics or more", len(paths))
+        raise ParameterError.of("files", "statistics merge", "at least two files of statistics", len(paths))
     growing: GrowingStatistics | None = None
     for path in paths:
         one = Statistics.load(path)
         growing = growing or GrowingStatistics(one.features)
         growing.merge(one)
-    merged = growing.frozen()  # type: ignore[union-attr]  # there are two or more
+    merged = growing.frozen()  # type: ignore[union-attr]  # there are at least two
     save(merged, out)
     return merged
 
 
 def save(statistics: Statistics, out: Path) -> None:
-    """Write them whole or not at all."""
+    """Write the statistics completely or not at all."""
     with published(out) as aside:
         statistics.save(aside)

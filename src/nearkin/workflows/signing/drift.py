@@ -1,4 +1,4 @@
-"""How far signatures made while statistics grew are from those that all documents would have given.
+"""Distance between signatures made while statistics grew and those by the statistics of all documents.
 
 The question is that of Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due
 Diligence Corpus", SIGIR 2019: how many documents are necessary, and can it be done online.
@@ -15,18 +15,18 @@ from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 
 SAMPLED = 32
-"""Documents that are kept of each doubling of what was seen."""
+"""Number of documents kept per doubling of the documents seen."""
 
 
 class DriftSample:
-    """Keeps the features and the signatures of some documents as they pass: at most 32 of each doubling."""
+    """Sample of the features and signatures of documents seen: at most 32 per doubling."""
 
     def __init__(self) -> None:
         self._n_seen = 0
         self._kept: list[tuple[int, FeatureCounts, U8]] = []
 
     def watch(self, counted: FeatureCounts, signed: BitSignatures) -> None:
-        """Look at a batch that was signed."""
+        """Sample a batch that was signed."""
         for i in np.flatnonzero(signed.has_features).tolist():
             self._n_seen += 1
             doubling = 1 << (self._n_seen.bit_length() - 1)
@@ -34,7 +34,7 @@ class DriftSample:
                 self._kept.append((self._n_seen, _one(counted, i), signed.packed[i]))
 
     def measure(self, method: OnlineTopSig, final: Statistics) -> tuple[DriftRow, ...]:
-        """Sign them again by the statistics of all documents, and compare; a row for each doubling of what was seen."""
+        """Sign the sample again by the statistics of all documents, and compare; a row for each doubling."""
         again = WeightedTopSig(final, method.bits, method.density, method.seed)
         seen = np.array([n for n, _, _ in self._kept], np.int64)
         changed = np.array(
@@ -53,7 +53,7 @@ class DriftSample:
 
 
 def _one(counted: FeatureCounts, i: int) -> FeatureCounts:
-    """One document of a batch, for itself; its text is not needed any more."""
+    """Return one document of a batch, without its text."""
     part = slice(int(counted.offsets[i]), int(counted.offsets[i + 1]))
     offsets: I64 = np.array([0, part.stop - part.start], np.int64)
     return FeatureCounts(

@@ -1,4 +1,4 @@
-"""Where documents are signed: by threads of this process, or on a cluster. The signatures are the same."""
+"""Engines of signing: threads of this process, or a cluster. The signatures are the same."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 class SigningEngine(Protocol):
-    """What reads the documents and signs them."""
+    """Engine that reads the documents and signs them."""
 
     def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
-        """Refuse, before anything is read, what this engine cannot do."""
+        """Refuse, before anything is read, options and input that this engine does not support."""
 
     def sign(
         self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
     ) -> SignedTexts:
-        """Sign documents; ``statistics`` are counted where the method needs them and none are given."""
+        """Sign documents; if the method needs statistics and none are given, they are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SigningThreads:
     meter: Meter
 
     def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
-        """Refuse nothing."""
+        """Accept every request."""
 
     def sign(
         self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
@@ -53,8 +53,8 @@ class SigningThreads:
         if options.method == "weighted-topsig" and statistics is None and not options.is_online:
             if not texts.can_be_read_again:
                 raise ParameterError(
-                    "weighted-topsig counts all documents before it signs them, and a pipe can be read once. Save it "
-                    "to a file, give --statistics, or add --online."
+                    "weighted-topsig counts all documents before it signs them, and a pipe can be read only once. Save "
+                    "it to a file, give --statistics, or add --online."
                 )
             statistics = collect(texts, options.features, options.normalise, threads=threads, meter=self.meter)
         method = options.signer(statistics)
@@ -66,7 +66,7 @@ class SigningThreads:
 
 
 def signing_engine(engine: Engine, out: Path, resources: Resources, meter: Meter) -> SigningEngine:
-    """The way of an engine to sign; on a cluster, parts lie beside ``out`` meanwhile."""
+    """Return the signer of an engine."""
 
     def on_cluster(chosen: Cluster) -> SigningEngine:
         from nearkin.workflows.signing.on_spark.job import SigningCluster
@@ -79,7 +79,7 @@ def signing_engine(engine: Engine, out: Path, resources: Resources, meter: Meter
 def _sign_online(
     texts: Texts, options: SigningOptions, method: OnlineTopSig, *, threads: int, meter: Meter
 ) -> SignedTexts:
-    """In order: each document by the statistics of those before it."""
+    """Sign documents in order, each by the statistics of those before it."""
     sample = DriftSample()
     batches: list[SignedBatch] = []
     with meter.stage("sign", texts.size_bytes, "bytes") as progress:
@@ -88,7 +88,7 @@ def _sign_online(
             sample.watch(counted, signed)
             batches.append((documents, signed))
     statistics = method.growing.frozen()
-    # another stream has other signatures
+    # signatures depend on the order of the documents
     fingerprint = f"{method.fingerprint} to {statistics.fingerprint}"
     drift = sample.measure(method, statistics)
     return SignedTexts(batches, fingerprint, texts.id_kind, statistics, drift)

@@ -1,4 +1,4 @@
-"""What a distance is expected to find of the near-duplicates, and what a distance that finds most of them costs."""
+"""Expected recall of a distance for near-duplicates, and the cost of a distance that finds most of them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SAMPLED = 1 << 19
 
 @dataclass(frozen=True, slots=True)
 class Reaching:
-    """A distance that is expected to find `WANTED` of the pairs, and its cost.
+    """Distance that is expected to find `WANTED` of the pairs, and its cost.
 
     Parameters
     ----------
     recall : float
     distance : int
     n_pairs : int or None
-        Pairs of documents within it, near-duplicates or not, by a sample; None for a search of one document.
+        Pairs of documents within the distance, near-duplicates or not, by a sample; None for a search of one document.
     core_s : float or None
         Estimated seconds of the search on one core.
     """
@@ -47,18 +47,18 @@ class Reaching:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The expected recall of a search for neighbours.
+    """Expected recall of a search for neighbours.
 
     Parameters
     ----------
     similarity : float
-        Jaccard similarity of the sets of features of the pairs that it is told of; of more similar ones more are found.
+        Jaccard similarity of the feature sets of these pairs; more of the more similar pairs are found.
     low, high : float
-        Share of these pairs whose signatures are within the distance: by theory, or the range over measured corpora.
+        Share of these pairs whose signatures are within the distance: theoretical, or the range over measured corpora.
     is_measured : bool
-        It is the range over measured corpora, of which these documents are none.
+        The range is over measured corpora, which do not include these documents.
     reaching : Reaching or None
-        None where the distance is expected to find `WANTED` already.
+        None if the distance is already expected to find `WANTED`.
     """
 
     similarity: float
@@ -68,11 +68,11 @@ class Expected:
     reaching: Reaching | None
 
     def to_dict(self) -> dict[str, object]:
-        """For a program."""
+        """Return the fields as JSON types."""
         return asdict(self)
 
     def sentences(self, features: str) -> tuple[str, ...]:
-        """What a user should know before the search.
+        """Return the sentences shown before the search.
 
         Examples
         --------
@@ -102,9 +102,9 @@ class Expected:
 def expected_of(
     file: SignatureFile, distance: int, against: SignatureFile | None = None, *, of_one: bool = False
 ) -> Expected | None:
-    """The expected recall of a search of a file, or of a file against another; None where nothing is known of it.
+    """Return the expected recall of a search in a file, or of a file against another; None if unknown.
 
-    ``of_one``: it is the search of one document, of which no cost is told.
+    ``of_one``: the search is for one document; no cost is estimated.
     """
     method, n_bits = str(file.about.parameters["method"]), file.signatures.n_bits
     if not _is_known(file):
@@ -119,7 +119,7 @@ def expected_of(
 
 
 def say_expected(file: SignatureFile, expected: Expected | None, progress: Progress) -> None:
-    """Tell it before the search."""
+    """Report the expected recall before the search."""
     parameters = file.about.parameters
     if expected is not None:
         for sentence in expected.sentences(str(parameters["features"])):
@@ -130,7 +130,7 @@ def say_expected(file: SignatureFile, expected: Expected | None, progress: Progr
 
 
 def _share(value: float) -> str:
-    """In per cent, never rounded to none or to all.
+    """Format a share in percent, never rounded to 0% or 100%.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _seconds(value: float) -> str:
 
 
 def _is_known(file: SignatureFile) -> bool:
-    """Theory holds for any features; what was measured holds for those that were measured."""
+    """Whether recall is known: theory covers all features, measurements only those measured."""
     parameters = file.about.parameters
     if parameters["method"] == MINHASH:
         return True
@@ -156,7 +156,7 @@ def _is_known(file: SignatureFile) -> bool:
 
 
 def _cost(own: BitSignatures, other: BitSignatures | None, distance: int) -> tuple[int, float]:
-    """About how many pairs of documents are within a distance, and the seconds that finding them takes."""
+    """Estimate the pairs of documents within a distance, and the seconds to find them."""
     rows = np.flatnonzero(own.has_features)
     others = rows if other is None else np.flatnonzero(other.has_features)
     if not len(rows) or not len(others):

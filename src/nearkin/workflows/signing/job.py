@@ -48,7 +48,7 @@ def sign_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     FingerprintError
-        If the statistics are of other features.
+        The statistics are of other features.
     EngineError, MissingExtraError
         The cluster cannot be used, or gave up.
     """
@@ -105,7 +105,7 @@ def _record(
 def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
     table = pa.Table.from_batches([documents for documents, _ in done.batches], DOCUMENTS)
-    # in one piece: where a batch ended would show in the bytes of the file
+    # in one chunk: batch boundaries would change the bytes of the file
     table = with_distinct_names(table, done.id_kind).combine_chunks()
     n_bytes = options.bits // 8
     packed = np.concatenate([np.zeros((0, n_bytes), np.uint8), *(signed.packed for _, signed in done.batches)])

@@ -1,4 +1,4 @@
-"""A file of signatures → pairs of documents within a Hamming distance, verified where that is asked for."""
+"""File of signatures → pairs of documents within a Hamming distance, verified on request."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ Equal = Literal["all", "first"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeighboursFound:
-    """What a search for neighbours found.
+    """Result of a search for neighbours.
 
     Parameters
     ----------
     distance : int
         In bits.
     n_documents, n_signed, n_distinct : int
-        In the file; with features; distinct signatures of these.
+        Documents in the file; those with features; distinct signatures of these.
     n_pairs : int
-        Of documents within the distance.
+        Pairs of documents within the distance.
     n_written : int
-        Those that were verified and written; as many as ``n_pairs`` where nothing was verified and equal signatures
-        were all paired.
+        Pairs verified and written; equal to ``n_pairs`` if nothing was verified and documents with equal
+        signatures were all paired.
     plan : str
-        How they were searched, and why so.
+        Search method, and why.
     elapsed_s : float
     expected : Expected or None
-        Which share of the near-duplicates the distance is expected to find; None where nothing is known of it.
+        Share of the near-duplicates that the distance is expected to find; None if unknown.
     """
 
     distance: int
@@ -62,7 +62,7 @@ class NeighboursFound:
     expected: Expected | None
 
     def summary(self) -> dict[str, object]:
-        """For a program."""
+        """Return the fields as JSON types."""
         return {"command": "neighbours", **asdict(self)}
 
 
@@ -87,20 +87,20 @@ def neighbours_of_file(
     path, out : Path
         Signatures that `nearkin sign` wrote; the pairs.
     distance : int, optional
-        In bits, less than a signature has; see `default_distance`.
+        In bits, less than the length of a signature; see `default_distance`.
     verification : Verification, optional
     equal : {"all", "first"}
-        Documents with one signature: every pair of them, or each with the first of them only, where also other
-        signatures are paired by their first documents.
+        For documents with the same signature: every pair of them, or each with only the first of them; different
+        signatures are then also paired by their first documents.
     resources : Resources
     progress : Progress, optional
 
     Raises
     ------
     SourceError
-        The file cannot be read, or the documents that are to be verified have changed since they were signed.
+        The file cannot be read, or the documents to verify have changed since they were signed.
     ParameterError
-        A parameter breaks its rule, or there are more than 100 million pairs.
+        A parameter is invalid, or there are more than 100 million pairs.
     """
     if equal not in ("all", "first"):
         raise ParameterError.of("equal", "neighbours", "all or first", equal)
@@ -137,22 +137,22 @@ def _check_n_pairs(pairs: HammingPairs, distance: int, path: Path) -> None:
     if pairs.n_document_pairs > MAX_PAIRS:
         raise ParameterError(
             f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
-            f"them with equal signatures; more than {MAX_PAIRS:,} are not written. Add --equal first, which pairs "
-            "each document with the first of its signature only, or take a shorter distance or longer signatures."
+            f"them with equal signatures; the limit is {MAX_PAIRS:,}. Add --equal first, which pairs "
+            "each document only with the first of its signature, or use a shorter distance or longer signatures."
         )
 
 
 def neighbours_of_document(
     path: Path, doc_id: str, distance: int | None = None, *, resources: Resources, progress: Progress | None = None
 ) -> pa.Table:
-    """The documents within a Hamming distance of one, the nearest first.
+    """Return the documents within a Hamming distance of one, the nearest first.
 
     Parameters
     ----------
     path : Path
         Signatures that `nearkin sign` wrote.
     doc_id : str
-        The id of the document, or its name: that of the column ``name``.
+        Id or name (column ``name``) of the document.
     distance : int, optional
         In bits; see `default_distance`.
 
@@ -164,16 +164,16 @@ def neighbours_of_document(
     Raises
     ------
     ParameterError
-        If no document, or one without features, has this id.
+        No document, or one without features, has this id.
     """
     file = SignatureFile.load(path)
     try:
         wanted = pa.scalar(doc_id, pa.large_string())
-    except UnicodeEncodeError:  # no column holds half a character
+    except UnicodeEncodeError:  # no column holds an unpaired surrogate
         wanted = pa.scalar(None, pa.large_string())
     row = file.documents["name"].index(wanted).as_py() if wanted.is_valid else -1
     if row < 0:
-        raise ParameterError(f"{path}: has no document with the id {doc_id!r}.")
+        raise ParameterError(f"{path} has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
         raise ParameterError(f"{path}: the document {doc_id!r} has no text, so it has no neighbours.")
     distance = chosen_distance(distance, file, progress or Silent())
@@ -183,12 +183,12 @@ def neighbours_of_document(
 
 
 def default_distance(file: SignatureFile) -> int:
-    """That of the method; see `nearkin.planning.neighbour_recall.usual_distance`."""
+    """Return the default of the method; see `nearkin.planning.neighbour_recall.usual_distance`."""
     return usual_distance(str(file.about.parameters["method"]), file.signatures.n_bits)
 
 
 def chosen_distance(distance: int | None, file: SignatureFile, progress: Progress) -> int:
-    """The distance that was given, else the default, which is said."""
+    """Return the given distance, or the default, which is reported."""
     if distance is not None:
         return distance
     chosen = default_distance(file)

@@ -1,4 +1,4 @@
-"""What a user may choose about signatures."""
+"""Options of signatures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NO_NORMALISATION = Normalisation(nfkc=False, case=False, space=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningOptions:
-    """Everything that decides signatures, but for the statistics of the collection.
+    """Options that decide signatures, together with the statistics of the collection.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ class SigningOptions:
     bits : int
         A multiple of 8 from 8 to 1024.
     features : Shingling
-        Of which the signatures are made.
+        Features from which the signatures are made.
     normalise : Normalisation
-        By default none: case, punctuation and white space count.
+        Default: none, so that case, punctuation and white space count.
     density : float or None
-        Of the vectors of topsig and weighted-topsig, in (0, 1]; None: one in ``sqrt(bits)``.
+        Density of the vectors of topsig and weighted-topsig, in (0, 1]; None: ``1 / sqrt(bits)``.
     seed : int
     is_online : bool
-        weighted-topsig by the statistics of the documents so far.
+        Whether weighted-topsig uses the statistics of the documents so far.
     """
 
     method: MethodName = "minhash"
@@ -81,11 +81,11 @@ class SigningOptions:
 
     @property
     def counts_fingerprint(self) -> str:
-        """Of normalisation and features."""
+        """Fingerprint of normalisation and features."""
         return counts_fingerprint(self.features, self.normalise)
 
     def signer(self, statistics: Statistics | None) -> BitMethod:
-        """The method, with the statistics of the collection where it needs them."""
+        """Return the method, with the statistics of the collection if it needs them."""
         if self.method == "weighted-topsig":
             if self.is_online:
                 return OnlineTopSig(GrowingStatistics(self.counts_fingerprint), self.bits, self.density, self.seed)
@@ -102,7 +102,7 @@ class SigningOptions:
         return makers[self.method]()
 
     def in_words(self) -> dict[str, str | int | float]:
-        """As they would be given on the command line."""
+        """Return the options as the command line takes them."""
         words: dict[str, str | int | float] = {
             "method": self.method,
             "bits": self.bits,

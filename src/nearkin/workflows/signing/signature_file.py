@@ -1,8 +1,8 @@
-"""A file of signatures: Parquet, a row a document in reading order, and in its metadata what the signatures are.
+"""File of signatures: Parquet, a row per document in reading order, and a description of the signatures as metadata.
 
-Columns: ``id`` (null where the document has none), ``signature`` (bytes, the first bit first), ``has_features`` (false:
-no text, no neighbours), ``name`` (the id, or what distinguishes the document from others), ``source`` and ``line``
-(where it came from), ``problem`` (why it could not be read).
+Columns: ``id`` (null if the document has none), ``signature`` (bytes, the first bit first), ``has_features`` (false:
+no text, no neighbours), ``name`` (the id, or a unique name), ``source`` and ``line``
+(origin), ``problem`` (why it could not be read).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nearkin.workflows.reading.snapshots import SourceSnapshot
 
 FORMAT_VERSION = 2
 _READ = (1, FORMAT_VERSION)
-"""Version 1 has no names: each of its ids is there once."""
+"""Columns of version 1, which has no names: its ids are unique."""
 _KEY = b"nearkin.signatures"
 _NAME = pa.field("name", pa.large_string(), nullable=False)
 _HAS_FEATURES = pa.field("has_features", pa.bool_(), nullable=False)
@@ -33,16 +33,16 @@ _HAS_FEATURES = pa.field("has_features", pa.bool_(), nullable=False)
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the signatures of a file are.
+    """Description of the signatures of a file.
 
     Parameters
     ----------
     parameters : mapping
         Method, bits, features, normalise, seed, density.
     fingerprint : str
-        Signatures may be compared if theirs are equal.
+        Signatures are comparable if their fingerprints are equal.
     statistics : str or None
-        Fingerprint of the statistics they were weighted by.
+        Fingerprint of the statistics that weighted them.
     inputs : sequence of SourceSnapshot
     encoding : str
     """
@@ -56,12 +56,12 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class SignatureFile:
-    """Signatures with the documents they are of.
+    """Signatures, with their documents.
 
     Parameters
     ----------
     documents : Table
-        The columns but for the signatures.
+        All columns except the signatures.
     signatures : BitSignatures
     about : About
     """
@@ -71,7 +71,7 @@ class SignatureFile:
     about: About
 
     def save(self, path: Path) -> None:
-        """Write to a file, as it is; publish it whole with `runs.files.published`."""
+        """Write directly to a file; use `runs.files.published` to write it atomically."""
         packed = self.signatures.packed
         column = pa.FixedSizeBinaryArray.from_buffers(
             pa.binary(packed.shape[1]), len(packed), [None, pa.py_buffer(np.ascontiguousarray(packed))]
@@ -92,7 +92,7 @@ class SignatureFile:
         Raises
         ------
         SourceError
-            If it is no such file, of another version, or a part of one.
+            The file is not a file of signatures, is of another version, or is incomplete.
         """
         try:
             table = parquet.read_table(path)
@@ -115,11 +115,11 @@ class SignatureFile:
 def _about(path: Path, schema: pa.Schema) -> About:
     told = (schema.metadata or {}).get(_KEY)
     if told is None:
-        raise SourceError(f"{path}: is not a file of signatures. Make one with: nearkin sign INPUT --out FILE.")
+        raise SourceError(f"{path}: is not a file of signatures. Create one with: nearkin sign INPUT --out FILE.")
     try:
         about = json.loads(told)
         if not has_right_checksum(about):
-            raise SourceError(f"{path}: is damaged: the description of its signatures is not what was written.")
+            raise SourceError(f"{path}: is damaged: the description of its signatures was changed.")
         if about["version"] not in _READ:
             raise SourceError(
                 f"{path}: signatures of format {about['version']}; this version of Nearkin reads up to "
@@ -127,7 +127,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             )
         method, bits = about["parameters"]["method"], about["parameters"]["bits"]
         if not isinstance(method, str) or not isinstance(bits, int) or not isinstance(about["fingerprint"], str):
-            raise SourceError(f"{path}: is damaged: method, bits or fingerprint are not what they must be.")
+            raise SourceError(f"{path}: is damaged: method, bits or fingerprint are invalid.")
         return About(
             about["parameters"],
             about["fingerprint"],
@@ -136,15 +136,15 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"{path}: is damaged: what it tells of its signatures cannot be read ({error}).") from error
+        raise SourceError(f"{path}: is damaged: the description of its signatures cannot be read ({error}).") from error
 
 
 def _check_columns(path: Path, table: pa.Table, about: About) -> None:
-    """Refuse a table that no `save` wrote."""
+    """Refuse a table that `save` cannot have written."""
     kinds = {
         "id": (pa.large_string(), pa.int64()),
         "name": (pa.large_string(),),
-        "signature": (pa.binary(about.parameters["bits"] // 8),),  # type: ignore[operator]  # it was seen to be an int
+        "signature": (pa.binary(about.parameters["bits"] // 8),),  # type: ignore[operator]  # checked above
         "has_features": (pa.bool_(),),
         "source": (pa.large_string(),),
         "line": (pa.int64(),),

@@ -18,21 +18,21 @@ from nearkin.workflows.signing.verifying import SignatureVerifier
 def write_pairs(
     out: Path, blocks: Iterable[Neighbours], ids: tuple[pa.Array, pa.Array], verifier: SignatureVerifier | None
 ) -> int:
-    """Write the pairs that verification leaves, if any is wanted.
+    """Write the pairs that pass verification, if it is requested.
 
     Parameters
     ----------
     out : Path
     blocks : iterable of Neighbours
-        Where there are two files of signatures, the rows of the second follow those of the first.
+        With two files of signatures, the rows of the second follow those of the first.
     ids : two arrays
-        Of the left documents and of the right ones; the same array twice where there is one file.
+        Ids of the left and of the right documents; the same array twice if there is one file.
     verifier : SignatureVerifier or None
 
     Returns
     -------
     int
-        How many pairs were written.
+        Number of pairs written.
     """
     n_written = 0
     schema = _schema(ids[0].type, ids[1].type, is_verified=verifier is not None)

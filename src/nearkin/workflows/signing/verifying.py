@@ -1,4 +1,4 @@
-"""Neighbours verified by their shingles: the documents that were signed are read again for them."""
+"""Verification of neighbours by their shingles, for which the signed documents are read again."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from nearkin.workflows.signing.signature_file import SignatureFile
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How a pair of neighbours is verified.
+    """Parameters of the verification of a pair of neighbours.
 
     Parameters
     ----------
     measure : Measure
     threshold : float
-        Pairs under it are left out, in (0, 1].
+        Minimum similarity of a pair, in (0, 1].
     shingle : Shingling
     normalise : Normalisation
     """
@@ -43,12 +43,12 @@ class Verification:
 
     @classmethod
     def parse(cls, text: str, shingle: Shingling, normalise: Normalisation) -> Verification:
-        """From ``"jaccard:0.8"``.
+        """Parse a rule such as ``"jaccard:0.8"``.
 
         Raises
         ------
         ParameterError
-            For anything else.
+            The text is not such a rule.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class SignatureVerifier:
     verification : Verification
     hashes : uint64 array
     starts, ends : int64 arrays, shape (n_documents,)
-        The set of a row is ``hashes[starts[row]:ends[row]]``; empty for rows that were not asked for.
+        The set of a row is ``hashes[starts[row]:ends[row]]``; empty for rows that were not requested.
     """
 
     verification: Verification
@@ -88,12 +88,12 @@ class SignatureVerifier:
     def read(
         cls, file: SignatureFile, rows: U32, verification: Verification, resources: Resources, meter: Meter
     ) -> SignatureVerifier:
-        """Read the documents that were signed again, and keep the shingles of these rows.
+        """Read the signed documents again, and keep the shingles of these rows.
 
         Raises
         ------
         SourceError
-            A file is not there any more, has changed, or was a pipe.
+            A file is missing, has changed, or was a pipe.
         """
         texts = texts_again(file.about.inputs, file.about.encoding)
         wanted = np.zeros(len(file.documents), np.bool_)
@@ -119,14 +119,14 @@ class SignatureVerifier:
                 n_read += n
         if n_read != len(wanted):
             raise SourceError(
-                f"{len(wanted):,} were signed, and {counted(n_read, 'document')} could be read again. Run nearkin "
+                f"{len(wanted):,} were signed, but {counted(n_read, 'document')} could be read again. Run nearkin "
                 "sign again."
             )
         return cls(verification, np.concatenate(hashes), starts, ends)
 
     @classmethod
     def joined(cls, first: SignatureVerifier, second: SignatureVerifier) -> SignatureVerifier:
-        """The documents of both, those of the second numbered after those of the first."""
+        """Join the documents of both; those of the second are numbered after those of the first."""
         n = len(first.hashes)
         return cls(
             first.verification,
@@ -136,14 +136,14 @@ class SignatureVerifier:
         )
 
     def verify(self, left: U32, right: U32) -> tuple[Matches, Bool]:
-        """The pairs of rows whose exact similarity reaches the threshold, and which of those given they are."""
+        """Return the pairs of rows whose exact similarity reaches the threshold, and their places among those given."""
         matches = verify(Candidates(left, right), self.hashes, self.starts, self.ends)
         good = self.verification.measure.similarity(matches) >= self.verification.threshold
         return matches.where(good), good
 
 
 def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, tuple[pa.RecordBatch, I64, str]]]:
-    """Batches with the row of their first document."""
+    """Yield batches with the row of their first document."""
     first = 0
     for raw in texts.raw_batches(meter.progress):
         yield first, raw

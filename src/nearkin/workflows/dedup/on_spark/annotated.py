@@ -1,4 +1,4 @@
-"""Verdicts and names → the rows of the user's data frame, with what is said of each."""
+"""Verdicts and names → the rows of the user's data frame, with annotations."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ ANNOTATIONS = (
     ("group", ID), ("is_principal", "boolean"), ("similarity_to_principal", "double"), ("copy_of", ID),
     ("keep", "boolean"), ("reason", "string"),
 )  # fmt: skip
-"""What is added to each row; ID stands for the type of the user's ids."""
+"""Columns added to each row; ID stands for the type of the user's ids."""
 PAIR_COLUMNS = (("id_a", ID), ("id_b", ID), *((name, "double") for name in MEASURE_COLUMNS))
 _ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), "long": pa.int64()}
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotateRowsTask:
-    """Give the rows of a partition, in their order, with their annotations.
+    """Return the rows of a partition, in their order, with annotations.
 
     Parameters
     ----------
     partitions : Partitions
     rows : Path
-        Where the rows stand.
+        Folder of the rows.
     id_type : str
-        Spark's name of it.
+        Spark's name of the type.
     prefix : str
-        Of the names of what is added.
+        Prefix of the added columns.
     """
 
     partitions: Partitions
@@ -53,7 +53,7 @@ class AnnotateRowsTask:
     has_ids: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[pa.RecordBatch]:
-        """A batch for each chunk of the partition."""
+        """Yield a batch for each chunk of the partition."""
         names = Names.in_partition(self.partitions, target, blocks, has_ids=self.has_ids)
         rows, *columns = VERDICTS.joined(blocks)
         order = np.argsort(rows)
@@ -67,7 +67,7 @@ class AnnotateRowsTask:
             )
 
     def _told(self, chunk: Chunk, rows: np.ndarray, columns: Sequence[np.ndarray], names: Names) -> list[pa.Array]:
-        """The annotations of the rows of a chunk."""
+        """Return the annotations of the rows of a chunk."""
         at = rows - np.uint32(chunk.start)
         principal, copy_of = np.full(chunk.n_documents, NO_ROW), np.full(chunk.n_documents, NO_ROW)
         similarity, reason = np.full(chunk.n_documents, np.nan), _without_text(chunk)
@@ -84,21 +84,21 @@ class AnnotateRowsTask:
 
 
 def _without_text(chunk: Chunk) -> U8:
-    """The reasons of documents that have no text; of the others something that is overwritten."""
+    """Return the reasons of documents without a text; other values are overwritten."""
     status = facts_of(chunk).status
     return np.select([status == UNREADABLE, status == EMPTY], [UNREADABLE_TEXT, EMPTY_TEXT], 0).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class ListPairsTask:
-    """Give the pairs whose left document is in the partition here, sorted."""
+    """Return the pairs whose left document is in this partition, sorted."""
 
     partitions: Partitions
     id_type: str
     has_ids: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[pa.RecordBatch]:
-        """One batch."""
+        """Yield one batch."""
         names = Names.in_partition(self.partitions, target, blocks, has_ids=self.has_ids)
         left, right, n_common, n_left, n_right = ROW_PAIRS.joined(blocks)
         order = np.lexsort((right, left))

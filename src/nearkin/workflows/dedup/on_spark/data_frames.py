@@ -1,4 +1,4 @@
-"""A data frame of Spark → the same rows, with what is said of each: nothing but the plan passes through the driver."""
+"""Spark data frame → the same rows with annotations; only the plan passes through the driver."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Frames:
-    """What was found in a data frame; see `nearkin.spark.SparkDedupResult`."""
+    """Results for a data frame; see `nearkin.spark.SparkDedupResult`."""
 
     documents: DataFrame
     pairs: DataFrame
@@ -72,12 +72,12 @@ def dedup_frame(
     columns : FrameColumns
     options : DedupOptions
     work : Path
-        A folder that every executor sees.
+        Folder that every executor can read and write.
     stages : Stages
     prefix : str
-        Of the columns that are added.
+        Prefix of the added columns.
     rules : ReadingRules
-        How many documents may be unreadable.
+        Limit of unreadable documents.
     """
     rows, texts, keys = work / "rows", work / "texts", work / "keys"
     partitions, found = _read_texts(frame, columns, options, work, stages, rules)
@@ -127,7 +127,7 @@ def dedup_frame(
 def _read_texts(
     frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, rules: ReadingRules
 ) -> tuple[Partitions, Blocks]:
-    """Where each row lies, and what is known of the texts; rows are refused here, before anything is compared."""
+    """Find the place of each row and the facts about the texts; refuse invalid rows before anything is compared."""
     spool, rows = Spool(work / SPOOL), work / "rows"
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)
@@ -148,7 +148,7 @@ def _annotated(
     task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]],
     n: int,
 ) -> DataFrame:
-    """The rows of the data frame with columns behind them."""
+    """Return the rows of the data frame with the added columns last."""
     from pyspark.sql.types import StructType
 
     schema = StructType(list(frame.schema.fields))
@@ -162,7 +162,7 @@ def _schema(columns: Sequence[tuple[str, str]], id_type: str) -> str:
 
 
 def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
-    """Ids stay integers if they are; all others become strings."""
+    """Return integer for integer ids, string for all others."""
     if columns.doc_id is None:
         return "string"
     kind = frame.schema[columns.doc_id].dataType.simpleString()
@@ -170,7 +170,7 @@ def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
 
 
 def _check_readable(partitions: Partitions, found: Blocks, rules: ReadingRules) -> None:
-    """That there is something to work on, and that not too much is left out.
+    """Check that there is a document to process, and that not too many are unreadable.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _check_readable(partitions: Partitions, found: Blocks, rules: ReadingRules) 
 
 
 def _check_ids(partitions: Partitions, found: Blocks, column: str) -> None:
-    """Groups are told by ids: two documents must not have the same."""
+    """Refuse repeated ids, because groups are identified by ids."""
     (suspects,) = SUSPECTS.joined(found.of(SUSPECTS.stream).collected())
     suspects.sort()
     repeated = repeated_among(partitions.chunks(), suspects)

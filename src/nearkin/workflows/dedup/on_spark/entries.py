@@ -1,4 +1,4 @@
-"""Entries (key, text) of a partition, and which task they meet in."""
+"""Entries (key, text) of a partition, and the tasks in which they meet."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, keys_a_text
 
 MEETING_BYTES = 48 << 20
-"""Of the entries that meet in one task, about."""
+"""Approximate bytes of the entries that meet in one task."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryMeetings:
-    """Which task entries meet in.
+    """Tasks in which entries meet.
 
-    Every band is cut into as many ranges of its keys; one task takes one range of many entries, or several bands of
-    few. Loose entries, which belong to no band, are cut into a range for each task.
+    Every band is split into equal ranges of its keys; one task takes one large range, or several small
+    bands. Loose entries, which belong to no band, are split into one range per task.
 
     Parameters
     ----------
     n_bands : int
     n_ranges : int
-        Of the keys of each band.
+        Ranges of the keys of each band.
     n_targets : int
-        Tasks.
+        Number of tasks.
     """
 
     n_bands: int
@@ -45,7 +45,7 @@ class EntryMeetings:
 
     @classmethod
     def of(cls, plan: Plan, sample: Sample, options: DedupOptions, n_least: int) -> EntryMeetings:
-        """For the texts that the sample is of, and at least so many tasks."""
+        """Plan meetings for the texts that were sampled, with at least ``n_least`` tasks."""
         of_bands, others = keys_a_text(sample, plan, options)
         n_bytes = sample.n_documents * ENTRIES.row_bytes
         n_targets = max(n_least, 1 + int(max(of_bands, others) * n_bytes) // MEETING_BYTES)
@@ -53,7 +53,7 @@ class EntryMeetings:
         return cls(n_bands, 1 + n_bytes // MEETING_BYTES, n_targets)
 
     def at(self, band: int, keys: U64) -> I64:
-        """The task of each key of a band; ``n_bands`` stands for the loose entries."""
+        """Return the task of each key of a band; ``n_bands`` stands for the loose entries."""
         if band == self.n_bands:
             return _ranges(keys, self.n_targets)
         n_parts = self.n_bands * self.n_ranges
@@ -61,20 +61,20 @@ class EntryMeetings:
         return part * min(self.n_targets, n_parts) // n_parts
 
     def of_shingles(self, buckets: I64) -> I64:
-        """The task in which it is added up how often the shingles of each bucket occur."""
+        """Return the task that counts the shingles of each bucket."""
         return buckets * self.n_targets >> COUNT_BITS
 
 
 def _ranges(keys: U64, n_ranges: int) -> I64:
-    """In which of so many equal ranges each key is."""
+    """Return the number of the equal range that holds each key."""
     return ((keys >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
 
 
 class PartitionEntries:
-    """The entries of a partition, band by band.
+    """Entries of a partition, band by band.
 
-    A key that many texts of one partition have is skewed, however many there are elsewhere: its entries do not travel,
-    so that no task is flooded by one key of very many documents. Where its other entries meet, their number is known.
+    A key of many texts in one partition is skewed, regardless of other partitions: its entries stay in place, so that
+    one key of very many documents does not flood a task. Only their number is sent to where its other entries meet.
     """
 
     def __init__(self, meetings: EntryMeetings) -> None:
@@ -82,15 +82,15 @@ class PartitionEntries:
         self._of_band: list[list[tuple[U64, U32, U32, U8]]] = [[] for _ in range(meetings.n_bands + 1)]
 
     def add(self, band: int, keys: U64, nodes: U32, sizes: U32, sides: U8) -> None:
-        """Entries of a band; ``n_bands`` stands for those of none."""
+        """Add entries of a band; ``n_bands`` stands for entries of no band."""
         self._of_band[band].append((keys, nodes, sizes, sides))
 
     def add_loose(self, keys: U64, nodes: U32, sizes: U32, sides: U8) -> None:
-        """Entries of no band."""
+        """Add entries of no band."""
         self.add(self._meetings.n_bands, keys, nodes, sizes, sides)
 
     def sent(self, place: Path) -> Iterator[Block]:
-        """The entries, for where they meet; skewed ones are written to ``place``."""
+        """Yield the entries to send; skewed ones are written to ``place``."""
         stay: list[tuple[Column, ...]] = []
         for band, parts in enumerate(self._of_band):
             if not parts:
@@ -111,7 +111,7 @@ class PartitionEntries:
 
 
 def skewed_entries(keys: U64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which entries have a key that more than `MIN_PIVOTS` of them have.
+    """Whether each entry has a key shared by more than `MIN_PIVOTS` entries.
 
     Examples
     --------
@@ -130,12 +130,12 @@ SKEWED_KINDS = ("bands", "prefixes", "samples")
 
 
 def skewed_place(folder: Path, kind: str, partition: int) -> Path:
-    """Where the skewed entries of a partition stand, if there are any; for each of `SKEWED_KINDS`."""
+    """Return the file of the skewed entries of a partition, for each of `SKEWED_KINDS`; it may be missing."""
     return folder / f"crowded-{kind}-{partition:09d}.npz"
 
 
 def load_skewed(folder: Path, partition: int) -> tuple[Column, ...]:
-    """The columns of `SKEWED` of the entries that stayed in a partition."""
+    """Return the columns of `SKEWED` of the entries that stayed in a partition."""
     parts = [[np.zeros(0, kind)] for _, kind in SKEWED.columns]
     for kind in SKEWED_KINDS:
         place = skewed_place(folder, kind, partition)
@@ -147,12 +147,12 @@ def load_skewed(folder: Path, partition: int) -> tuple[Column, ...]:
 
 
 def texts_of_entries(nodes: U32, pairs: U64) -> tuple[U32, U32]:
-    """Pairs of entries as pairs of texts, the lower row left."""
+    """Return pairs of entries as pairs of texts, the lower row on the left."""
     a, b = nodes[pairs >> np.uint64(32)], nodes[pairs.astype(np.uint32)]
     is_pair = a != b
     return np.minimum(a, b)[is_pair], np.maximum(a, b)[is_pair]
 
 
 def pairs_in_partition(partitions: Partitions, left: U32, right: U32) -> Iterator[Block]:
-    """Pairs of texts, in the partition of the left one."""
+    """Yield pairs of texts, for the partition of the left one."""
     yield from PAIRS.scattered(partitions.at(left), left, right, np.zeros(len(left), np.uint32))

@@ -1,4 +1,4 @@
-"""What cleaning a corpus takes on a cluster, from what a sample tells of it."""
+"""Cluster resources for cleaning a corpus, estimated from a sample."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from nearkin.workflows.dedup.options import DedupOptions
 
 _HASH_BYTES = 8
 _KEPT_BYTES = 300
-"""A document in the tables and in what stages keep, about."""
+"""Approximate size of a document in the tables and in the files of the stages."""
 
 
 def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
-    """What a run takes on a cluster of so many cores, without what pairs of near-duplicates add.
+    """Return the resources of a run on a cluster with ``n_cores``, without those of near-duplicate pairs.
 
-    Candidates are those that the sample shows: unrelated pairs. They are told by their profiles, so that no shingle
-    set of theirs travels. Each pair that is found adds `ClusterNeeds.pair_bytes`.
+    The candidates are the unrelated pairs in the sample. Profiles decide them, so that their shingle sets are
+    not sent. Each pair found adds `ClusterNeeds.pair_bytes`.
     """
     n, n_texts, plan = told.n_documents, told.n_texts, told.plan
     meetings = EntryMeetings.of(plan, told.sample, options, n_cores)
@@ -66,7 +66,7 @@ def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> 
 
 
 def _counted_bytes(told: CorpusForecast, options: DedupOptions, n_partitions: int) -> float:
-    """Each partition tells a number for each bucket that a shingle is in which counts; none is taken to be in two."""
+    """Return the size of the counts: one number per partition and bucket; no shingle is assumed to be in two."""
     sizes = told.sample.sizes
     if isinstance(told.plan, BandPlan):
         sizes = sizes[sizes <= told.plan.exact_up_to(options.threshold)]
@@ -77,7 +77,7 @@ def _counted_bytes(told: CorpusForecast, options: DedupOptions, n_partitions: in
 
 
 def _core_bytes(told: CorpusForecast, partition_bytes: float, candidates: float, profile_bytes: int) -> float:
-    """Memory of one task: a partition with the keys or the shingles of its texts, or with profiles of others."""
+    """Return the memory of one task: a partition with the keys or shingles of its texts, or with profiles of others."""
     n_texts = partition_bytes / told.document_bytes
     keys = 2 * ENTRIES.row_bytes * n_texts * (told.n_band_keys + told.n_other_keys)
     sets = 3 * _HASH_BYTES * n_texts * told.sample.mean_size
@@ -86,7 +86,7 @@ def _core_bytes(told: CorpusForecast, partition_bytes: float, candidates: float,
 
 
 def _pair_bytes(told: CorpusForecast, profile_bytes: int) -> float:
-    """Found once or in some bands, screened, verified, and brought to where its group is."""
+    """Return the bytes of a pair: found in one or more bands, screened, verified, and sent to its group."""
     candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
     sets = SETS.rows.row_bytes + _HASH_BYTES * told.sample.mean_size
     return candidate + sets + 3 * MATCHES.row_bytes + COPIES.row_bytes

@@ -1,4 +1,4 @@
-"""A data frame → spool: each partition is read where it is, and written down with all its columns."""
+"""Data frame → spool: each partition is read in place, and stored with all its columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 NAME = "table"
-"""Documents without an id are called ``table:1``, ``table:2``, … in the order of the partitions."""
+"""Prefix of documents without an id: ``table:1``, ``table:2``, … in the order of the partitions."""
 
 _CHUNKS_AN_ATTEMPT = 1 << 20
 _ATTEMPTS = (1 << 32) // _CHUNKS_AN_ATTEMPT
@@ -32,7 +32,7 @@ _ATTEMPTS = (1 << 32) // _CHUNKS_AN_ATTEMPT
 
 @dataclass(frozen=True, slots=True)
 class FrameColumns:
-    """Which columns are read."""
+    """Columns that are read."""
 
     text: str
     doc_id: str | None
@@ -42,12 +42,12 @@ class FrameColumns:
 def read_frame(
     frame: DataFrame, columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
 ) -> Blocks:
-    """The documents of a data frame into the spool, and whole rows to ``rows``; the stream is `CHUNKS`."""
+    """Read the documents of a data frame into the spool, and whole rows into ``rows``; the stream is `CHUNKS`."""
     return read_partitions(frame, _reading(columns, spool, rows, normalisation))
 
 
 def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
-    """The rows of a data frame that stand in a chunk, with all their columns."""
+    """Return the rows of a data frame that a chunk holds, with all their columns."""
     return mapped_batch(folder / chunk.path.name)
 
 

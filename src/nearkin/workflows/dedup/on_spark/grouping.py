@@ -1,4 +1,4 @@
-"""Matches → groups: the matches of a component meet, and are grouped by the rule of one machine."""
+"""Matches → groups: the matches of a component meet, and are grouped by the same rule as on one machine."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def group_all(
     Returns
     -------
     Blocks
-        `MEMBERS`, at the partitions of their texts, and `GROUPS`, at those of their principals.
+        `MEMBERS`, in the partitions of their texts, and `GROUPS`, in those of their principals.
     """
     n = 1 + n_matches // _MATCHES_A_TASK
     by_text = SendLabelsTask(n)
@@ -65,7 +65,7 @@ def group_all(
 
 
 def contracted(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Matches as edges, as few as connect the same."""
+    """Yield the matches as a minimal set of edges with the same components."""
     left, right, *_ = MATCHES.joined(blocks)
     nodes, component = components_of(left, right)
     is_linked = nodes != component
@@ -87,7 +87,7 @@ class SendLabelsTask:
 
 @dataclass(frozen=True, slots=True)
 class LabelMatchesTask:
-    """Tell matches their component, and send them to where it meets."""
+    """Add the component to matches, and send them to where it meets."""
 
     n_targets: int
 
@@ -102,7 +102,7 @@ class LabelMatchesTask:
 
 @dataclass(frozen=True, slots=True)
 class SendAnswersTask:
-    """Send what was looked at to where the component that asked meets."""
+    """Send verified pairs to where the component that asked for them meets."""
 
     n_targets: int
 
@@ -115,18 +115,18 @@ class SendAnswersTask:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """The matches of some components, of places in ``nodes``.
+    """Matches of some components, as places in ``nodes``.
 
     Parameters
     ----------
     nodes : uint32 array, shape (n_texts,)
-        Texts in rising order.
+        Texts, ascending.
     order : uint32 array, shape (n_texts,)
-        Places, the text most to be kept first.
+        Places, most preferred text first.
     matches : Matches
         Sorted.
     component, best : uint32 arrays, shape (n_texts,)
-        Of each text the component, and the row to be kept.
+        Component of each text, and the row to keep.
     """
 
     nodes: U32
@@ -137,7 +137,7 @@ class Connected:
 
     @classmethod
     def of(cls, blocks: Sequence[Block]) -> Connected:
-        """From blocks of `MATCHES`."""
+        """Make the components from blocks of `MATCHES`."""
         left, right, n_common, n_left, n_right, best_left, best_right, code_left, code_right, tag = MATCHES.joined(
             blocks
         )
@@ -153,7 +153,7 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class AskInsidePairsTask:
-    """Ask for the pairs inside groups that no match tells about; the matches stay."""
+    """Ask for the pairs within groups that are not among the matches; the matches stay."""
 
     partitions: Partitions
     options: DedupOptions
@@ -170,7 +170,7 @@ class AskInsidePairsTask:
 
 @dataclass(frozen=True, slots=True)
 class GroupTextsTask:
-    """Group the texts of the components that are here."""
+    """Group the texts of the components of this task."""
 
     partitions: Partitions
     options: DedupOptions
@@ -191,7 +191,7 @@ class GroupTextsTask:
 
 
 def _looked_at(blocks: Sequence[Block], nodes: U32) -> Matches:
-    """The pairs that were looked at, as places in ``nodes``."""
+    """Return the pairs that were verified, as places in ``nodes``."""
     some = [Block(MATCHES.stream, block.target, block.data) for block in blocks if block.stream == _UNKNOWN]
     left, right, n_common, n_left, n_right, *_ = MATCHES.joined(some)
     a, b = (np.searchsorted(nodes, column).astype(np.uint32) for column in (left, right))

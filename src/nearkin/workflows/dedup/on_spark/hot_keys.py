@@ -1,4 +1,4 @@
-"""Keys that too many texts have for one task, and the most preferred texts of each."""
+"""Keys with too many texts for one task, and the most preferred texts of each."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, slots=True)
 class HotKeys:
-    """Some keys, each of a band.
+    """Keys, each of a band.
 
     Parameters
     ----------
     bands, keys : uint32 and uint64 arrays, shape (n_keys,)
-        In the order of `_codes`.
+        Sorted by `_codes`.
     runs : SkewedRuns
-        How many texts have each key.
+        Number of texts of each key.
     n_pivots : int64 array, shape (n_keys,)
-        How many of them all others are compared with.
+        Number of its texts with which all others are compared.
     pivots : tuple of arrays
-        The columns of `RANKED` of these, once they are known; the most preferred text of a key first.
+        Columns of `RANKED` of those texts, once known; the most preferred text of a key first.
     """
 
     bands: U32
@@ -40,7 +40,7 @@ class HotKeys:
 
     @classmethod
     def of(cls, blocks: Sequence[Block], max_pivots: Mapping[int, int]) -> HotKeys:
-        """From blocks of `HOT`; ``max_pivots`` by band."""
+        """Make the keys from blocks of `HOT`; ``max_pivots`` by band."""
         bands, keys, lengths, n_leads = HOT.joined(blocks)
         order = np.argsort(_codes(bands, keys))
         bands, keys, runs = bands[order], keys[order], SkewedRuns(lengths[order], n_leads[order])
@@ -48,7 +48,7 @@ class HotKeys:
         return cls(bands, keys, runs, runs.pivots(most))
 
     def rest(self, target: int, i: int, sides: U8) -> Iterator[Block]:
-        """The texts of a key that are compared with its pivots only, counted by their sides."""
+        """Yield counts by side of the texts of a key that are compared with its pivots only."""
         own, follows = sides & (MINE | THEIRS), (sides & FOLLOWS) != 0
         is_first, is_second = own == MINE, own == THEIRS
         counted = (np.ones(len(sides), np.bool_), is_first, is_second, follows, is_first & follows, is_second & follows)
@@ -56,7 +56,7 @@ class HotKeys:
         yield from HOT_RESTS.packed(target, np.array([i], np.uint32), *counts)
 
     def n_not_compared(self, blocks: Sequence[Block]) -> int:
-        """Pairs that are left out, from blocks of `HOT_RESTS`: as `link_runs` counts them."""
+        """Return the number of skipped pairs, from blocks of `HOT_RESTS`, as `link_runs` counts them."""
         of_key, *counted = HOT_RESTS.joined(blocks)
         totals = [np.bincount(of_key, n, len(self.keys)).astype(np.int64) for n in counted]
         n, n_first, n_second, *following = (total * (total - 1) // 2 for total in totals)
@@ -65,7 +65,7 @@ class HotKeys:
         return int((n - n_first - n_second - n_among_following).sum())
 
     def index_of(self, bands: U32, keys: U64) -> I64:
-        """Which of the keys each entry has; -1 for none."""
+        """Return the index of the key of each entry; -1 if it is not among them."""
         if not len(self.keys):
             return np.full(len(keys), -1)
         at = np.searchsorted(_codes(self.bands, self.keys), _codes(bands, keys))
@@ -73,7 +73,7 @@ class HotKeys:
         return np.where((self.bands[at] == bands) & (self.keys[at] == keys), at, -1)
 
     def foremost(self, entries: tuple[Column, ...]) -> Iterator[Block]:
-        """The most preferred entries of each key, as many as are its pivots."""
+        """Yield the most preferred entries of each key, as many as its pivots."""
         bands, keys, _, _, sides, codes, best = entries
         of_key = self.index_of(bands, keys)
         order = np.lexsort((*by_preference(best, codes, sides), of_key))
@@ -87,11 +87,11 @@ class HotKeys:
         yield from RANKED.packed(0, *(column[chosen] for column in entries))
 
     def with_pivots(self, blocks: Sequence[Block]) -> HotKeys:
-        """With the entries that were chosen of all."""
+        """Return the keys with the entries chosen from all partitions."""
         return replace(self, pivots=RANKED.joined(blocks))
 
     def with_members(self, i: int, members: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The pivots of a key, and other entries of it behind them."""
+        """Return the pivots of a key, followed by other entries of it."""
         is_pivot = self.index_of(*self.pivots[:2]) == i
         pivots = tuple(column[is_pivot] for column in self.pivots)
         is_other = ~np.isin(members[2], pivots[2])
@@ -99,13 +99,13 @@ class HotKeys:
 
 
 def by_preference(best: Column, codes: Column, sides: Column) -> tuple[Column, ...]:
-    """Keys of `np.lexsort`, by which entries that lead come first, then texts of the other collection, if there is one.
+    """Return keys of `np.lexsort`: leading entries come first, then texts of the other collection, if there is one.
 
-    They are what others are compared with.
+    Others are compared with the first entries.
     """
     return best, codes, (sides & (MINE | THEIRS)) == MINE, sides & FOLLOWS
 
 
 def _codes(bands: U32, keys: U64) -> U64:
-    """One number for band and key."""
+    """Return one number for band and key."""
     return keys ^ (bands + np.uint64(1)) * _ODD

@@ -1,7 +1,7 @@
-"""Hubs, texts that are compared with very many others: their pairs are spread over the partitions of those.
+"""Hubs: texts compared with very many others. Their pairs are spread over the partitions of the other texts.
 
-Pairs are verified in the partition of one of their texts. Those of the most preferred texts of a skewed key would all
-be in one partition, a task's, which would ask for the shingles of all texts of the key.
+Pairs are verified in the partition of one of their texts. The pairs of the most preferred texts of a skewed key would
+all be in one partition, whose task would ask for the shingles of all texts of the key.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import HUBS, PAIRS
 
 MANY = 1 << 14
-"""Pairs of one text; fewer may be where they are."""
+"""Pairs of one text above which it is a hub; fewer stay in its partition."""
 _SOME = 256
 
 
 class Tally:
-    """How many pairs of a task each text has."""
+    """Number of pairs of each text in a task."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[U32, I64]] = []
@@ -35,19 +35,19 @@ class Tally:
         self._parts.append((nodes[is_worth_it].astype(np.uint32), n_pairs[is_worth_it]))
 
     def told(self) -> Iterator[Block]:
-        """Those that have more than a few."""
+        """Yield the texts with more than a few pairs."""
         for nodes, n_pairs in self._parts:
             yield from HUBS.packed(0, nodes, n_pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """The texts that very many pairs are of.
+    """Texts with very many pairs.
 
     Parameters
     ----------
     nodes : uint32 array, shape (n_texts,)
-        In rising order.
+        Ascending.
     n_pairs : int64 array, shape (n_texts,)
     """
 
@@ -56,7 +56,7 @@ class Hubs:
 
     @classmethod
     def of(cls, blocks: Sequence[Block]) -> Hubs:
-        """From blocks of `HUBS`."""
+        """Make the hubs from blocks of `HUBS`."""
         told, n_told = HUBS.joined(blocks)
         nodes, place = np.unique(told, return_inverse=True)
         n_pairs = np.bincount(place, n_told, len(nodes)).astype(np.int64)
@@ -67,7 +67,7 @@ class Hubs:
         return len(self.nodes)
 
     def n_of(self, nodes: U32) -> I64:
-        """The pairs of each text; 0 of those that have fewer than `MANY`.
+        """Return the number of pairs of each text; 0 for those with fewer than `MANY`.
 
         Examples
         --------
@@ -81,9 +81,9 @@ class Hubs:
 
 @dataclass(frozen=True, slots=True)
 class SendPairsTask:
-    """Send each pair to the partition of whichever of its texts is in fewer pairs; each pair is sent once.
+    """Send each pair once, to the partition of the text that has fewer pairs.
 
-    The rule depends on nothing but the pair: wherever it was found, it comes to the same partition.
+    The rule depends only on the pair, so that it comes to the same partition from wherever it was found.
     """
 
     partitions: Partitions
@@ -95,7 +95,7 @@ class SendPairsTask:
         pairs = sorted_distinct(left.astype(np.uint64) << np.uint64(32) | right)
         left, right = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
         n_left, n_right = self.hubs.n_of(left), self.hubs.n_of(right)
-        is_even = (left ^ right) & np.uint32(1) == 0  # where all are compared with all, none has fewer
+        is_even = (left ^ right) & np.uint32(1) == 0  # a tie-break: if all are compared with all, no text has fewer
         swap = (n_left > n_right) | (is_even & (n_left == n_right) & (n_left > 0))
         here, there = np.where(swap, right, left), np.where(swap, left, right)
         yield from PAIRS.scattered(self.partitions.at(here), here, there, np.zeros(len(here), np.uint32))

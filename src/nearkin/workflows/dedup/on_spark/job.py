@@ -1,4 +1,4 @@
-"""The job on a cluster, from top to bottom; what comes out is what one machine would have found."""
+"""Deduplication job on a cluster, from top to bottom; the result is the same as on one machine."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def find(
     inputs, others, options, rules, meter
         As on one machine.
     work : Path
-        A folder that every executor sees.
+        Folder that every executor can read and write.
     stages : Stages
     resources : Resources
-        Of the driver.
+        Resources of the driver.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def find(
 
 
 def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:
-    """What one machine knows of all documents, gathered from the partitions."""
+    """Gather the facts of all documents from the partitions, as one machine has them."""
     chunks = partitions.chunks()
     facts = [facts_of(chunk) for chunk in chunks]
     status, n_characters, keep_value = (
@@ -153,7 +153,7 @@ def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: b
 
 
 def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
-    """The matches as those of nodes, sorted."""
+    """Return the matches as sorted matches of nodes."""
     left, right, n_common, n_left, n_right, *_ = MATCHES.joined(found.blocks.of(MATCHES.stream).collected())
     order = np.lexsort((right, left))
     matches = Matches(
@@ -163,7 +163,7 @@ def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
 
 
 def _sizes(folder: Path, partitions: Partitions) -> Sizes:
-    """Of all texts."""
+    """Return the sizes of all texts."""
     parts = [load_sizes(folder, partition) for partition in range(len(partitions))]
     none = np.zeros(0, np.uint32)
     return Sizes(
@@ -173,7 +173,7 @@ def _sizes(folder: Path, partitions: Partitions) -> Sizes:
 
 
 def _judged(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, groups: Blocks) -> Judged:
-    """What the groups say of the documents; a text that matches no other is its own principal."""
+    """Judge the documents by the groups; a text without a match is its own principal."""
     n = corpus.n_nodes
     principal: U32 = np.arange(n, dtype=np.uint32)
     to_principal, lowest, is_exact = np.ones(n), np.ones(n), np.ones(n, np.bool_)

@@ -1,4 +1,4 @@
-"""Texts → keys: what of a text is sent to where equal keys meet."""
+"""Texts → keys, sent to where equal keys meet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from nearkin.workflows.dedup.searching import Sizes
 
 @dataclass(frozen=True, slots=True)
 class PartitionSizes:
-    """What shingling found of the texts of a partition.
+    """Sizes of the texts of a partition, found by shingling.
 
     Parameters
     ----------
@@ -46,17 +46,17 @@ class PartitionSizes:
 
     @classmethod
     def load(cls, folder: Path, partition: int) -> PartitionSizes:
-        """As `SendBandKeysTask` wrote them."""
+        """Load the sizes that `SendBandKeysTask` wrote."""
         return cls(**load_arrays(_sizes_place(folder, partition)))
 
 
 def load_sizes(folder: Path, partition: int) -> Sizes:
-    """Those of the texts of a partition, without their profiles, which are many times as large."""
+    """Return the sizes without the profiles, which are many times as large."""
     return Sizes(**load_arrays(_sizes_place(folder, partition), ("n_shingles", "n_units")))
 
 
 def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
-    """The shingle sets of the texts at some rows of a chunk, in their order."""
+    """Return the shingle sets of the texts at some rows of a chunk, in the order of the rows."""
     texts = chunk.column("text")
     if len(rows) < len(texts):
         is_wanted = np.zeros(len(texts), np.bool_)
@@ -69,7 +69,7 @@ def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
 class SendBandKeysTask:
     """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet.
 
-    Sizes and short texts stay here, in ``folder``. Where shingles are sampled, `sampling` sends the keys.
+    Sizes and short texts stay in ``folder``. If shingles are sampled, `sampling` sends the keys.
     """
 
     partitions: Partitions
@@ -118,7 +118,7 @@ class SendBandKeysTask:
         counted: list[Occurrences],
         small: list[tuple[U32, U8, ShingleSets]],
     ) -> None:
-        """The keys of long texts; short ones are added to ``small``, and their shingles to ``counted``."""
+        """Add the keys of long texts; add short texts to ``small``, and their shingles to ``counted``."""
         is_small = keys.is_small(sets)
         if is_small.any():
             small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
@@ -158,7 +158,7 @@ class SendPrefixesTask:
 
 
 def leading(folder: Path, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8]:
-    """The rarest shingles of the small texts of a partition; of each its text, the size of it, and its sides."""
+    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides."""
     place = _small_place(folder, partition)
     if not place.exists():
         none = np.zeros(0, np.uint32)
@@ -171,7 +171,7 @@ def leading(folder: Path, partition: int, prefixes: Prefixes) -> tuple[U64, U32,
 
 
 def n_leading(folder: Path, n_partitions: int, prefixes: Prefixes) -> int:
-    """How many rare shingles `leading` gives of all partitions."""
+    """Return the number of rare shingles of `leading` over all partitions."""
     n = 0
     for place in filter(Path.exists, (_small_place(folder, partition) for partition in range(n_partitions))):
         n += int(prefixes.lengths(load_arrays(place, ["sizes"])["sizes"]).sum())
@@ -179,7 +179,7 @@ def n_leading(folder: Path, n_partitions: int, prefixes: Prefixes) -> int:
 
 
 def counts_place(folder: Path) -> Path:
-    """Where it stands how often each shingle of short texts occurs."""
+    """Return the file of the counts of the shingles of short texts."""
     return folder / "counts.npy"
 
 

@@ -1,4 +1,4 @@
-"""Keys → candidates: the texts that have a key in common meet, and those of a skewed key meet its first ones."""
+"""Keys → candidates: texts that share a key meet; those of a skewed key meet only its first texts."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.sample_search import SampleKeys
 
 HOT_LENGTH = 1 << 20
-"""More entries of one key than this are not brought to one task."""
+"""Maximum number of entries of one key that are sent to one task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """Candidates on a cluster.
+    """Candidates found on a cluster.
 
     Parameters
     ----------
     pairs : Blocks
-        `PAIRS`, some of them more than once.
+        `PAIRS`, some of them repeated.
     n_not_compared : int
         See `workflows.dedup.searching.Runs`.
     """
@@ -86,7 +86,7 @@ def link_all(
 
 
 def _save_counts(linked: Blocks, folder: Path) -> bool:
-    """Write down how often each shingle occurs; whether there is any."""
+    """Write the count of each shingle; return whether there are any."""
     buckets, n = OCCURRENCES.joined(linked.of(OCCURRENCES.stream).collected())
     if len(buckets):
         save_array(counts_place(folder), Occurrences.summed(buckets, n).dense())
@@ -95,7 +95,7 @@ def _save_counts(linked: Blocks, folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LinkEntriesTask:
-    """Pair the texts that have a key in common; those of skewed keys are set aside."""
+    """Pair the texts that share a key; set aside those of skewed keys."""
 
     partitions: Partitions
     meetings: EntryMeetings
@@ -116,7 +116,7 @@ class LinkEntriesTask:
     def _linked(
         self, band: int, marks: Sequence[Column], keys: U64, nodes: U32, sizes: U32, sides: U8
     ) -> Iterator[Block]:
-        """Pairs of one band, and its skewed keys: those of many entries, and those of which entries did not travel."""
+        """Yield the pairs of one band, and its skewed keys: with many entries, or with entries that stayed in place."""
         leads_first = np.argsort(sides & FOLLOWS, kind="stable").astype(np.uint32)
         keys, order = sort_entries(keys[leads_first], leads_first)
         found, starts, lengths = _runs(keys)
@@ -135,7 +135,7 @@ class LinkEntriesTask:
             yield from pairs_in_partition(self.partitions, *texts_of_entries(nodes, pairs))
 
     def _told(self, band: int, keys: U64, lengths: I64, n_leads: I64) -> Iterator[Block]:
-        """How many texts have each skewed key, and how many of them lead, where any does."""
+        """Yield the number of texts of each skewed key, and of leading ones among them if there are any."""
         found, of_key = np.unique(keys, return_inverse=True)
         lengths, n_leads = (np.bincount(of_key, n, len(found)).astype(np.int64) for n in (lengths, n_leads))
         is_led = n_leads > 0
@@ -148,6 +148,6 @@ class LinkEntriesTask:
 
 
 def _runs(keys: U64) -> tuple[U64, I64, I64]:
-    """Each key of a sorted array, where it begins, and how often it occurs."""
+    """Return each key of a sorted array, its start, and its number of occurrences."""
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
     return keys[starts], starts, np.diff(np.append(starts, len(keys)))

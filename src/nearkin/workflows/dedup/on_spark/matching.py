@@ -1,4 +1,4 @@
-"""Texts in the partition → matches: what a run over files and one over a data frame have in common."""
+"""Texts in partitions → matches: the steps shared by runs over files and over data frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nearkin.workflows.dedup.plans import Plan, plan_in_words, plan_search
 
 @dataclass(frozen=True, slots=True)
 class ClusterMatches:
-    """Matches on a cluster, and how they were found.
+    """Matches found on a cluster, with the plan and the counts of the search.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class ClusterMatches:
     blocks : Blocks
         `MATCHES`, each in the partition of one of its texts, and `CANDIDATES`.
     n_candidates : int
-        Pairs that were verified.
+        Number of verified pairs.
     n_not_compared : int
         See `workflows.dedup.searching.Runs`.
     """
@@ -58,14 +58,14 @@ def match_texts(
     stages : Stages
     partitions : Partitions
     counted : sequence of two int64 arrays, shape (n_partitions,)
-        The columns of `COUNTED`.
+        Columns of `COUNTED`.
     folders : tuple of two Paths
-        Where the texts of partitions stand, and where their sizes and keys come.
+        Folder of the texts of the partitions, and folder for their sizes and keys.
     options : DedupOptions
     is_against : bool
-        Pairs go across only.
+        Whether pairs go across only.
     planning : context manager
-        Entered while the search is planned; the plan is reported to its progress.
+        Entered while the search is planned; its progress receives the plan.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Ids of documents that lie elsewhere: asked for by row, and sent."""
+"""Ids of documents of other partitions: asked for by row, and sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROWS_A_BLOCK = 100_000
 
 
 def asked(partitions: Partitions, rows: Column, reply_to: Column) -> Iterator[Block]:
-    """Ask for the ids of rows that are not in the partition where they are wanted."""
+    """Ask for the ids of rows of other partitions."""
     is_foreign = rows != NO_ROW
     is_foreign[is_foreign] = partitions.at(rows[is_foreign]) != reply_to[is_foreign]
     wanted = np.unique(reply_to[is_foreign].astype(np.uint64) << np.uint64(32) | rows[is_foreign])
@@ -31,7 +31,7 @@ def asked(partitions: Partitions, rows: Column, reply_to: Column) -> Iterator[Bl
 
 @dataclass(frozen=True, slots=True)
 class SendIdsTask:
-    """Send the ids that are asked for; whatever else is here stays."""
+    """Send the requested ids; other blocks stay."""
 
     partitions: Partitions
 
@@ -55,23 +55,23 @@ class SendIdsTask:
 
 
 def partition_ids(partitions: Partitions, partition: int) -> pa.LargeStringArray:
-    """The ids of all documents of a partition."""
+    """Return the ids of all documents of a partition."""
     columns = [chunk.column("doc_id") for chunk in partitions.chunks(partition)]
     return pa.chunked_array(columns, pa.large_string()).combine_chunks()
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The ids of the documents of a partition, and of those that were asked for.
+    """Ids of the documents of a partition, and of those requested.
 
     Parameters
     ----------
     start, end : int
-        Rows of the partition.
+        Range of rows of the partition.
     rows : uint32 array, shape (n_foreign,)
-        Others, in rising order.
+        Rows of other partitions, ascending.
     ids : Array, shape (end - start + n_foreign,)
-        None where documents are called after their row.
+        None if documents are named after their row.
     """
 
     start: int
@@ -81,7 +81,7 @@ class Names:
 
     @classmethod
     def in_partition(cls, partitions: Partitions, partition: int, blocks: Sequence[Block], *, has_ids: bool) -> Names:
-        """From what came."""
+        """Collect the ids from the received blocks."""
         chunks = partitions.chunks(partition)
         start, end = chunks[0].start, chunks[-1].end
         if not has_ids:
@@ -95,7 +95,7 @@ class Names:
         return cls(start, end, table["row"].to_numpy(), ids)
 
     def at(self, rows: U32) -> pa.LargeStringArray:
-        """The ids of rows; null for NO_ROW."""
+        """Return the ids of rows; null for NO_ROW."""
         is_none = rows == NO_ROW
         if self.ids is None:
             numbers = pa.array(rows.astype(np.int64) + 1, mask=is_none).cast(pa.large_string())

@@ -1,4 +1,4 @@
-"""Where documents lie: files of the spool, several of them a partition, which one task works on."""
+"""Partitions of the documents: groups of spool files, one per task."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
 
 MAX_PARTITION_BYTES, MIN_PARTITION_BYTES = 192 << 20, 16 << 20
-"""Sizes of a partition: large, since a task costs some 0.1 s; small enough for the sets of its texts in memory."""
+"""Sizes of a partition: large, since a task costs some 0.1 s; small enough to hold the sets of its texts in memory."""
 _PARTITIONS_PER_CORE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partitions:
-    """Consecutive files of the spool, a partition each.
+    """Consecutive files of the spool, grouped into partitions.
 
     Parameters
     ----------
     spool : Spool
     parts, numbers : uint32 arrays, shape (n_chunks,)
-        Which file of the spool each chunk is.
+        Number of each chunk's file in the spool.
     starts : int64 array, shape (n_chunks + 1,)
-        The row with which each begins.
+        First row of each chunk.
     first_chunk : int64 array, shape (n_partitions + 1,)
     n_inputs : int
         Rows below this are documents to clean.
@@ -46,17 +46,17 @@ class Partitions:
 
     @classmethod
     def of(cls, work: Path, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Partitions:
-        """From what reading told; the first ``n_input_parts`` inputs hold the documents to clean.
+        """Make the partitions from the results of reading; the first ``n_input_parts`` inputs are to be cleaned.
 
-        There are partitions for so many tasks at a time, if there are as many documents. No result depends on it, but
-        whatever is kept in ``work`` does: a run that goes on there has the partitions that were cut first.
+        There are enough partitions for the number of tasks at a time, if there are as many documents. No result
+        depends on it, but files kept in ``work`` do: a resumed run there uses the original partitions.
 
         Raises
         ------
         SourceError
-            More documents than rows can be numbered.
+            There are more documents than rows can number.
         RunError
-            Partitions that were kept are of other files.
+            The kept partitions are of other files.
         """
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         check_not_too_many(int(n_documents.sum()))
@@ -87,26 +87,26 @@ class Partitions:
 
     @property
     def n_documents(self) -> int:
-        """All of them."""
+        """Return the number of all documents."""
         return int(self.starts[-1])
 
     def at(self, rows: U32) -> I64:
-        """The partition of each row."""
+        """Return the partition of each row."""
         bounds = self.starts[self.first_chunk[1:]]
         return np.searchsorted(bounds, rows, side="right")
 
     def start(self, partition: int) -> int:
-        """The first row of a partition."""
+        """Return the first row of a partition."""
         return int(self.starts[self.first_chunk[partition]])
 
     def chunks(self, partition: int | None = None) -> tuple[Chunk, ...]:
-        """The files of a partition, or all of them."""
+        """Return the files of a partition, or all files."""
         if partition is None:
             return self.chunks_between(0, len(self.parts))
         return self.chunks_between(*self.first_chunk[partition : partition + 2].tolist())
 
     def chunks_between(self, first: int, after: int) -> tuple[Chunk, ...]:
-        """Some files, by their numbers among all."""
+        """Return files by their numbers."""
         return tuple(
             Chunk(
                 self.spool.place(int(self.parts[i]), int(self.numbers[i])),
@@ -118,10 +118,10 @@ class Partitions:
 
 
 def partition_bytes_of(total_bytes: float, n_at_a_time: int) -> int:
-    """How large partitions are, where so many tasks run at a time."""
+    """Return the size of a partition for the number of tasks that run at a time."""
     return min(max(int(total_bytes) // (_PARTITIONS_PER_CORE * n_at_a_time), MIN_PARTITION_BYTES), MAX_PARTITION_BYTES)
 
 
 def each_partition(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """A block for each partition, so that a task runs for those of which there is nothing else to tell."""
+    """Yield a block for each partition, so that tasks run also for partitions without other blocks."""
     yield Block("partition", target, b"")

@@ -1,4 +1,4 @@
-"""The sample of texts that a run on a cluster is planned by: the same that one machine looks at."""
+"""Sample of texts by which a run on a cluster is planned, the same as on one machine."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def look(
     ----------
     partitions : Partitions
     counted : sequence of two int64 arrays, shape (n_partitions,)
-        The columns of `COUNTED`.
+        Columns of `COUNTED`.
     texts : Path
-        Where the texts of partitions stand.
+        Folder of the texts of the partitions.
     options : DedupOptions
     is_against : bool
-        Pairs go across only.
+        Whether pairs go across only.
     """
     n_texts, n_mine = counted
     n_nodes, n_of_mine = int(n_texts.sum()), int(n_mine.sum())

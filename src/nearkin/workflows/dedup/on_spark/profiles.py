@@ -1,8 +1,8 @@
-"""What is told of a shingle set in a few bytes, from which follows how many shingles two sets can share at most.
+"""Small profiles of shingle sets, which give an upper limit of the shingles that two sets share.
 
-The shingles of a set are counted in bins, by the upper bits of their hashes. In no bin can two sets share more than the
-lesser of both counts. Unrelated sets lie in their bins by chance, so that the sum of these is far below what a match
-must share: most candidates that are none are told by a twelfth of the bytes of a set, and no match is lost.
+The shingles of a set are counted in bins, by the upper bits of their hashes. In each bin two sets share at most the
+smaller of the two counts. Unrelated sets fill their bins by chance, so that the sum of these is far below the overlap
+of a match: a twelfth of the bytes of a set rules out most unrelated candidates, and no match is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PAIRS_AT_A_TIME = 1 << 14
 
 
 def n_bins_for(mean_shingles: float) -> int:
-    """Bins for sets of about so many shingles: two to a bin, a power of two.
+    """Return the number of bins for sets of about ``mean_shingles``: two shingles per bin, a power of two.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def n_bins_for(mean_shingles: float) -> int:
 
 
 def profiles_of(sets: ShingleSets, n_bins: int) -> U8:
-    """The counts of each set, shape (n_sets, n_bins); a bin is full at 255.
+    """Return the counts of each set, shape (n_sets, n_bins); a bin is full at 255.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def profiles_of(sets: ShingleSets, n_bins: int) -> U8:
 
 
 def most_common(profiles: U8, left: I64, right: I64) -> tuple[I64, Bool]:
-    """How many shingles each pair of sets can share at most, and for which pairs that is not known.
+    """Return the maximum number of shingles that each pair of sets can share, and the pairs for which it is unknown.
 
     Parameters
     ----------
@@ -66,5 +66,5 @@ def most_common(profiles: U8, left: I64, right: I64) -> tuple[I64, Bool]:
         some = slice(start, start + _PAIRS_AT_A_TIME)
         lesser = np.minimum(profiles[left[some]], profiles[right[some]])
         most[some] = lesser.sum(axis=1, dtype=np.uint32)
-        is_unknown[some] = lesser.max(axis=1, initial=0) == _FULL  # both bins are full: nobody knows how full
+        is_unknown[some] = lesser.max(axis=1, initial=0) == _FULL  # both bins are full, so the counts are unknown
     return most, is_unknown

@@ -55,7 +55,7 @@ class ReadInputTask:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (of the driver, by way of Spark, which sends tasks so itself)
+        first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
         notes = Notes()
         read = read_one(
             target,
@@ -67,7 +67,7 @@ class ReadInputTask:
             threads=1,
             progress=notes,
         )
-        given.checked()  # lines of a file that changed meanwhile are another's
+        given.checked()  # lines of a file that changed are of other documents
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []
         for path in paths:
@@ -77,8 +77,8 @@ class ReadInputTask:
         if sum(n_documents) != read.n_documents or numbers != list(range(len(numbers))):
             raise EngineError(
                 f"{self.spool.path} shows {counted(sum(n_documents), 'document')}, and {read.n_documents:,} were "
-                "written: some of its files are gone, or this worker does not see them yet. Run the same command with "
-                "--resume to continue; if files are gone, with --overwrite."
+                "written: files are missing, or this worker does not see them yet. Run the same command with "
+                "--resume to continue; if files are missing, with --overwrite."
             )
         yield from notes.blocks(target, target=target)
         yield from INPUTS.packed(target, np.array([read.id_kind]))

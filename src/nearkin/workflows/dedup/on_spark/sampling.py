@@ -1,4 +1,4 @@
-"""Sampled and rare shingles → entries: what texts of which one may contain the other are found by."""
+"""Sampled and rare shingles → entries by which texts are found if one may contain the other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def send_samples(
     meetings: EntryMeetings,
     linking: Task,
 ) -> Blocks:
-    """What ``linking`` makes of the entries of all texts, once the sizes of all are known."""
+    """Send the entries of all texts to ``linking``, once the sizes of all are known."""
     n_keys = n_leading(folder, len(partitions), keys.prefixes)
     place = folder / "lead-bits.npy"
     if n_keys:
@@ -55,7 +55,7 @@ def send_samples(
 
 @dataclass(frozen=True, slots=True)
 class ListLeadingTask:
-    """Tell which shingles the small texts of a partition lead with."""
+    """List the shingles with which the small texts of a partition lead."""
 
     folder: Path
     keys: SampleKeys
@@ -102,6 +102,6 @@ class SendSampledTask:
 
 
 def _of_texts(nodes: U32, sizes: U32, sides: U8, wanted: U32) -> tuple[U32, U8]:
-    """The size and the sides of some of the texts, which are in rising order."""
+    """Return the size and the sides of some of the texts, which are ascending."""
     at = np.searchsorted(nodes, wanted)
     return sizes[at], sides[at]

@@ -1,4 +1,4 @@
-"""Candidates → those that may be matches: told by profiles, which are a fraction of the sets."""
+"""Candidates → possible matches, selected by profiles, which are a fraction of the size of the sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class AskProfilesTask:
-    """Each pair once; ask for what is to be known of its right text."""
+    """Keep each pair once, and ask for the profile of its right text."""
 
     partitions: Partitions
 
@@ -41,7 +41,7 @@ class AskProfilesTask:
 
 @dataclass(frozen=True, slots=True)
 class SendProfilesTask:
-    """Send profiles to where they are asked for; whatever else is here stays."""
+    """Send the requested profiles; other blocks stay."""
 
     texts: Path
     sizes: Path
@@ -64,7 +64,7 @@ class SendProfilesTask:
 
 @dataclass(frozen=True, slots=True)
 class ScreenCandidatesTask:
-    """Let those candidates pass that may be matches, and ask for the sets of their right texts."""
+    """Keep the candidates that may be matches, and ask for the sets of their right texts."""
 
     partitions: Partitions
     texts: Path
@@ -88,7 +88,7 @@ class ScreenCandidatesTask:
         yield from _wanted(self.partitions, target, right[passes])
 
     def _known(self, target: int, blocks: Sequence[Block]) -> tuple[U32, U32, U8]:
-        """Of the texts that are here, and those that came: which, how many shingles, profiles."""
+        """Return rows, numbers of shingles and profiles of the texts of this partition and of those received."""
         texts, sizes = PartitionTexts.load(self.texts, target), PartitionSizes.load(self.sizes, target)
         (nodes, n_shingles), came = PROFILES.joined(blocks, np.uint8)
         n_bins = sizes.profiles.shape[1]
@@ -100,7 +100,7 @@ class ScreenCandidatesTask:
 
 
 def _wanted(partitions: Partitions, target: int, right: U32) -> Iterator[Block]:
-    """Ask for texts that are not in the partition here."""
+    """Ask for texts of other partitions."""
     wanted = np.unique(right)
     partition = partitions.at(wanted)
     is_elsewhere = partition != target

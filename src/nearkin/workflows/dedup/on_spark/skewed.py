@@ -1,7 +1,7 @@
-"""Keys that very many texts have → candidates: each of the texts is compared with the most preferred ones of its key.
+"""Keys of very many texts → candidates: each text is compared with the most preferred texts of its key.
 
-How many these are is decided over all skewed keys of a band, as on one machine. The texts of a hot key, which are too
-many for a task, are spread over all of them; its most preferred ones are found first, and are known to every task.
+Their number is decided over all skewed keys of a band, as on one machine. The texts of a hot key, too many for one
+task, are spread over all tasks; its most preferred texts are found first, and sent to every task.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ def link_skewed(
     linked : Blocks
         `PAIRS` of the other keys; `SKEWED`, `LENGTHS` and `HOT`.
     texts, folder : Path
-        Where the texts of partitions stand, and the entries that stayed there.
+        Folders of the texts of the partitions, and of the entries that stayed there.
     ratio : float
         See `Linking`.
 
     Returns
     -------
     pairs : Blocks
-        `PAIRS` of all keys, some of them more than once.
+        `PAIRS` of all keys, some of them repeated.
     n_not_compared : int
-        Pairs with a common key that are left out.
+        Number of skipped pairs that share a key.
     """
     pairs, max_pivots = linked.of(PAIRS.stream), _max_pivots(linked, meetings)
     if not max_pivots:
@@ -91,7 +91,7 @@ def link_skewed(
 
 
 def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
-    """Up to which length skewed keys of each band are compared in full."""
+    """Return the length up to which skewed keys of each band are compared in full."""
     band, length, n_leads, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
     max_pivots = {}
     for one in np.unique(band).tolist():
@@ -102,7 +102,7 @@ def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
 
 
 def _ranked(texts: Path, folder: Path, partition: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
-    """The skewed entries of a partition: those that stayed, and those that came back; columns of `RANKED`."""
+    """Return the skewed entries of a partition, those that stayed and those received; columns of `RANKED`."""
     stayed, came = load_skewed(folder, partition), SKEWED.joined(blocks)
     columns = [np.concatenate(pair) for pair in zip(stayed, came, strict=True)]
     of_partition = PartitionTexts.load(texts, partition)
@@ -112,7 +112,7 @@ def _ranked(texts: Path, folder: Path, partition: int, blocks: Sequence[Block]) 
 
 @dataclass(frozen=True, slots=True)
 class PreferInPartitionTask:
-    """The most preferred entries of each hot key in a partition."""
+    """Find the most preferred entries of each hot key in a partition."""
 
     texts: Path
     folder: Path
@@ -125,7 +125,7 @@ class PreferInPartitionTask:
 
 @dataclass(frozen=True, slots=True)
 class PreferOfAllTask:
-    """The most preferred entries of each hot key, of those of all partitions."""
+    """Find the most preferred entries of each hot key over all partitions."""
 
     hot: HotKeys
 
@@ -136,7 +136,7 @@ class PreferOfAllTask:
 
 @dataclass(frozen=True, slots=True)
 class SendHotEntriesTask:
-    """Send skewed entries to where those of their key meet; those of hot keys anywhere."""
+    """Send skewed entries to where those of their key meet, and those of hot keys to any task."""
 
     texts: Path
     folder: Path
@@ -154,7 +154,7 @@ class SendHotEntriesTask:
 
 @dataclass(frozen=True, slots=True)
 class PairHotTextsTask:
-    """Pair the texts of skewed keys, in long runs each with the first ones only."""
+    """Pair the texts of skewed keys; in long runs only with the first texts."""
 
     partitions: Partitions
     max_pivots: dict[int, int]
@@ -185,7 +185,7 @@ class PairHotTextsTask:
     def _linked(
         self, columns: Sequence[Column], order: U32, max_pivots: int, n_not_compared: list[int], tally: Tally
     ) -> Iterator[Block]:
-        """Pairs of the entries in this order; how many were left out is added to the list, and texts to the tally."""
+        """Yield the pairs of entries in this order; add the skipped pairs to the list, and texts to the tally."""
         _, keys, nodes, sizes, sides, *_ = columns
         linking = Linking(sizes, sides, self.min_size_ratio, max_pivots)
         for pairs, n in linking.link(keys[order], order):

@@ -1,4 +1,4 @@
-"""What tasks tell one another: the columns of each stream."""
+"""Streams between tasks: the columns of each."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ SUSPECTS = Layout("suspects", (("row", "<u4"),))
 TEXTS = Layout("texts", (("first", "<u4"), ("best", "<u4"), ("code", "<u8"), ("n_documents", "<u4"), ("sides", "|u1")))
 """Distinct texts: the first and the most preferred row of each."""
 COPIES = Layout("copies", (("row", "<u4"), ("first", "<u4")))
-"""Rows that have the text of an earlier one."""
+"""Rows whose text an earlier row has."""
 COUNTED = Layout("counted", (("n_texts", "<i8"), ("n_mine", "<i8")))
-"""Of a partition: its distinct texts, and those that occur first among the documents to clean."""
+"""Per partition: number of distinct texts, and of those that occur first among the documents to clean."""
 UNREADABLE = Layout("unreadable", (("n", "<i8"), ("first", "<u4")))
-"""Of a chunk of documents: how many of them cannot be read, and the row of the first; where there are some."""
+"""Per chunk with unreadable documents: their number, and the row of the first."""
 ENTRIES = Layout("entries", (("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
-"""Texts under a key; each band has a stream of its own."""
+"""Texts of a key; each band has its own stream."""
 OCCURRENCES = Layout("occurrences", (("bucket", "<u4"), ("count", "<u4")))
-"""How often shingles occur, by the upper bits of their hashes."""
+"""Counts of shingles, by the upper bits of their hashes."""
 LEADS = Layout("leads", (("bit", "<u4"),))
-"""Bits of the shingles that small texts lead with; see `stages.search.containment.LeadKeys`."""
+"""Bits of the shingles with which small texts lead; see `stages.search.containment.LeadKeys`."""
 MARKS = Layout("marks", (("key", "<u8"), ("n", "<i8"), ("n_leads", "<i8")))
-"""How many entries of a skewed key stay in a partition, and how many of these lead; a stream for each band."""
+"""Numbers of entries, and of leading entries, of a skewed key that stay in a partition; a stream for each band."""
 SKEWED = Layout("crowded", (("band", "<u4"), ("key", "<u8"), ("node", "<u4"), ("size", "<u4"), ("sides", "|u1")))
-"""Entries of a key that very many texts have."""
+"""Entries of a key that very many texts share."""
 RANKED = Layout("ranked", (*SKEWED.columns, ("code", "<u8"), ("best", "<u4")))
-"""The same, with what tells which of them are preferred."""
+"""The same, with the values that decide preference."""
 LENGTHS = Layout("lengths", (("band", "<u4"), ("length", "<i8"), ("n_leads", "<i8"), ("n", "<i8")))
-"""How many keys of a band so many texts have, of which so many lead."""
+"""Number of keys of a band by their numbers of texts and of leading texts."""
 HOT = Layout("hot", (("band", "<u4"), ("key", "<u8"), ("length", "<i8"), ("n_leads", "<i8")))
-"""Keys that so many texts have that no task should hold them all."""
+"""Keys with too many texts for one task."""
 NOT_COMPARED = Layout("not compared", (("n_pairs", "<i8"),))
 HOT_RESTS = Layout(
     "hot rests",
@@ -51,13 +51,13 @@ HOT_RESTS = Layout(
         *((name, "<i8") for name in ("n_following", "n_first_following", "n_second_following")),
     ),
 )
-"""Texts of a hot key that are compared with its pivots only; of them, those on one side alone; those that follow."""
+"""Texts of a hot key compared with its pivots only: all, those on one side alone, and those that follow."""
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
 """Candidates, in the partition of their left text; ``tag`` is the component that asks for the pair, 0 if none does."""
 HUBS = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
-"""How many candidates of a task are of a text, if they are more than a few."""
+"""Number of candidates of a text in a task, if more than a few."""
 ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))
-"""Whose shingles are wanted where."""
+"""Texts whose shingles are requested, and by which partition."""
 SETS = Attached("sets", Layout("set rows", (("node", "<u4"), ("n_shingles", "<u4"), ("best", "<u4"), ("code", "<u8"))))
 """Texts with the hashes of their shingles."""
 MATCHES = Layout(
@@ -68,11 +68,11 @@ MATCHES = Layout(
     ),
 )  # fmt: skip
 CANDIDATES = Layout("candidates", (("n_pairs", "<i8"),))
-"""How many different pairs there were."""
+"""Number of distinct pairs."""
 PROFILES = Attached("profiles", Layout("profile rows", (("node", "<u4"), ("n_shingles", "<u4"))))
 """Texts with the counts of `profiles`."""
 MEMBERS = Layout("members", (("node", "<u4"), ("principal", "<u4"), ("principal_best", "<u4"), ("similarity", "<f8")))
-"""Texts that match another, with the text that is the principal of their group, and the row to be kept of it."""
+"""Texts with a match, with the text that is the principal of their group, and its row to keep."""
 GROUPS = Layout(
     "groups",
     (
@@ -80,12 +80,12 @@ GROUPS = Layout(
         ("n_bridges_refused", "<i8"),
     ),
 )  # fmt: skip
-"""Groups of texts that match another; some are of one text."""
+"""Groups of texts with a match; some have one text."""
 VERDICTS = Layout(
     "verdicts",
     (("row", "<u4"), ("principal", "<u4"), ("copy_of", "<u4"), ("similarity", "<f8"), ("reason", "|u1")),
 )
-"""What is said of each document with a text; rows, and an index into `workflows.dedup.outcome.REASONS`."""
+"""Results for each document with a text: rows, and an index into `workflows.dedup.outcome.REASONS`."""
 ROW_PAIRS = Layout(
     "row pairs", (("left", "<u4"), ("right", "<u4"), ("n_common", "<u4"), ("n_left", "<u4"), ("n_right", "<u4"))
 )

@@ -1,4 +1,4 @@
-"""Documents → distinct texts: equal digests meet, and each text is told where it occurs first."""
+"""Documents → distinct texts: equal digests meet, and each text receives the row at which it occurs first."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _PASSED_ON = (COPIES.stream, SUSPECTS.stream, UNREADABLE.stream)
 
 @dataclass(frozen=True, slots=True)
 class PartitionTexts:
-    """The distinct texts of a partition, by the row at which each occurs first: arrays of shape (n_texts,).
+    """Distinct texts of a partition, by the row at which each occurs first: arrays of shape (n_texts,).
 
-    ``best`` is the row to be kept of all that have the text, ``code`` its preference; ``n_documents`` have it.
+    ``best`` is the row to keep of all with the text, ``code`` its preference; ``n_documents`` have the text.
     """
 
     first: U32
@@ -47,14 +47,14 @@ class PartitionTexts:
 
     @classmethod
     def load(cls, folder: Path, partition: int) -> PartitionTexts:
-        """As `WriteTextsTask` wrote them; of a partition without a text there is no file."""
+        """Load the texts that `WriteTextsTask` wrote; a partition without texts has no file."""
         if not _place(folder, partition).exists():
             return cls(*(np.zeros(0, dict(TEXTS.columns)[name]) for name in cls.__slots__))
         stored = load_arrays(_place(folder, partition))
         return cls(*(stored[name] for name in cls.__slots__))
 
     def at(self, nodes: U32) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-        """Where nodes of this partition stand in the arrays."""
+        """Return the places of nodes of this partition in the arrays."""
         return np.searchsorted(self.first, nodes)
 
 
@@ -69,7 +69,7 @@ def find_texts(
 
     The streams are `COUNTED`, `COPIES`, `SUSPECTS` and `UNREADABLE`.
 
-    Without ids of the user's there are no suspects.
+    There are no suspects if the user gives no ids.
     """
     folder.mkdir(exist_ok=True)
     n_meetings = max(stages.n_at_a_time, 1 + partitions.n_documents // _DOCUMENTS_A_TASK)
@@ -85,7 +85,7 @@ def find_texts(
 
 @dataclass(frozen=True, slots=True)
 class SendDigestsTask:
-    """Send the digests of a partition's documents, and the hashes of their ids, to where equals meet."""
+    """Send the digests of a partition's documents, and the hashes of their ids, to where equal ones meet."""
 
     partitions: Partitions
     keep: Keep
@@ -160,7 +160,7 @@ class MatchDigestsTask:
 
 @dataclass(frozen=True, slots=True)
 class WriteTextsTask:
-    """Write the texts of a partition down, in rising order."""
+    """Write the texts of a partition, in ascending order."""
 
     partitions: Partitions
     folder: Path

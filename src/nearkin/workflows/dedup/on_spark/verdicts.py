@@ -1,4 +1,4 @@
-"""Groups → what is said of each document, in its partition."""
+"""Groups → results for each document, in its partition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.workflows.dedup.outcome import EXACT_COPY, NEAR_DUPLICATE, NO_ROW, 
 
 @dataclass(frozen=True, slots=True)
 class ListVerdictsTask:
-    """Tell of all documents that have a text of this partition, and ask for the ids that are to be told with them."""
+    """List the results of all documents with a text of this partition, and ask for the ids that belong to them."""
 
     partitions: Partitions
     texts: Path
@@ -54,7 +54,7 @@ class ListVerdictsTask:
 
 @dataclass(frozen=True, slots=True)
 class PairDocumentsTask:
-    """Matches of texts as pairs of the documents that stand for them, and a pair for each exact copy."""
+    """Return matches of texts as pairs of the documents that represent them, with a pair for each exact copy."""
 
     partitions: Partitions
     texts: Path
@@ -65,7 +65,7 @@ class PairDocumentsTask:
         texts = PartitionTexts.load(self.texts, target)
         copies, firsts = COPIES.joined(blocks)
         best = texts.best[texts.at(firsts)]
-        # the row to be kept may be a copy itself: the others, with the first, are copies of it
+        # the row to keep may be a copy itself: then the others, and the first row, are copies of it
         copies = np.where(copies == best, firsts, copies)
         ones = np.ones(len(copies), np.uint32)
         a, b = np.concatenate([left, copies]), np.concatenate([right, best])

@@ -1,4 +1,4 @@
-"""Candidates → matches: the shingles of one text of each pair travel to the partition of the other."""
+"""Candidates → matches: the shingles of one text of each pair are sent to the partition of the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, MATCHES, 
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 
-_HASHES_A_BLOCK = 1 << 15  # Java keeps larger blocks apart, which costs it
+_HASHES_A_BLOCK = 1 << 15  # Java handles larger blocks separately, which is slower
 
 
 def verify_all(
@@ -31,9 +31,9 @@ def verify_all(
     Parameters
     ----------
     pairs : Blocks
-        `PAIRS`, at the partitions of their left texts.
+        `PAIRS`, in the partitions of their left texts.
     folders : tuple of two Paths
-        Where the texts of partitions stand, and their sizes.
+        Folders of the texts of the partitions, and of their sizes.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def verify_all(
 def compare_all(
     stages: Stages, name: str, pairs: Blocks, partitions: Partitions, texts: Path, options: DedupOptions
 ) -> Blocks:
-    """How similar the texts of each pair are, however little that is."""
+    """Return the similarity of the texts of each pair, without a threshold."""
     n = max(len(partitions), 1)
     return stages.kept(
         name,
@@ -70,7 +70,7 @@ def compare_all(
 
 @dataclass(frozen=True, slots=True)
 class TextSets:
-    """The shingle sets of some texts, and what else matches are to tell of them."""
+    """Shingle sets of some texts, with other columns of matches."""
 
     nodes: U32
     offsets: I64
@@ -82,7 +82,7 @@ class TextSets:
     def in_partition(
         cls, partitions: Partitions, texts: PartitionTexts, partition: int, nodes: U32, options: DedupOptions
     ) -> TextSets:
-        """Of texts of a partition, in rising order, from the spool."""
+        """Read texts of a partition, in ascending order, from the spool."""
         sizes, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
         for chunk in partitions.chunks(partition):
             here = nodes[slice(*np.searchsorted(nodes, [chunk.start, chunk.end]).tolist())]
@@ -95,7 +95,7 @@ class TextSets:
         return cls(nodes, offsets, np.concatenate(hashes), texts.best[at], texts.code[at])
 
     def sent(self, target: int, wanted: U32) -> Iterator[Block]:
-        """Some of the texts, as blocks."""
+        """Yield some of the texts, as blocks."""
         at = np.searchsorted(self.nodes, wanted)
         sizes = self.offsets[at + 1] - self.offsets[at]
         of_block = (np.cumsum(sizes) - sizes) // _HASHES_A_BLOCK
@@ -106,7 +106,7 @@ class TextSets:
 
     @classmethod
     def joined(cls, blocks: Sequence[Block], mine: TextSets) -> TextSets:
-        """Those that came, after those that are here."""
+        """Join the received texts, after those of this partition."""
         (nodes, sizes, best, code), hashes = SETS.joined(blocks, np.uint64)
         offsets = np.concatenate([mine.offsets, mine.offsets[-1] + np.cumsum(sizes, dtype=np.int64)])
         return cls(
@@ -119,7 +119,7 @@ class TextSets:
 
 
 def ranges(starts: I64, sizes: I64) -> I64:
-    """The numbers from each start on, so many of them, one after another.
+    """Return consecutive numbers from each start, ``sizes`` of them, concatenated.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def ranges(starts: I64, sizes: I64) -> I64:
 
 @dataclass(frozen=True, slots=True)
 class SendSetsTask:
-    """Send shingle sets to where they are asked for."""
+    """Send shingle sets to where they are requested."""
 
     partitions: Partitions
     texts: Path
@@ -153,7 +153,7 @@ class SendSetsTask:
 
 @dataclass(frozen=True, slots=True)
 class VerifyPairsTask:
-    """Verify the pairs whose left text is in the partition here; of matches the left text is the lower row."""
+    """Verify the pairs whose left text is in this partition; the left text of a match is the lower row."""
 
     partitions: Partitions
     texts: Path
@@ -179,7 +179,7 @@ class VerifyPairsTask:
 
 
 def _matches(target: int, sets: TextSets, found: Matches, tag: U32, is_match: Bool) -> Iterator[Block]:
-    """Matches of places in ``sets`` as matches of texts."""
+    """Yield matches of places in ``sets`` as matches of texts."""
     found, tag = found.where(is_match), tag[is_match]
     a, b = found.left, found.right
     counts = found.n_common, found.n_left, found.n_right

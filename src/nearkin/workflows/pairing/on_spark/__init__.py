@@ -1,4 +1,4 @@
-"""`nearkin pairs` on a cluster: the same pairs, wherever they are found.
+"""`nearkin pairs` on a cluster: the same pairs as on one machine.
 
 ::
 
@@ -8,7 +8,7 @@
                → signatures, vectors: tiles (a part of the left side beside one of the right)
            → meeting (the pairs of a document on the left) → searching: the pairs, as one machine has them
 
-Sorting and comparing are the two jobs of the article. Work is done in rounds, and what was found so far is kept after
+Sorting and comparing are the two jobs of the article. The work is done in rounds, and the results are saved after
 each.
 
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for

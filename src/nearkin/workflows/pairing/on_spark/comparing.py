@@ -1,4 +1,4 @@
-"""The second job: the signatures of each chunk are compared with those near them; chunks need no others for it."""
+"""Second job: the signatures of each chunk are compared with those near them, independently of other tasks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SENT_AT_ONCE = 1 << 21
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CompareChunkTask:
-    """Compare the signatures of a chunk with one another, and with the last ones of the chunks before it.
+    """Compare the signatures of a chunk with one another, and with the last signatures of the chunks before it.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ class CompareChunkTask:
     sizes : int64 array, shape (n_orders * n_chunks,)
         Signatures of each chunk.
     n_chunks : int
-        Of each order.
+        Chunks of each order.
     window : SlidingWindow
     distance : int
-        Bits in which candidates may differ.
+        Maximum number of bits in which candidates differ.
     meetings : LeftMeetings
-        Where candidates go.
+        Tasks that receive candidates.
     """
 
     vectors: VectorFiles
@@ -66,15 +66,15 @@ class CompareChunkTask:
         for piece in stretches.pieces:
             found.append(stretches.near(piece, self.distance).keys)
             n_found += len(found[-1])
-            if n_found >= _SENT_AT_ONCE:  # the more at once, the larger the blocks
+            if n_found >= _SENT_AT_ONCE:  # sending more at once gives larger blocks
                 yield from self._sent(np.concatenate(found))
                 found, n_found = found[:1], 0
         yield from self._sent(np.concatenate(found))
 
     def _with_those_before(self, chunk: int) -> tuple[U32, U64, int]:
-        """The documents and signatures of a chunk, as many of its order before them as a window reaches, and how many.
+        """Return the documents and signatures of a chunk, preceded by a window of those before it, and their number.
 
-        A chunk may have fewer signatures than a window: then they are of several chunks.
+        If chunks are smaller than a window, those before it are from several chunks.
         """
         parts, n_before = [(chunk, 0)], 0
         first = chunk - chunk % self.n_chunks

@@ -1,6 +1,6 @@
-"""Two data frames of Spark → their similar pairs, in a file of the folder of work.
+"""Two Spark data frames → their similar pairs, in a file of the work folder.
 
-Each partition is read and counted where it is; what follows is done as it is for files.
+Each partition is read and counted in place; the later steps are the same as for files.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrameSide:
-    """A collection.
+    """Collection in a data frame.
 
     Parameters
     ----------
     frame : DataFrame
-        The order of its documents is that of its partitions.
+        Its documents are in the order of its partitions.
     text, doc_id : str, str or None
-        Columns. Without ids documents are called ``left:1``, ``left:2``, …, those of the right side ``right:1``, ….
+        Columns. Without ids documents are named ``left:1``, ``left:2``, …, those of the right side ``right:1``, ….
     """
 
     frame: DataFrame
@@ -65,7 +65,7 @@ class FrameSide:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """That are read."""
+        """Columns that are read."""
         return tuple(dict.fromkeys(name for name in (self.text, self.doc_id) if name is not None))
 
 
@@ -84,12 +84,12 @@ def pair_frames(
     ----------
     sides : (FrameSide, FrameSide)
     table : TranslationTable or None
-        From the language of the left side to that of the right one; None where both are in one.
+        Translates from the language of the left side to that of the right one; None if they have one language.
     options : PairOptions
     pairs : Path
-        The file, of the columns of ``pairs.parquet`` of `nearkin pairs`.
+        File for the pairs, with the columns of ``pairs.parquet`` of `nearkin pairs`.
     work : Path
-        A folder that every executor sees, as an absolute path; it goes when the pairs are there.
+        Absolute path of a folder that every executor can access; deleted once the pairs are written.
     stages : Stages
     meter : Meter
 
@@ -99,7 +99,7 @@ def pair_frames(
         See `nearkin.errors`.
     """
     arrays, resources = work / "arrays", Resources()
-    shutil.rmtree(arrays, ignore_errors=True)  # of a run that was killed
+    shutil.rmtree(arrays, ignore_errors=True)  # left by a run that was killed
     arrays.mkdir(parents=True)
     splits, words = splitting(table)
     left, right = (
@@ -119,7 +119,7 @@ def pair_frames(
 
 
 def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
-    """The pairs of a file, as a data frame of the session of another one."""
+    """Return the pairs of a file, as a data frame in the session of another one."""
     with engine_errors():
         return parquet_reader(frame.sparkSession).parquet(f"file://{path}").drop("left_row", "right_row", "known")
 
@@ -133,7 +133,7 @@ def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) 
 
 
 def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, work: Path, arrays: Path) -> Collected:
-    """Read a collection once; its documents are numbered as its partitions are."""
+    """Read a collection once; its documents are numbered in the order of its partitions."""
     files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
     counting = CountPartitionTask(files, split, name, side.text, side.doc_id)
@@ -148,7 +148,7 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
 
 
 def _numbered(counted: CountedTexts, name: str, *, has_ids: bool) -> CountedTexts:
-    """Documents by their numbers among all, not among those of a partition."""
+    """Number documents among all, rather than within a partition."""
     documents = counted.documents
     lines = pa.array(np.arange(1, documents.num_rows + 1))
     columns = {**{field: documents[field] for field in documents.column_names}, "line": lines}
@@ -159,7 +159,7 @@ def _numbered(counted: CountedTexts, name: str, *, has_ids: bool) -> CountedText
 
 
 def _check_distinct(names: pa.ChunkedArray, column: str, place: str) -> None:
-    """Pairs are told by ids: two documents of a side must not have the same."""
+    """Refuse repeated ids, because pairs are identified by ids."""
     codes: I32 = names.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
     _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
     repeated = np.flatnonzero(firsts[inverse] != np.arange(len(codes)))
@@ -175,9 +175,9 @@ class CountPartitionTask:
     ----------
     files : PartFiles
     split : function
-        From texts to their words.
+        Function from texts to their words.
     name : str
-        Of the side.
+        Name of the side.
     text, doc_id : str, str or None
         Columns.
     """
@@ -198,7 +198,7 @@ class CountPartitionTask:
 
 @dataclass(frozen=True, slots=True)
 class RowsInput:
-    """Rows of a data frame, as they come; see `nearkin.workflows.reading.inputs.Input`."""
+    """Rows of a data frame as they arrive; see `nearkin.workflows.reading.inputs.Input`."""
 
     rows: Iterable[pa.RecordBatch]
     name: str
@@ -207,21 +207,21 @@ class RowsInput:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the side."""
+        """Name of the side."""
         return (self.name,)
 
     @property
     def size_bytes(self) -> int:
-        """Nobody knows."""
+        """0: unknown."""
         return 0
 
     @property
     def can_be_read_again(self) -> bool:
-        """They come once."""
+        """False: the rows arrive once."""
         return False
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Some rows at a time; they are numbered later."""
+        """Yield some rows at a time; they are numbered later."""
         for some in self.rows:
             check_have_ids(some, self.doc_id)
             for batch in read_table(some, text=self.text, doc_id=self.doc_id):

@@ -1,4 +1,4 @@
-"""A cluster as what does the long work of a run."""
+"""Cluster engine for the long work of a run."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from nearkin.workflows.reading.texts import Texts
 
 @contextlib.contextmanager
 def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, meter: Meter) -> Iterator[PairCluster]:
-    """A cluster that is seen to be able to do the work.
+    """Open a cluster, and check that it can do the work.
 
     Parameters
     ----------
     cluster : Cluster
     given : PairInput
     work, arrays : Path
-        Folders that every executor sees: of what the cluster has done so far, and of vectors.
+        Folders that every executor can access: for finished stages, and for vectors.
     meter : Meter
 
     Raises
     ------
     MissingExtraError, EngineError, OutputError
-        It is not.
+        The cluster cannot do the work.
     """
     work, arrays = work.absolute(), arrays.absolute()  # tasks run in other directories
     with writing(work):
@@ -51,7 +51,7 @@ def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, mete
     try:
         with stages_on(cluster, work, meter) as stages:
             yield PairCluster(stages, given, work, arrays, meter.progress)
-    except (InputError, ParameterError):  # the next run will be another one: this one is not gone on with
+    except (InputError, ParameterError):  # the next run will differ, so this one cannot be resumed
         shutil.rmtree(work, ignore_errors=True)
         raise
 
@@ -76,22 +76,22 @@ class PairCluster:
 
     @property
     def about(self) -> Mapping[str, object]:
-        """What the manifest is to say of it."""
+        """Record for the manifest."""
         return self.stages.about
 
     def collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
-        """Each input by one task."""
+        """Read and count a collection, one task per input."""
         reading = self.given.left if side == "left" else self.given.right
         return collect_all(
             self.stages, texts, reading, split, side, work=self.work, arrays=self.arrays, progress=self.progress
         )
 
     def weigh(self, sides: Sequence[ToWeigh]) -> Sequence[WeightedVectors]:
-        """Some documents a task."""
+        """Weigh documents, some per task."""
         return weigh_all(self.stages, sides, work=self.work, arrays=self.arrays)
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
-        """Round by round."""
+        """Search round by round."""
         return search_all(
             self.stages, vectors, way, options.threshold, top=options.top, seed=options.seed, arrays=self.arrays,
             work=self.work,

@@ -1,4 +1,4 @@
-"""What a search for pairs takes on a cluster, by its plan."""
+"""Cluster resources of a search for pairs, by its plan."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nearkin.workflows.pairing.on_spark.searching import PART, n_chunks_of, orde
 from nearkin.workflows.pairing.on_spark.streams import CANDIDATES, PAIRS, entries_of
 
 _ENTRY_BYTES = 8
-"""A term of a vector, and its weight."""
+"""Bytes of a term of a vector, and its weight."""
 
 
 def cluster_needs(question: Question, search: PairSearch, told: Prediction) -> ClusterNeeds:
-    """What `search_all` takes; reading and weighing send nothing but what they are about."""
+    """Return the resources of `search_all`; reading and weighing send no further data."""
     parts = Parts(question.n_left, question.n_right, PART)
     n, words = question.n_documents, -(-search.bits // 64)
     vectors = _ENTRY_BYTES * (question.n_left * question.left_terms + question.n_right * question.right_terms + n)

@@ -16,14 +16,14 @@ from nearkin.workflows.pairing.verifying import Verified, Verifier
 
 @dataclass(frozen=True, slots=True)
 class LeftMeetings:
-    """Which task the pairs of a document on the left meet in.
+    """Tasks in which the pairs of a document on the left meet.
 
     Parameters
     ----------
     n_rows : int
-        On the left.
+        Number of rows on the left.
     size : int
-        Rows of a task.
+        Number of rows per task.
     """
 
     n_rows: int
@@ -33,20 +33,20 @@ class LeftMeetings:
         return max(1, -(-self.n_rows // self.size))
 
     def at(self, keys: U64) -> I64:
-        """The task of each pair."""
+        """Return the task of each pair."""
         return (keys >> np.uint64(32)).astype(np.int64) // self.size
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyCandidatesTask:
-    """Verify the candidates that are here, and keep them with the pairs that are known already.
+    """Verify the candidates of this task, and merge them with the known pairs.
 
     Parameters
     ----------
     vectors : VectorFiles
     threshold : float
     top : int or None
-        Of each document on the left so many pairs at most, the most similar ones.
+        Maximum number of pairs kept per document on the left, the most similar ones.
     """
 
     vectors: VectorFiles
@@ -68,6 +68,6 @@ class VerifyCandidatesTask:
 
 
 def sent(target: int, found: Verified) -> Iterator[Block]:
-    """Pairs that are known, and how many there are."""
+    """Yield the known pairs, and their number."""
     yield from PAIRS.packed(target, found.keys, found.cosines)
     yield from FOUND.packed(target, np.array([len(found.keys)]))

@@ -1,4 +1,4 @@
-"""Which documents a task works on."""
+"""Parts of the documents, on which tasks work."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The documents that have a vector, in parts: those on the left, then those on the right.
+    """Documents with a vector, in parts: those on the left, then those on the right.
 
-    A document is known by its number among all of them.
+    A document is identified by its number among all of them.
 
     Parameters
     ----------
     n_left, n_right : int
-        Documents.
+        Numbers of documents.
     size : int
-        Of a part, at most.
+        Maximum size of a part.
 
     Examples
     --------
@@ -34,37 +34,37 @@ class Parts:
 
     @property
     def n_documents(self) -> int:
-        """Of both sides."""
+        """Number of documents of both sides."""
         return self.n_left + self.n_right
 
     @property
     def n_left_parts(self) -> int:
-        """Parts of the left side, which come first."""
+        """Number of parts of the left side, which come first."""
         return -(-self.n_left // self.size)
 
     @property
     def n_right_parts(self) -> int:
-        """Parts of the right side."""
+        """Number of parts of the right side."""
         return -(-self.n_right // self.size)
 
     def side(self, part: int) -> int:
-        """0 for the left side, 1 for the right one."""
+        """Return 0 for the left side, 1 for the right one."""
         return int(part >= self.n_left_parts)
 
     def documents(self, part: int) -> range:
-        """The numbers of its documents."""
+        """Return the numbers of the documents of a part."""
         if part < self.n_left_parts:
             return range(part * self.size, min((part + 1) * self.size, self.n_left))
         start = self.n_left + (part - self.n_left_parts) * self.size
         return range(start, min(start + self.size, self.n_documents))
 
     def within(self, part: int) -> slice:
-        """The same, counted among those of its side."""
+        """Return the documents of a part, numbered within its side."""
         documents = self.documents(part)
         before = self.side(part) * self.n_left
         return slice(documents.start - before, documents.stop - before)
 
     def tile(self, number: int) -> tuple[int, int]:
-        """A part of the left side and one of the right: of the tiles that cover all pairs the one of this number."""
+        """Return the left and the right part of a tile, among the tiles that cover all pairs."""
         left, right = divmod(number, self.n_right_parts)
         return left, self.n_left_parts + right

@@ -1,4 +1,4 @@
-"""Inputs → counted words: each input is read by one task, by words of its own; the driver numbers the words of all."""
+"""Inputs → counted words: one task reads each input and numbers its own words; the driver renumbers all words."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ def collect_all(
     stages : Stages
     texts : Texts
     reading : ReadingRequest
-        What the user wants to have read.
+        Input requested by the user.
     split : function
-        From texts to their words.
+        Function from texts to their words.
     side : {"left", "right"}
     work, arrays : Path
-        Folders: of what tasks write, which every executor sees, and of what comes of it.
+        Folders: for files of tasks, which every executor can access, and for the joined files.
     progress : Progress
-        It is told what tasks have to say.
+        Receives the messages of tasks.
 
     Raises
     ------
     ParameterError
         A source is a pipe.
     DocumentError, SourceError
-        As on one machine; of several bad documents any may be named.
+        As on one machine; if several documents are unreadable, any may be named.
     """
     inputs = snapshots_of(texts.sources)
     tasks = task_blocks(texts.sources, reading.encoding)
@@ -87,7 +87,7 @@ def collect_all(
 
 
 def joined(parts: Iterable[CountedPart], places: tuple[Path, Path], *, id_kind: IdKind) -> CountedTexts:
-    """Parts in the order of the inputs, by one vocabulary: its words have numbers in the order in which they come."""
+    """Join parts in the order of the inputs, with one vocabulary, whose words are numbered by first occurrence."""
     vocabulary = Vocabulary()
     terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
     sizes, documents = [np.zeros(1, np.int64)], [DOCUMENTS_SCHEMA.empty_table()]
@@ -105,7 +105,7 @@ def joined(parts: Iterable[CountedPart], places: tuple[Path, Path], *, id_kind: 
 
 @dataclass(frozen=True, slots=True)
 class CountedPart:
-    """What one task has counted; numbers of words are its own."""
+    """Counts of one task, with its own numbers of words."""
 
     documents: pa.Table
     words: pa.LargeStringArray
@@ -113,7 +113,7 @@ class CountedPart:
 
 
 def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, progress: Progress) -> CountedTexts:
-    """Read texts, and write what is counted; files that are written twice are whole at any time."""
+    """Read texts and write their counts; a file that is written twice is complete at any time."""
     terms, counts = (published(files.place(number, name), durable=False) for name in ("-terms", "-counts"))
     with terms as terms_aside, counts as counts_aside:
         found = count_texts(texts, split, (terms_aside, counts_aside), threads=1, progress=progress)
@@ -124,7 +124,7 @@ def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, pr
 
 
 def load_part(files: PartFiles, number: int) -> CountedPart:
-    """What `count_part` wrote, mapped into memory."""
+    """Load the counts that `count_part` wrote, mapped into memory."""
     terms, counts = (
         mapped_array(files.place(number, name), kind) for name, kind in (("-terms", np.int32), ("-counts", np.float32))
     )

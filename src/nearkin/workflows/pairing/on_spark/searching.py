@@ -1,4 +1,4 @@
-"""Vectors → pairs, on a cluster: round by round, what was found so far is kept after each."""
+"""Vectors → pairs on a cluster, in rounds; the results are saved after each."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs, check_not_too_many
 
 PART = 1 << 15
-"""Documents that one task signs and sends; a tile is a part of each side."""
+"""Number of documents that one task signs and sends; a tile is a part of each side."""
 _ROWS_A_MEETING = 1 << 11
 _TILES_A_ROUND = 1 << 12
 _CHUNK_BYTES = 64 << 20
 _CHUNK_COMPARISONS = 1 << 31
 _ROUND_BYTES = 32 << 30
-"""Of the chunks of a round, which stand in the folder of work until it is done."""
+"""Maximum bytes of the chunks of a round, which stay in the work folder until it is done."""
 _Round = Callable[[], Blocks]
 
 
@@ -51,17 +51,17 @@ def search_all(
     arrays: Path,
     work: Path,
 ) -> FoundPairs:
-    """All pairs at the threshold that the way finds; see `workflows.pairing.searching.search`.
+    """Return all pairs at the threshold that a method finds; see `workflows.pairing.searching.search`.
 
     Parameters
     ----------
     stages : Stages
     vectors : PairVectors
-        Whose arrays stand in ``arrays``.
+        Vectors whose arrays are in ``arrays``.
     way, threshold, top, seed
         As on one machine.
     arrays, work : Path
-        Folders that every executor sees, as absolute paths: of the vectors, and of what is kept until all is done.
+        Absolute paths of folders that every executor can access: of the vectors, and of saved results.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: Verif
 
 
 def _gathered(found: Blocks | None) -> FoundPairs:
-    """All pairs, here."""
+    """Collect all pairs on the driver."""
     blocks = [] if found is None else found.of(PAIRS.stream, COSTS.stream).collected()
     keys, cosines = PAIRS.joined(blocks)
     n_comparisons, n_candidates = COSTS.joined(blocks)
@@ -111,7 +111,7 @@ def _rounds(
     meetings: LeftMeetings,
     work: Path,
 ) -> Sequence[_Round]:
-    """What begins each round; which work is done in which does not depend on the cluster."""
+    """Yield the first stage of each round; the division into rounds does not depend on the cluster."""
     signatures = None
     if way.method != "vectors":
         signatures = sign_all(stages, files, work / "signatures", RandomProjection(way.bits, seed))
@@ -142,7 +142,7 @@ def _orders(
     meetings: LeftMeetings,
     work: Path,
 ) -> Sequence[_Round]:
-    """Some orders of a sliding window a round: sorted, then compared."""
+    """Yield rounds of some orders of a sliding window, which are sorted, then compared."""
     window, n_documents = SlidingWindow(way.permutations, way.window, seed), files.parts.n_documents
     row_bytes = entries_of(signatures.n_words).row_bytes
     cuts = Cuts.of(window, signatures, n_chunks_of(n_documents, way.window, row_bytes))
@@ -170,24 +170,24 @@ def _orders(
 
 
 def orders_a_round(n_documents: int, row_bytes: int) -> int:
-    """Sorted orders whose chunks stand in the folder of work at the same time, at most."""
+    """Return the maximum number of sorted orders whose chunks are in the work folder at the same time."""
     return max(1, _ROUND_BYTES // (n_documents * row_bytes))
 
 
 def n_chunks_of(n_documents: int, window: int, row_bytes: int) -> int:
-    """How many chunks an order is cut into."""
+    """Return the number of chunks of an order."""
     return -(-n_documents // chunk_size(window, row_bytes))
 
 
 def chunk_size(window: int, row_bytes: int) -> int:
-    """Signatures of a chunk, about: no fewer than a window has, as many are repeated at its head."""
+    """Return the approximate number of signatures of a chunk, at least a window, which is repeated at its head."""
     return max(window, min(_CHUNK_BYTES // row_bytes, _CHUNK_COMPARISONS // window))
 
 
 def _sort(
     stages: Stages, name: str, signatures: SignatureFiles, orders: range, cuts: Cuts, chunks: PartFiles
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Cut some orders into chunks; how many signatures each chunk has."""
+    """Cut some orders into chunks; return the number of signatures of each chunk."""
     n_chunks = len(orders) * cuts.n_chunks
     sorting = SortChunkTask(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
     emitting = SendSignaturesTask(signatures, orders, cuts)
@@ -197,12 +197,12 @@ def _sort(
 
 
 def _chunks(work: Path, number: int) -> Path:
-    """Where the chunks of a round stand."""
+    """Return the folder of the chunks of a round."""
     return work / "chunks" / f"{number:03d}"
 
 
 def _remember(path: Path, way: str) -> None:
-    """What is kept is of one way; another one cannot go on with it."""
+    """Record the method of saved results, or refuse to resume with another one."""
     if path.exists():
         check_same(path, path.read_text(encoding="utf-8"), way)
     else:

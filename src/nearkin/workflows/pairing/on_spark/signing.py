@@ -19,13 +19,13 @@ from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
 
 @dataclass(frozen=True, slots=True)
 class SignatureFiles:
-    """Where the signatures are.
+    """Files of the signatures.
 
     Parameters
     ----------
     files : PartFiles
     parts : Parts
-        A file each.
+        One file per part.
     n_bits : int
     """
 
@@ -35,15 +35,15 @@ class SignatureFiles:
 
     @property
     def n_words(self) -> int:
-        """Of 64 bits, in each signature."""
+        """Number of 64-bit words in each signature."""
         return -(-self.n_bits // 64)
 
     def words(self, part: int) -> U64:
-        """Those of a part, shape (n, n_words), mapped into memory."""
+        """Return the signatures of a part, shape (n, n_words), mapped into memory."""
         return self.files.array(part, ".npy")
 
     def some(self, documents: I64) -> U64:
-        """Those of some documents, which are in rising order."""
+        """Return the signatures of some documents in ascending order."""
         found = [np.zeros((0, self.n_words), np.uint64)]
         for part in range(len(self.parts)):
             own = self.parts.documents(part)
@@ -53,7 +53,7 @@ class SignatureFiles:
         return np.concatenate(found)
 
     def save(self, part: int, words: U64) -> None:
-        """Write those of a part."""
+        """Write the signatures of a part."""
         self.files.save(part, ".npy", words)
 
 
@@ -67,7 +67,7 @@ def sign_all(stages: Stages, vectors: VectorFiles, folder: Path, projection: Ran
 
 @dataclass(frozen=True, slots=True)
 class SignPartTask:
-    """Sign the documents of a part, and write their signatures down; nothing is sent."""
+    """Sign the documents of a part, and write their signatures; nothing is sent."""
 
     vectors: VectorFiles
     files: SignatureFiles

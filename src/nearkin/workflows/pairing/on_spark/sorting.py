@@ -1,6 +1,6 @@
-"""The first job: signatures are sorted by their bits in many orders, and each order is cut into chunks.
+"""First job: signatures are sorted by their bits in many orders, and each order is cut into chunks.
 
-Signatures travel as they are: the order of the bits follows from the number of the order, wherever it is wanted.
+Signatures are sent unchanged: the order of the bits follows from the number of the order.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _SAMPLED_A_CHUNK = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cuts:
-    """Where orders are cut: at some of the signatures of a sample, so that chunks are about as large as one another.
+    """Boundaries of the chunks of orders, from a sample of signatures, so that chunks have similar sizes.
 
     Parameters
     ----------
     window : SlidingWindow
     n_bits : int
     n_chunks : int
-        Of each order.
+        Chunks of each order.
     documents : int64 array, shape (n_sampled,)
     words : uint64 array, shape (n_sampled, n_words)
     """
@@ -44,19 +44,19 @@ class Cuts:
 
     @classmethod
     def of(cls, window: SlidingWindow, signatures: SignatureFiles, n_chunks: int) -> Cuts:
-        """By documents at equal distances."""
+        """Sample documents at equal distances."""
         n_documents = signatures.parts.n_documents
         n = min(n_documents, _SAMPLED_A_CHUNK * n_chunks) if n_chunks > 1 else 0
         documents = np.arange(n) * n_documents // max(n, 1)
         return cls(window, signatures.n_bits, n_chunks, documents, signatures.some(documents))
 
     def chunks(self, number: int, words: U64, documents: I64) -> I64:
-        """The chunk of each of some signatures in one of the orders, shape (n,)."""
+        """Return the chunk of each of some signatures in one of the orders, shape (n,)."""
         if not len(self.documents):
             return np.zeros(len(words), np.int64)
         order = self.window.places(number, self.n_bits, self.words, self.documents)
         cuts = order[np.arange(1, self.n_chunks) * len(order) // self.n_chunks]
-        # they are sorted together, so that ties are broken as they are everywhere; a cut goes before its own document
+        # they are sorted together so that ties are broken as elsewhere; a boundary precedes its own document
         together = self.window.places(
             number,
             self.n_bits,
@@ -96,7 +96,7 @@ class SendSignaturesTask:
 
 @dataclass(frozen=True, slots=True)
 class SortChunkTask:
-    """Sort the signatures of a chunk, and write it down.
+    """Sort the signatures of a chunk, and write them.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ class SortChunkTask:
     n_bits : int
     orders : range
     n_chunks : int
-        Of each order.
+        Chunks of each order.
     files : PartFiles
-        Of the chunks, one order after another.
+        Files of the chunks, one order after another.
     """
 
     window: SlidingWindow

@@ -1,4 +1,4 @@
-"""Every pair, in tiles: a part of the left side beside one of the right. What is found in a tile is verified there."""
+"""Tiles of all pairs: a part of the left side with one of the right. Pairs are verified in their tile."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Tile:
     Parameters
     ----------
     vectors : PairVectors
-        From the first to the last of each part; rows are counted from the first.
+        Vectors from the first to the last of each part; rows are counted from the first.
     rows : (int64 array, int64 array)
-        Of the documents that have a vector.
+        Rows of the documents that have a vector.
     firsts : (int, int)
-        Rows of the first ones.
+        First row of each part.
     """
 
     vectors: PairVectors
@@ -40,7 +40,7 @@ class Tile:
 
     @classmethod
     def of(cls, files: VectorFiles, left: int, right: int) -> Tile:
-        """Two parts."""
+        """Load two parts."""
         vectors = files.opened()
         rows = tuple(files.rows(side)[files.parts.within(part)] for side, part in enumerate((left, right)))
         firsts = int(rows[0][0]), int(rows[1][0])
@@ -52,11 +52,11 @@ class Tile:
 
     @property
     def n_pairs(self) -> int:
-        """Of documents that have a vector."""
+        """Number of pairs of documents that have a vector."""
         return len(self.rows[0]) * len(self.rows[1])
 
     def keys_in_full(self, keys: U64) -> U64:
-        """Keys of rows of the tile as keys of rows."""
+        """Return keys of rows of the tile as keys of all rows."""
         return keys + np.uint64((self.firsts[0] << 32) + self.firsts[1])
 
 
@@ -68,15 +68,15 @@ class SearchTileTask:
     ----------
     vectors : VectorFiles
     signatures : SignatureFiles or None
-        Candidates are pairs of signatures that differ in few bits; None: pairs of vectors whose product is large.
+        If given, candidates are pairs of signatures that differ in few bits; else vectors with a large product.
     distance : int
-        Bits in which signatures may differ.
+        Maximum number of bits in which signatures differ.
     threshold : float
     top : int or None
     first : int
         Number of the first tile of the round.
     meetings : LeftMeetings
-        Where pairs go.
+        Tasks that receive pairs.
     """
 
     vectors: VectorFiles
@@ -106,7 +106,7 @@ class SearchTileTask:
     def _by_signatures(self, signatures: SignatureFiles, tile: Tile, left: int, right: int) -> Iterator[U64]:
         n_left, n_right = (len(rows) for rows in tile.rows)
         stretches = Stretches.of(
-            [np.array(signatures.words(part)) for part in (left, right)],  # kernels do not take what cannot be written
+            [np.array(signatures.words(part)) for part in (left, right)],  # kernels do not accept read-only arrays
             tile.rows,
             [np.arange(n_left), np.arange(n_right)],
             np.zeros(n_left, np.int64),
@@ -117,4 +117,4 @@ class SearchTileTask:
 
 
 def _unseen(n_pairs: int) -> None:
-    """The driver sees tasks end, not what they have done."""
+    """Ignore the progress: the driver sees only that tasks end."""

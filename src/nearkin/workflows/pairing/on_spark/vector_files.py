@@ -1,4 +1,4 @@
-"""Vectors of both collections in files that tasks map: what is pickled for a task is where they are."""
+"""Vectors of both collections in files that tasks map, so that only their places are pickled."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from nearkin.workflows.pairing.weighing import vector_place
 
 @dataclass(frozen=True, slots=True)
 class VectorFiles:
-    """Where the vectors are.
+    """Files of the vectors.
 
     Parameters
     ----------
     folder : Path
-        In which they were made; every executor sees it.
+        Folder of the vectors; every executor can access it.
     fingerprint : str
     facts : (SideFacts, SideFacts)
     parts : Parts
-        Of the documents that have a vector.
+        Parts of the documents that have a vector.
     """
 
     folder: Path
@@ -39,7 +39,7 @@ class VectorFiles:
 
     @classmethod
     def of(cls, vectors: PairVectors, folder: Path, part_size: int) -> VectorFiles:
-        """Put beside the terms and the weights, which are there already, what else tasks need."""
+        """Write the other data that tasks need beside the terms and the weights, which exist already."""
         rows_of_sides = np.flatnonzero(vectors.left.sizes), np.flatnonzero(vectors.right.sizes)
         for side, own, rows in zip(SIDES, (vectors.left, vectors.right), rows_of_sides):
             save_array(_place(folder, f"{side}-vector-offsets"), own.offsets)
@@ -51,7 +51,7 @@ class VectorFiles:
         return cls(folder, vectors.fingerprint, facts, Parts(n_left, n_right, part_size))
 
     def opened(self) -> PairVectors:
-        """All vectors; terms, weights and words are mapped into memory and not copied."""
+        """Return all vectors; terms, weights and words are mapped into memory and not copied."""
         words = mapped_batch(self.folder / "words.arrow")["word"]
         left, right = (self._side(side) for side in SIDES)
         left_facts, right_facts = self.facts
@@ -66,13 +66,13 @@ class VectorFiles:
         )
 
     def rows(self, side: int) -> I64:
-        """The rows of the documents of a side that have a vector."""
+        """Return the rows of the documents of a side that have a vector."""
         return self._array(f"{SIDES[side]}-vector-rows")
 
     def _side(self, side: str) -> WeightedVectors:
         terms = mapped_array(vector_place(self.folder, side, "terms"), np.int32)
         weights = mapped_array(vector_place(self.folder, side, "weights"), np.float32)
-        # not mapped: kernels are compiled for offsets that can be written to, as one machine has them
+        # not mapped: kernels are compiled for writable offsets, as on one machine
         offsets = saved_array(_place(self.folder, f"{side}-vector-offsets")).copy()
         return WeightedVectors(terms, weights, offsets)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Counted words → vectors: some documents a task; the driver puts their vectors one behind another."""
+"""Counted words → vectors: tasks weigh documents, and the driver joins the vectors."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _PARTS_A_TASK = 4
 
 
 def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: Path) -> list[WeightedVectors]:
-    """The vectors of both sides; see `workflows.pairing.weighing.weigh_here`.
+    """Return the vectors of both sides; see `workflows.pairing.weighing.weigh_here`.
 
     Parameters
     ----------
     stages : Stages
     sides : sequence of ToWeigh
-        Whose counts stand in ``arrays``.
+        Sides whose counts are in ``arrays``.
     work, arrays : Path
-        Folders that every executor sees, as absolute paths: of what tasks write, and of what comes of it.
+        Absolute paths of folders that every executor can access: for files of tasks, and for the joined files.
     """
     made = []
     for one in sides:
@@ -48,7 +48,7 @@ def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: P
 
 
 def _give(arrays: Path, one: ToWeigh) -> None:
-    """Put beside the counts what else tasks need."""
+    """Write the other data that tasks need beside the counts."""
     save_array(_offsets(arrays, one.side), one.collected.counts.offsets)
     save_arrays(_weighing(arrays, one.side), one.weighing.as_arrays())
 
@@ -62,24 +62,24 @@ def _weighing(arrays: Path, side: str) -> Path:
 
 
 def _load(files: PartFiles, task: int) -> WeightedVectors:
-    """The vectors of a task, mapped into memory."""
+    """Return the vectors of a task, mapped into memory."""
     terms, weights, sizes = (files.array(task, name) for name in ("-terms.npy", "-weights.npy", "-sizes.npy"))
     return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
 
 
 @dataclass(frozen=True, slots=True)
 class WeighPartTask:
-    """Weigh some documents, and write their vectors down; nothing is sent.
+    """Weigh some documents, and write their vectors; nothing is sent.
 
     Parameters
     ----------
     arrays : Path
-        Where the counts are.
+        Folder of the counts.
     side : {"left", "right"}
     files : PartFiles
-        Of the vectors.
+        Files of the vectors.
     n_documents : int
-        Of a task, at most.
+        Maximum number of documents per task.
     """
 
     arrays: Path
@@ -92,7 +92,7 @@ class WeighPartTask:
         weighing, counts = self._given()
         first = target * self.n_documents
         end = min(first + self.n_documents, len(counts))
-        # in the parts that one machine takes: sums of floats may depend on them
+        # in the same parts as on one machine, because sums of floats may depend on them
         parts = [counts.part(start, min(start + PART, end)) for start in range(first, end, PART)]
         weighed = [weighing.weigh(part) for part in parts]
         for name in ("terms", "weights", "sizes"):
@@ -100,7 +100,7 @@ class WeighPartTask:
         yield from ()
 
     def _given(self) -> tuple[Weighing, TermCounts]:
-        """What `_give` wrote, and the counts, which are mapped into memory."""
+        """Return the data that `_give` wrote, and the counts, which are mapped into memory."""
         weighing = Weighing.of_arrays(load_arrays(_weighing(self.arrays, self.side)))
         terms, counts = (
             mapped_array(place, kind)

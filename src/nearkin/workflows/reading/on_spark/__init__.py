@@ -1,1 +1,1 @@
-"""Reading on a cluster: inputs divided among tasks, the partitions of data frames, and what tasks have to say."""
+"""Reading on a cluster: inputs divided among tasks, partitions of data frames, and messages of tasks."""

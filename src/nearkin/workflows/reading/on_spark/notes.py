@@ -1,4 +1,4 @@
-"""What tasks have to say: it travels with their blocks, and the driver says it in reading order."""
+"""Messages of tasks: they are sent with the blocks, and the driver shows them in reading order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STREAM = "notes"
 
 
 class Notes(Silent):
-    """Progress that keeps what is said.
+    """Progress that stores messages.
 
     Examples
     --------
@@ -26,22 +26,22 @@ class Notes(Silent):
         self.said: list[str] = []
 
     def say(self, message: str) -> None:
-        """Keep it."""
+        """Store a message."""
         self.said.append(message)
 
     def blocks(self, number: int, *, target: int) -> Iterator[Block]:
-        """What was said of the input of a number, if anything."""
+        """Yield the messages about the input of a number, if any."""
         if self.said:
             yield Block(_STREAM, target, json.dumps([number, self.said]).encode())
 
 
 def passed_on(blocks: Sequence[Block]) -> Iterator[Block]:
-    """The notes among some blocks."""
+    """Yield the notes among some blocks."""
     yield from (block for block in blocks if block.stream == _STREAM)
 
 
 def tell(blocks: Sequence[Block], progress: Progress) -> None:
-    """Say the notes among some blocks."""
+    """Show the notes among some blocks."""
     for _, said in sorted(json.loads(bytes(block.data)) for block in passed_on(blocks)):
         for message in said:
             progress.say(message)

@@ -1,4 +1,4 @@
-"""The partitions of a data frame: a task reads each where it is."""
+"""Partitions of a data frame, each read by a task in place."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from nearkin.errors import ParameterError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_OR_LEAVE_OUT = "Choose another column, or omit id: rows are numbered then."
+_OR_LEAVE_OUT = "Choose another column, or omit id to number the rows."
 
 
 def read_partitions(
     frame: DataFrame, read: Callable[[int, Iterator[pa.RecordBatch]], Iterator[Block]], columns: Sequence[str] = ()
 ) -> Blocks:
-    """What ``read`` makes of the number of each partition and its rows; of those without rows it is not asked.
+    """Apply ``read`` to the number and the rows of each partition, except those without rows.
 
     Parameters
     ----------
     frame : DataFrame
     read : function
     columns : sequence of str
-        That it needs; by default all.
+        Columns that ``read`` needs; default: all.
     """
     names = frame.columns
     needed = [names.index(name) for name in columns] or list(range(len(names)))
@@ -37,7 +37,7 @@ def read_partitions(
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
-        # as a column, spark_partition_id(), Spark may compute it where rows are not in their partitions yet
+        # Spark may compute the column spark_partition_id() before rows are in their partitions
         part = cast("TaskContext", TaskContext.get()).partitionId()
         rows = (batch.rename_columns([names[i] for i in needed]) for batch in batches if batch.num_rows)
         first = next(rows, None)
@@ -46,16 +46,16 @@ def read_partitions(
                 yield as_batch([block])
 
     with engine_errors():
-        # mapInArrow takes a column named a.b for one inside of a, and no two of one name
+        # mapInArrow treats a column a.b as a field of a, and refuses equal names
         numbered = frame.toDF(*map(str, range(len(names)))).select(*map(str, needed))
         return Blocks(numbered.mapInArrow(run, COLUMNS))
 
 
 def attempt() -> int:
-    """The number of this attempt at a task, which no other attempt at any task has.
+    """Return a number of this attempt at a task, unique among all attempts.
 
-    Rows may come in another order each time: what a lost executor, or a second copy of the task, still writes must not
-    mix with the files of the attempt that counts.
+    Rows may have another order each time: the files of a lost executor, or of a second copy of the task, must not be
+    mixed with those of the attempt that counts.
     """
     from pyspark import TaskContext
 
@@ -63,15 +63,15 @@ def attempt() -> int:
 
 
 def check_have_ids(rows: pa.RecordBatch, column: str | None) -> None:
-    """ParameterError where some rows have none in the column of ids."""
+    """Raise ParameterError if rows have no id."""
     if column is not None and rows[column].null_count:
-        raise ParameterError(f"Ids must be different, and in column {column!r} some rows have none. {_OR_LEAVE_OUT}")
+        raise ParameterError(f"Ids must be unique, and in column {column!r} some rows have none. {_OR_LEAVE_OUT}")
 
 
 def repeated_ids(column: str, repeated: Sequence[tuple[int, int]], place: str = "") -> ParameterError:
-    """What to say of rows whose ids earlier rows have, too; ``place`` is the data frame, where there are two."""
+    """Return the error for rows whose ids earlier rows have; ``place`` is the data frame, if there are two."""
     row, earlier = repeated[0]
     return ParameterError(
-        f"Ids must be different, and in column {column!r}{place} {len(repeated):,} come again: that of row {row + 1:,} "
+        f"Ids must be unique, and in column {column!r}{place} {len(repeated):,} are repeated: that of row {row + 1:,} "
         f"is that of row {earlier + 1:,}. {_OR_LEAVE_OUT}"
     )

@@ -1,4 +1,4 @@
-"""What one task reads: an input, if the worker sees the very files that the driver found."""
+"""Input of one task, checked to be the files that the driver found."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Files = FileInput | LooseFilesInput
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as a machine sees it.
+    """File as a machine sees it.
 
     Parameters
     ----------
     size_bytes : int
     changed_s : int
-        When it was last changed, in whole seconds since 1970: not every file system tells more.
+        Time of the last change, in whole seconds since 1970, because some file systems store no fractions.
     is_readable : bool
     """
 
@@ -32,7 +32,7 @@ class Seen:
 
     @classmethod
     def of(cls, path: str) -> Seen | None:
-        """None: there is no such file."""
+        """Return None if there is no such file."""
         try:
             found = os.stat(path)
         except OSError:
@@ -44,14 +44,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """An input with its files as the driver saw them.
+    """Input with its files as the driver saw them.
 
     Parameters
     ----------
     one : Files
-        Its paths are absolute: a task runs in another directory.
+        Its paths are absolute, because a task runs in another directory.
     seen : tuple of Seen or None
-        Each of its files.
+        Facts about each of its files.
     """
 
     one: Files
@@ -59,7 +59,7 @@ class TaskInput:
 
     @classmethod
     def of(cls, one: Files) -> TaskInput:
-        """An input as this machine sees it."""
+        """Record an input as this machine sees it."""
         if isinstance(one, LooseFilesInput):
             one = replace(one, sources=tuple(map(_absolute, one.sources)))
         else:
@@ -68,17 +68,17 @@ class TaskInput:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Its files."""
+        """Sources of the input."""
         return _sources(self.one)
 
     def checked(self) -> Files:
-        """The input, to be read on this machine.
+        """Return the input for reading on this machine.
 
         Raises
         ------
         SourceError
-            A file is not what it was on the driver. Without this a folder that is not there would be a folder of
-            documents that cannot be read.
+            A file differs from the driver's. Without this check a missing folder would look like a folder of
+            unreadable documents.
         """
         for source, expected in zip(self.sources, self.seen, strict=True):
             found = Seen.of(source.path)
@@ -101,5 +101,5 @@ def _absolute(source: Source) -> Source:
 
 def _unlike(found: Seen | None) -> str:
     if found is None:
-        return "there is none"
+        return "it does not exist"
     return "its size or modification time differs" if found.is_readable else "permission denied"

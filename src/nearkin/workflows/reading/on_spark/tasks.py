@@ -1,4 +1,4 @@
-"""The inputs of tasks: what each of them reads, and what only this machine can read."""
+"""Inputs of tasks, and inputs that only this machine can read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILES_A_TASK = 2048
 
 
 def check_can_be_shared(sources: Sequence[Source]) -> None:
-    """Check that other machines can read the input, and a second time where one of them was lost.
+    """Check that other machines can read the input, again if one of them is lost.
 
     Raises
     ------
@@ -32,23 +32,23 @@ def check_can_be_shared(sources: Sequence[Source]) -> None:
             what = "is a collection" if source.format == "collection" else "holds the results of a run"
             raise ParameterError(
                 f"With --engine spark every worker reads the input, and {source.name} {what}, which only one machine "
-                "reads. Name files instead: nearkin dedup with --write-kept writes some."
+                "can read. Name files instead; nearkin dedup --write-kept writes files."
             )
         if is_pipe(source):
             raise pipe_of_this_machine(source.path)
 
 
 def pipe_of_this_machine(path: str) -> ParameterError:
-    """What to say of a pipe, or of standard input."""
+    """Return the error for a pipe, or for standard input."""
     name = "standard input" if path == STDIN else path
     return ParameterError(
         f"With --engine spark every worker reads the input, and {name} is a pipe of this machine. Save it to a file on "
-        "a disk that all of them see."
+        "a disk that all workers can read."
     )
 
 
 def split(inputs: Sequence[Input]) -> list[Input]:
-    """The same documents as more inputs, one for each task."""
+    """Split documents into more inputs, one for each task."""
     parts: list[Input] = []
     for one in inputs:
         if isinstance(one, LooseFilesInput):
@@ -60,7 +60,7 @@ def split(inputs: Sequence[Input]) -> list[Input]:
 
 
 def task_blocks(sources: Sequence[Source], encoding: str) -> list[Block]:
-    """The inputs of all tasks in reading order: a file of many documents each, or some thousand files of one.
+    """Return the inputs of all tasks in reading order: one file of many documents, or some thousand files of one.
 
     Raises
     ------
@@ -73,17 +73,17 @@ def task_blocks(sources: Sequence[Source], encoding: str) -> list[Block]:
 
 
 def task_input(blocks: Sequence[Block]) -> TaskInput:
-    """The one that a task was given."""
-    found: TaskInput = pickle.loads(blocks[0].data)  # noqa: S301 (of the driver, by way of Spark, which sends tasks so itself)
+    """Return the input given to a task."""
+    found: TaskInput = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
     return found
 
 
 def texts_of(given: TaskInput, rules: ReadingRules) -> Texts:
-    """The documents of an input, to be read on this machine.
+    """Return the documents of an input, for reading on this machine.
 
     Raises
     ------
     SourceError
-        A file is not what it was on the driver.
+        A file differs from the driver's.
     """
     return Texts(given.sources, (given.checked(),), rules)

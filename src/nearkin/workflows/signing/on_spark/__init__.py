@@ -1,4 +1,4 @@
-"""`nearkin sign` on a cluster: each input is read, counted and signed by one task, as one machine would.
+"""`nearkin sign` on a cluster: each input is read, counted and signed by one task, as on one machine.
 
 ::
 

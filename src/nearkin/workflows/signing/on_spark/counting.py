@@ -1,4 +1,4 @@
-"""Inputs → statistics of all: each input is counted by one task, and equal features meet to be added up."""
+"""Inputs → statistics of all: one task counts each input, and equal features meet to be added up."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from nearkin.workflows.signing.counting import count_all_texts
 from nearkin.workflows.signing.options import SigningOptions
 
 FEATURES = Layout("features", (("hash", "<u8"), ("occurrences", "<i8"), ("documents", "<i8")))
-"""What `Statistics` says of features."""
+"""Columns of features in `Statistics`."""
 COUNTED = Layout("counted", (("n_documents", "<i8"),))
-"""Documents of an input that have features."""
-_BYTES_A_TASK = 64 << 20  # of input: what is counted in it is rarely more
+"""Number of documents of an input that have features."""
+_BYTES_A_TASK = 64 << 20  # of input; its counts are rarely larger
 
 
 def count_all(
@@ -35,7 +35,7 @@ def count_all(
     size_bytes: int,
     progress: Progress,
 ) -> Statistics:
-    """Count the features of all documents, of about ``size_bytes``; sums do not depend on who adds up what."""
+    """Count the features of all documents, of about ``size_bytes``; the sums do not depend on the tasks."""
     n_ranges = 1 + size_bytes // _BYTES_A_TASK
     found = stages.kept(
         "count",
@@ -86,7 +86,7 @@ class AddCountsTask:
         """See `Task`."""
         growing = GrowingStatistics(self.fingerprint)
         for block in blocks:
-            if block.stream == FEATURES.stream:  # in a block each feature is once
+            if block.stream == FEATURES.stream:  # each feature occurs once in a block
                 hashes, occurrences, documents = FEATURES.joined([block])
                 growing.merge(Statistics(self.fingerprint, hashes, occurrences, documents, 0))
         added = growing.frozen()

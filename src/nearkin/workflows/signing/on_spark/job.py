@@ -1,4 +1,4 @@
-"""Signing on a cluster, from top to bottom; what comes out is what one machine would have signed."""
+"""Signing on a cluster, from top to bottom; the signatures are the same as on one machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SigningCluster:
     ----------
     cluster : Cluster
     out : Path
-        Where the signatures will come; every executor sees its directory, and parts lie in it meanwhile.
+        File for the signatures; every executor can access its directory, which temporarily holds the parts.
     meter : Meter
     """
 
@@ -44,12 +44,12 @@ class SigningCluster:
     meter: Meter
 
     def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
-        """Refuse what cannot be divided: standard input, and signatures that depend on all documents before."""
+        """Refuse what cannot be divided: standard input, and signatures that depend on all earlier documents."""
         if STDIN in reading.inputs:
             raise pipe_of_this_machine(STDIN)
         if options.is_online:
             raise ParameterError(
-                "--online signs each document by all those before it, one after another, which workers cannot share. "
+                "--online signs each document by all documents before it, so that workers cannot share the work. "
                 "Omit --online: weighted-topsig then counts all documents first. Or omit --engine spark."
             )
 
@@ -61,19 +61,19 @@ class SigningCluster:
         Parameters
         ----------
         reading : ReadingRequest
-            What the user wants to have read.
+            Input requested by the user.
         texts : Texts
-            The sources that were found.
+            Sources found.
         options : SigningOptions
         statistics : Statistics or None
-            Of the collection; None: they are counted where the method needs them.
+            Statistics of the collection; None: counted if the method needs them.
 
         Raises
         ------
         EngineError
             The cluster cannot do the work, or gave up.
         DocumentError, SourceError, OutputError
-            As on one machine; of several bad documents any may be named.
+            As on one machine; if several documents are unreadable, any may be named.
         ParameterError
             A source is a pipe.
         """
@@ -100,9 +100,9 @@ class SigningCluster:
 
 @contextlib.contextmanager
 def _work_beside(out: Path) -> Iterator[Path]:
-    """A hidden folder in the directory of ``out``, there while the block runs.
+    """Make a hidden folder in the directory of ``out`` while the block runs.
 
-    Its name is its own: two runs with the same ``out`` must not take one another's parts.
+    Its name is unique: two runs with the same ``out`` must not use each other's parts.
     """
     work = out.absolute().with_name(f".{out.name}.{os.getpid()}-{secrets.token_hex(4)}.work")
     with writing(work):

@@ -1,6 +1,6 @@
-"""Inputs → parts of the file of signatures: each input is signed by one task, which writes its part beside the others.
+"""Inputs → parts of the file of signatures: one task signs each input and writes its part.
 
-A part is an Arrow file in the folder of work: the batches that one machine would have had, with their signatures.
+A part is an Arrow file in the work folder, with the same batches as on one machine, and their signatures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, signed_bat
 from nearkin.workflows.signing.options import SigningOptions
 
 SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1")))
-"""Of an input."""
+"""Results for an input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class SignedPart:
     ----------
     path : Path
     n_bits : int
-        Of a signature.
+        Length of a signature.
     fingerprint : str
-        Of the method.
+        Fingerprint of the method.
     """
 
     path: Path
@@ -51,13 +51,13 @@ class SignedPart:
 
     @property
     def schema(self) -> pa.Schema:
-        """What is kept of the documents, and their signatures."""
+        """Columns of the documents, and their signatures."""
         return DOCUMENTS.append(pa.field("signature", pa.binary(self.n_bits // 8))).append(
             pa.field("has_features", pa.bool_())
         )
 
     def write(self, batches: Iterator[SignedBatch]) -> int:
-        """Write batches, whole or not at all; how many documents they have."""
+        """Write batches, completely or not at all; return their number of documents."""
         n_documents = 0
         with batch_writer(self.path, self.schema) as writer:
             for documents, signed in batches:
@@ -69,7 +69,7 @@ class SignedPart:
         return n_documents
 
     def read(self) -> Iterator[SignedBatch]:
-        """The batches, mapped into memory: the file may go, its pages stay as long as they are used."""
+        """Yield the batches, mapped into memory: if the file is deleted, its pages remain while they are used."""
         part = batch_reader(self.path)
         for i in range(part.num_record_batches):
             batch = part.get_batch(i)
@@ -86,13 +86,13 @@ class SignInputTask:
     Parameters
     ----------
     folder : Path
-        Of the parts; every executor sees it.
+        Folder of the parts; every executor can access it.
     options : SigningOptions
     rules : ReadingRules
     fingerprint : str
-        Of the method.
+        Fingerprint of the method.
     statistics : Path or None
-        A file of them, where the method needs some.
+        File of statistics, if the method needs them.
     """
 
     folder: Path
@@ -111,20 +111,20 @@ class SignInputTask:
         yield from notes.blocks(target, target=target)
 
     def part(self, target: int) -> SignedPart:
-        """Where the documents of an input come."""
+        """Return the part for the documents of an input."""
         return SignedPart(self.folder / f"{target:09d}.arrow", self.options.bits, self.fingerprint)
 
 
 @lru_cache(maxsize=1)
 def _loaded(path: Path) -> Statistics:
-    """Once for all tasks of a process: a run has a folder of its own, so that a path names one content."""
+    """Load statistics once for all tasks of a process: the folder is unique per run, so a path has one content."""
     return Statistics.load(path)
 
 
 def sign_all(
     stages: Stages, tasks: Sequence[Block], signing: SignInputTask, progress: Progress
 ) -> tuple[list[SignedBatch], IdKind]:
-    """Sign all inputs: their batches in reading order, and what their ids are."""
+    """Sign all inputs; return their batches in reading order, and the kind of their ids."""
     signing.folder.mkdir()
     told = stages.kept("sign", lambda: stages.given(tasks).shuffled(len(tasks), signing)).collected()
     tell(told, progress)
@@ -135,8 +135,8 @@ def sign_all(
         try:
             found = list(part.read())
         except (OSError, pa.ArrowInvalid, RunError) as error:
-            raise EngineError(f"What a worker wrote to {part.path} cannot be read here: {error}.") from error
+            raise EngineError(f"{part.path}, written by a worker, cannot be read here: {error}.") from error
         if sum(documents.num_rows for documents, _ in found) != n:
-            raise EngineError(f"A worker wrote {counted(n, 'document')} to {part.path}, and fewer can be read here.")
+            raise EngineError(f"A worker wrote {counted(n, 'document')} to {part.path}, but fewer can be read here.")
         batches += found
     return batches, IdKind.joint(kinds)
