@@ -8,9 +8,11 @@ from nearkin.cli.reading_options import ReadingOptions
 from nearkin.nouns import counted
 
 ADD_HELP = """
-Add documents to a collection; a missing collection is created. A command stores all of its documents or none. \
-Documents that are already stored are skipped, so an interrupted command can be run again. A changed document becomes \
-a new version, and so does a row that repeats the id of an earlier row with another text.
+Add documents to a collection. A missing collection is created.
+
+A command stores all of its documents or none. Documents that are already stored are skipped, so you can run an \
+interrupted command again. A changed document becomes a new version, and so does a row that repeats an id with \
+another text.
 
 [bold]Examples[/]
 
@@ -21,8 +23,8 @@ a new version, and so does a row that repeats the id of an earlier row with anot
   nearkin add postgresql://ada:secret@localhost/matters contracts/
 """
 REMOVE_HELP = """
-Remove documents from a collection. They are found no more; their texts stay in the history of the collection, and \
-adding them again brings them back.
+Remove documents from a collection. Queries no longer find them; their texts stay in the history, and adding them \
+again brings them back.
 
 [bold]Examples[/]
 

@@ -32,12 +32,12 @@ class _TrainFirst(PlainGroup):
 
 
 _HELP = """
-Learn translation tables from sentences and their translations, and look into them: p(target | source) and \
-p(source | target) of every word. The word train may be left out: nearkin align news.de news.en --source de ...
+Learn translation tables from parallel sentences, and look words up in them. A table holds p(target | source) and \
+p(source | target) of every word pair. The word train is optional: nearkin align news.de news.en --source de ...
 """
 _TRAIN = """
-Learn a translation table from sentences and their translations: two text files, line by line, or one TMX file, CSV, \
-TSV, Parquet or JSON Lines file.
+Learn a translation table from parallel sentences: two text files, line by line, or one TMX, CSV, TSV, Parquet or \
+JSON Lines file.
 
 [bold]Examples[/]
 
@@ -48,30 +48,30 @@ TSV, Parquet or JSON Lines file.
   nearkin align train pairs.parquet --source de --target en --stem --out de-en.table
 """
 _DICTIONARY = """
-Make a translation table from a dictionary: lines of a word, a tab, and its translation. Entries of one word on each \
-side are taken, the others counted; all translations of a word are as likely.
+Make a translation table from a dictionary: lines of a word, a tab, and its translation. Entries with one word on \
+each side are used, the others are counted. All translations of a word get the same probability.
 
 [bold]Example[/]
 
   nearkin align dictionary en-de.tsv --source en --target de --out en-de.table
 """
 _MERGE = """
-Merge tables of several corpora: each word's translations are weighed by how often each corpus has the word.
+Merge tables of several corpora. Each word's translations are weighted by its frequency in each corpus.
 
 [bold]Example[/]
 
   nearkin align merge news.table laws.table --out both.table
 """
 _PRUNE = """
-Leave out unlikely translations: in each direction those under --min-probability and all but the likeliest \
---max-translations of a word. What is kept of a word sums to 1 again.
+Drop unlikely translations: in each direction those below --min-probability, and all but the --max-translations most \
+likely ones of a word. The remaining probabilities of a word sum to 1 again.
 
 [bold]Example[/]
 
   nearkin align prune de-en.table --max-translations 5 --out small.table
 """
 _SHOW = """
-The translations of a word, the likeliest first.
+List the translations of a word, the most likely first.
 
 [bold]Examples[/]
 
@@ -86,8 +86,7 @@ _Parallel = Annotated[
     list[str],
     typer.Argument(
         metavar="PARALLEL...",
-        help="Two text files, of which each line of one translates that of the other; or one TMX, CSV, TSV, Parquet or "
-        "JSON Lines file.",
+        help="Two text files whose lines translate each other; or one TMX, CSV, TSV, Parquet or JSON Lines file.",
         show_default=False,
     ),
 ]
@@ -99,8 +98,8 @@ _Dictionary = Annotated[
     Path, typer.Argument(metavar="FILE", help="Lines of a word, a tab, and a word.", show_default=False)
 ]
 _Word = Annotated[str, typer.Argument(metavar="WORD", show_default=False)]
-_Source = Annotated[str, _input("--source", metavar="LANG", help="Code of the language of the first side, such as de.")]
-_Target = Annotated[str, _input("--target", metavar="LANG", help="Code of the language of the second side.")]
+_Source = Annotated[str, _input("--source", metavar="LANG", help="Language code of the first side, such as de.")]
+_Target = Annotated[str, _input("--target", metavar="LANG", help="Language code of the second side.")]
 _SourceIfAny = Annotated[
     str | None, _input("--source", metavar="LANG", help="Refuse a table that translates from another language.")
 ]
@@ -108,10 +107,12 @@ _TargetIfAny = Annotated[
     str | None, _input("--target", metavar="LANG", help="Refuse a table that translates to another language.")
 ]
 _SourceColumn = Annotated[
-    str | None, _input("--source-column", help="Of a table. [dim]default: the one named after the language[/]")
+    str | None,
+    _input("--source-column", help="Column of the first language. [dim]default: the column with its code[/]"),
 ]
 _TargetColumn = Annotated[
-    str | None, _input("--target-column", help="Of a table. [dim]default: the one named after the language[/]")
+    str | None,
+    _input("--target-column", help="Column of the second language. [dim]default: the column with its code[/]"),
 ]
 _Format = Annotated[
     str | None, _input("--format", help="tmx, csv, tsv, parquet, arrow or jsonl. [dim]default: from the name[/]")
@@ -120,8 +121,8 @@ _OnError = Annotated[
     str,
     typer.Option(
         "--on-error",
-        help="stop: stop at a broken line or a damaged file, and write nothing. skip-documents: leave out and count "
-        "broken lines. skip: also use what comes before the damage of a file.",
+        help="stop: stop at a broken line or a damaged file, and write nothing. skip-documents: skip and count "
+        "broken lines. skip: also use the lines before the damage of a file.",
         rich_help_panel="Input",
     ),
 ]
@@ -129,23 +130,23 @@ _OnErrorLine = Annotated[
     str,
     typer.Option(
         "--on-error",
-        help="stop: stop at a line that is no entry. skip-documents: leave out and count such lines. skip: also use "
-        "what comes before the damage of a file.",
+        help="stop: stop at a line that is not an entry. skip-documents: skip and count such lines. skip: also use "
+        "the lines before the damage of a file.",
         rich_help_panel="Input",
     ),
 ]
 _Aligner = Annotated[
     str, _learning("--aligner", help="auto: eflomal where it is installed, else model-1. model-1: IBM Model 1.")
 ]
-_Iterations = Annotated[int, _learning("--iterations", help="Of model-1.")]
-_Stem = Annotated[bool, _learning("--stem", help="Learn from Snowball stems of words, not from words.")]
+_Iterations = Annotated[int, _learning("--iterations", help="Iterations of model-1.")]
+_Stem = Annotated[bool, _learning("--stem", help="Learn from Snowball stems instead of words.")]
 _MinProbability = Annotated[
     float, _learning("--min-probability", help="Minimum probability of a translation, in each direction.")
 ]
 _MaxTranslations = Annotated[
     int, _learning("--max-translations", help="Maximum number of translations of a word, in each direction.")
 ]
-_Reverse = Annotated[bool, _learning("--reverse", help="WORD is of the target language.")]
+_Reverse = Annotated[bool, _learning("--reverse", help="WORD is in the target language.")]
 
 
 @align.command(help=_TRAIN, short_help="Learn a table from parallel sentences")

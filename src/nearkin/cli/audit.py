@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from nearkin.workflows.auditing.audited import Audited
 
 HELP = """
-The recall that was really reached: a random sample of documents is compared with everything, by the definition of the \
-run or of the search, and what is alike is looked up in what was found.
+Measure the recall of a finished run, or of the searches of a collection.
 
-DIR is a finished run of nearkin dedup, families, regroup or pairs, whose input is read again and must not have \
-changed; or a collection, where each sampled document is queried as by nearkin similar, by --method and its \
-number. Exact copies count as one text. The recall comes with an interval of 95 % over documents; of a sample of \
-all documents it is exact.
+A random sample of documents is compared with all others, by the definition of the run or of the search. The true \
+pairs are then looked up in the results. The recall comes with a 95 % interval; it is exact if all documents are \
+sampled. Exact copies count as one text.
+
+DIR is a finished run of nearkin dedup, families, regroup or pairs; its input is read again and must be unchanged. \
+Or it is a collection: each sampled document is queried as by nearkin similar, with --method and its number.
 
 [bold]Examples[/]
 

@@ -16,14 +16,14 @@ AuditedPlace = Annotated[
     str,
     typer.Argument(metavar="DIR", help="A finished run, or a collection: a directory or a URL.", show_default=False),
 ]
-Sample = Annotated[int, _sample(help="Documents to compare with everything; all of them if there are fewer.")]
-AuditSeed = Annotated[int, _sample("--seed", help="Another seed draws other documents.")]
+Sample = Annotated[int, _sample(help="Number of documents to sample; all of them if there are fewer.")]
+AuditSeed = Annotated[int, _sample("--seed", help="Random seed of the sample.")]
 Gamma = Annotated[
     float | None,
-    _alike(help="How far letter counts may be from the document's, with --method range. [dim]default: 0.025[/]"),
+    _alike(help="Maximum distance of letter counts, for --method range. [dim]default: 0.025[/]"),
 ]
-Json = Annotated[bool, _output("--json", help="Print what was found as JSON and nothing else.")]
+Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 MissedFile = Annotated[
     Path | None,
-    _output("--missed", help="Write the missed pairs: a file .tsv, .csv, .jsonl or .parquet.", show_default=False),
+    _output("--missed", help="File for the missed pairs: .tsv, .csv, .jsonl or .parquet.", show_default=False),
 ]

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12}
 
 HELP = """
-Is something like it here already? Asked before a document is stored, or, with --store, in the transaction that stores \
-it: of two look-alikes that are checked in at once the second sees the first.
+Check whether something similar is stored already.
 
-The exit code is the answer: 0 nothing like it is here, 10 an exact copy (case and spacing apart), 11 a \
-near-duplicate, 12 it is contained in a document or contains one. Any other is a failure, and its message says \
-whether anything was stored.
+With --store the check and the store are one transaction: if two similar documents are checked in at once, the \
+second sees the first.
+
+The exit code is the answer: 0 nothing similar, 10 an exact copy (apart from case and white space), 11 a \
+near-duplicate, 12 one text contains the other. Any other code is a failure; its message says whether anything was \
+stored.
 
 [bold]Examples[/]
 
@@ -39,29 +41,29 @@ _alike = partial(typer.Option, rich_help_panel="How alike", show_default=True)
 _storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
 CheckedFile = Annotated[Path, typer.Argument(metavar="FILE", help="The document, as text.", show_default=False)]
 CheckedEncoding = Annotated[
-    str, typer.Option("--encoding", help="Of FILE, where it is not UTF-8; latin-1 takes any bytes.")
+    str, typer.Option("--encoding", help="Encoding of FILE if it is not valid UTF-8; latin-1 accepts any bytes.")
 ]
 NearThreshold = Annotated[
-    float, _alike("--threshold", help="From this Jaccard similarity of five words on it is a near-duplicate.")
+    float, _alike("--threshold", help="Minimum Jaccard similarity (word 5-grams) of a near-duplicate.")
 ]
 Containment = Annotated[
-    float, _alike("--containment", help="From this part of the five words of the one on it is contained in the other.")
+    float, _alike("--containment", help="Minimum share of one text's word 5-grams that occur in the other.")
 ]
 CheckMethod = Annotated[
     str,
     _alike(
         "--method",
-        help="How candidates are found. minhash: by shared keys. si: by the similarity index alone, one number "
-        "per document, which misses much. Every listed document was compared word by word.",
+        help="Search for candidates. minhash: shared keys. si: the similarity index, one number per document, "
+        "which misses much. Every listed document was compared word by word.",
     ),
 ]
 CheckLimit = Annotated[
     int, typer.Option("--limit", min=1, max=10_000, help="Documents to tell.", rich_help_panel="Output")
 ]
-Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer is.")]
-OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: only if nothing like it is here.")]
-StoreId = Annotated[str | None, _storing("--id", help="Its id. [dim]default: as nearkin add calls the file[/]")]
-StoreWave = Annotated[str, _storing("--wave", help="The wave that it comes in. [dim]default: check-ins[/]")]
+Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer.")]
+OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: only if nothing similar is stored.")]
+StoreId = Annotated[str | None, _storing("--id", help="Id of the stored document. [dim]default: as for nearkin add[/]")]
+StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [dim]default: check-ins[/]")]
 
 
 def check(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nearkin.collection.results import StoredDocument
 
 INFO_HELP = """
-What a collection holds: documents, versions, waves, and what could not be stored or counted.
+Count the documents, versions and waves of a collection, and the documents that could not be stored or counted.
 
 [bold]Examples[/]
 
@@ -25,15 +25,15 @@ What a collection holds: documents, versions, waves, and what could not be store
   nearkin info matter --uncounted --json
 """
 WAVES_HELP = """
-The waves of a collection, in the order in which they came.
+List the waves of a collection, the oldest first.
 
 [bold]Example[/]
 
   nearkin waves matter
 """
 VERIFY_HELP = """
-Check every checksum of a collection, and work out everything anew that is derived from its texts. What is broken and \
-can be made again is made again; what cannot is named, and the command ends with exit code 7.
+Check every checksum of a collection, and compute all data again that is derived from its texts. Damaged data that \
+can be derived is repaired. Other damage is listed, and the command ends with exit code 7.
 
 [bold]Example[/]
 

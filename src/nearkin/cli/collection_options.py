@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 _collection = partial(typer.Option, rich_help_panel="The collection")
-_alike = partial(typer.Option, rich_help_panel="How alike", show_default=False)
+_alike = partial(typer.Option, rich_help_panel="Tolerance", show_default=False)
 _output = partial(typer.Option, rich_help_panel="Output")
 
 Place = Annotated[
@@ -22,9 +22,7 @@ Place = Annotated[
 ]
 Wave = Annotated[
     str | None,
-    _collection(
-        help="Name of the wave: a new one, or one that grows. [dim]default: wave 1, wave 2, …[/]", show_default=False
-    ),
+    _collection(help="Name of a new or existing wave. [dim]default: wave 1, wave 2, …[/]", show_default=False),
 ]
 WaveToRemove = Annotated[
     str | None, _collection("--wave", help="Remove all documents that came in this wave.", show_default=False)
@@ -33,8 +31,8 @@ ChosenAlphabet = Annotated[
     str | None,
     _collection(
         "--alphabet",
-        help="When the collection is made: universal (letters of every script) or latin (A to Z, a to z, 0 to 9, as in "
-        "the article). [dim]default: universal[/]",
+        help="Alphabet of a new collection: universal (letters of every script) or latin (A to Z, a to z, 0 to 9, as "
+        "in the article). [dim]default: universal[/]",
         show_default=False,
     ),
 ]
@@ -42,15 +40,14 @@ ChosenIndex = Annotated[
     str | None,
     _collection(
         "--index",
-        help="When the collection is made: how similarity indexes are made, such as 43B:k=40 or 1A:k=4. "
-        "[dim]default: 43B:k=40[/]",
+        help="Similarity index of a new collection, such as 43B:k=40 or 1A:k=4. [dim]default: 43B:k=40[/]",
         show_default=False,
     ),
 ]
 Cache = Annotated[
     Path | None,
     _collection(
-        help="Where the index of a collection in PostgreSQL is kept. [dim]default: ~/.cache/nearkin[/]",
+        help="Directory for the index of a collection in PostgreSQL. [dim]default: ~/.cache/nearkin[/]",
         show_default=False,
     ),
 ]
@@ -69,23 +66,25 @@ Compared = Annotated[
 ]
 VersionA = Annotated[
     int | None,
-    _collection("--version-a", help="Of A. [dim]default: the current one[/]", show_default=False),
+    _collection("--version-a", help="Version of A. [dim]default: the current version[/]", show_default=False),
 ]
 VersionB = Annotated[
     int | None,
-    _collection("--version-b", help="Of B. [dim]default: the current one[/]", show_default=False),
+    _collection("--version-b", help="Version of B. [dim]default: the current version[/]", show_default=False),
 ]
 File = Annotated[
-    Path | None, _collection("--file", help="Ask for this file instead of a document.", show_default=False)
+    Path | None, _collection("--file", help="Query with this file instead of a stored document.", show_default=False)
 ]
-TextGiven = Annotated[str | None, _collection("--text", help="Ask for this text instead.", show_default=False)]
-FileEncoding = Annotated[str, _collection("--encoding", help="Of --file, where it is not UTF-8.")]
+TextGiven = Annotated[
+    str | None, _collection("--text", help="Query with this text instead of a stored document.", show_default=False)
+]
+FileEncoding = Annotated[str, _collection("--encoding", help="Encoding of --file if it is not valid UTF-8.")]
 
 Method = Annotated[
     str | None,
     _alike(
-        help="range: letter counts, by --gamma. minhash: shared sequences of five words, by --threshold. hamming: bits "
-        "of signatures, by --distance. si: one number per text, by --tolerance, neither complete nor exact. "
+        help="range: letter counts, by --gamma. minhash: shared word 5-grams, by --threshold. hamming: bits "
+        "of signatures, by --distance. si: one number per text, by --tolerance; neither complete nor exact. "
         "[dim]default: range[/]"
     ),
 ]
@@ -98,24 +97,27 @@ Gamma = Annotated[
 ]
 VersionsGamma = Annotated[
     float | None,
-    _alike("--gamma", help="As for nearkin similar. [dim]default: 0.05[/]"),
+    _alike("--gamma", help="Maximum distance, as for nearkin similar. [dim]default: 0.05[/]"),
 ]
-Threshold = Annotated[float | None, _alike(help="Minimum Jaccard similarity of --method minhash. [dim]default: 0.7[/]")]
-Distance = Annotated[int | None, _alike(help="Most bits, of 256, of --method hamming. [dim]default: 32[/]")]
+Threshold = Annotated[
+    float | None, _alike(help="Minimum Jaccard similarity, for --method minhash. [dim]default: 0.7[/]")
+]
+Distance = Annotated[
+    int | None, _alike(help="Maximum number of different bits, of 256, for --method hamming. [dim]default: 32[/]")
+]
 Tolerance = Annotated[
     float | None,
     _alike(
         "--tolerance",
-        help="How far a similarity index may be from the document's, as a part of it, with --method si. "
-        "[dim]default: 0.3[/]",
+        help="Maximum relative difference of similarity indexes, for --method si. [dim]default: 0.3[/]",
     ),
 ]
 Index = Annotated[
     str | None,
-    _alike("--index", help="Of which method the collection's similarity indexes must be, such as 43B:k=40."),
+    _alike("--index", help="Required similarity index of the collection, such as 43B:k=40."),
 ]
-Limit = Annotated[int, _output(min=1, help="Documents to print; how many there are is told.")]
-Explain = Annotated[bool, _output("--explain", help="Print, stage by stage, how many texts were left.")]
+Limit = Annotated[int, _output(min=1, help="Maximum number of documents to print; the total is always shown.")]
+Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
 Uncounted = Annotated[
     bool, _output("--uncounted", help="List the documents with too few letters for range search instead.")
 ]
@@ -123,17 +125,17 @@ Problems = Annotated[
     bool, _output("--problems", help="List the documents that could not be stored or got another id instead.")
 ]
 Html = Annotated[
-    Path | None, _output("--html", help="Also write the comparison to this file, as a page.", show_default=False)
+    Path | None, _output("--html", help="Also write the comparison to this HTML file.", show_default=False)
 ]
 ContextLines = Annotated[int, _output("--context", min=0, help="Lines around each difference.")]
 Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 GroupsGamma = Annotated[
     float | None,
-    _alike("--gamma", help="As for nearkin similar, below 1. [dim]default: 0.025[/]"),
+    _alike("--gamma", help="Maximum distance, as for nearkin similar; below 1. [dim]default: 0.025[/]"),
 ]
 MakePrincipal = Annotated[
     str | None,
-    _collection("--make-principal", help="Let this document stand for its group.", show_default=False),
+    _collection("--make-principal", help="Make this document the principal of its group.", show_default=False),
 ]
 LabelsFile = Annotated[
     Path, typer.Argument(metavar="LABELS", help="CSV or TSV file of ids and labels.", show_default=False)

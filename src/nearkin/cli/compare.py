@@ -53,8 +53,8 @@ similar the two are. A and B are two files, or with a COLLECTION the ids of two 
   nearkin compare matter lease-17 lease-17 --version-a 1
 """
 VERSIONS_HELP = """
-All versions of a document, the most alike first, with what changed in each: what else was stored under its id, and \
-every other document within the tolerance.
+List all versions of a document, the most similar first, with the changes in each: other texts stored under its id, \
+and all other documents within the tolerance.
 
 [bold]Examples[/]
 

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
-Near-duplicates that carry different labels, the worst first, with the passage in which they differ. Labels come from \
-a CSV or TSV file with a column of ids and one of labels: name them with --id and --label, or give two columns without \
-a header. --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
+Find near-duplicates with different labels, the most similar first, and show the passage in which they differ.
+
+Labels come from a CSV or TSV file with a column of ids and a column of labels. Name the columns with --id and \
+--label, or give two columns without a header. --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

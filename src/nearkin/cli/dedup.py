@@ -20,7 +20,7 @@ from nearkin.cli.options import (
 from nearkin.cli.reading_options import ReadingOptions
 
 HELP = """
-Clean a corpus of copies: find exact copies and near-duplicates, verify every pair, keep one document of each group.
+Find exact copies and near-duplicates, verify every pair, and keep one document per group.
 
 [bold]Examples[/]
 

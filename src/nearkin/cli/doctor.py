@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 HELP = """
-Show the versions of Nearkin, Python and all libraries, which extras are installed, and the cores and memory of this \
-machine. Paste the output into a bug report; it holds no names of files or users.
+Show the versions of Nearkin, Python and all libraries, the installed extras, and the cores and memory of this \
+machine. Paste the output into a bug report; it contains no file or user names.
 
 [bold]Example[/]
 

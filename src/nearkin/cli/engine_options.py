@@ -19,15 +19,16 @@ _engine = partial(typer.Option, rich_help_panel="The engine")
 
 EngineName = Annotated[
     str,
-    _engine(help="local: threads of this machine. spark: the machines of a Spark cluster; the results are the same."),
+    _engine(help="local: threads of this machine. spark: a Spark cluster. The results are the same."),
 ]
 Master = Annotated[
     str | None,
     _engine(
         "--master",
         metavar="URL",
-        help="Of --engine spark: local\\[*], spark://HOST:PORT, yarn, k8s://https://HOST:PORT or sc://HOST:PORT. "
-        "[dim]default: what spark-submit or spark-defaults.conf say, else local\\[*][/]",
+        help="Spark master (only with --engine spark): local\\[*], spark://HOST:PORT, yarn, "
+        "k8s://https://HOST:PORT or sc://HOST:PORT. "
+        "[dim]default: from spark-submit or spark-defaults.conf, else local\\[*][/]",
         show_default=False,
     ),
 ]
@@ -36,7 +37,7 @@ Conf = Annotated[
     _engine(
         "--conf",
         metavar="KEY=VALUE",
-        help="Of --engine spark: a setting of Spark, spark.executor.memory=4g. May be repeated.",
+        help="Spark setting (only with --engine spark), for example spark.executor.memory=4g. Repeatable.",
         show_default=False,
     ),
 ]

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest
 
 HELP = """
-Group contracts into families of near-duplicates: signed and unsigned copies, one form with different parties, \
-versions. Each member is told with its similarity to the principal of its family, what kind of relation it has, and \
+Group contracts into form groups: signed and unsigned copies, one form with different parties, and versions.
+
+The results list for each member its similarity to the principal of its group, how it relates to the principal, and \
 the first lines that differ.
 
 [bold]Examples[/]

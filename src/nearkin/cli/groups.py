@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from nearkin.collection.groups import CollectionGroups
 
 HELP = """
-The groups of documents that hang together within a tolerance, and what changed in them since the command was given \
-last. Numbers of groups and principals stay when documents are added; where another document would make a better \
-principal it is proposed, never imposed. --out writes all members to a .csv, .jsonl or .parquet file.
+Group the documents of a collection that lie within a tolerance of one another, and list what changed since the last \
+call.
+
+Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out \
+writes all members to a .csv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from nearkin.workflows.signing.neighbours import NeighboursFound
 
 HELP = """
-Find all pairs of documents whose signatures differ in few bits: none is missed. How they are searched is chosen from \
-their number and said. With --verify only pairs are written that are alike by their texts.
+Find all pairs of documents whose signatures differ in few bits. No pair is missed. The search method follows from \
+the number of signatures and is printed. With --verify only pairs whose texts are similar are written.
 
 [bold]Examples[/]
 

@@ -63,13 +63,12 @@ Format = Annotated[
         show_default=False,
     ),
 ]
-Encoding = Annotated[str, _input(help="What text files, lines, CSV and TSV are taken for where they are not UTF-8.")]
-Documents = Annotated[int, _input(help="How many documents to take; every pair of them is compared.")]
+Encoding = Annotated[str, _input(help="Fallback encoding for text, CSV and TSV that is not valid UTF-8.")]
+Documents = Annotated[int, _input(help="Number of documents to use; every pair of them is compared.")]
 Against = Annotated[
     list[str] | None,
     _input(
-        help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. May be "
-        "repeated.",
+        help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. Repeatable.",
         show_default=False,
     ),
 ]
@@ -105,7 +104,7 @@ Shingle = Annotated[str | None, _search(help="words:N or chars:N. [dim]default: 
 Normalise = Annotated[
     str | None,
     _search(
-        help="What does not count: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
+        help="Differences to ignore: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
         "or none. [dim]default: nfkc,case,space[/]"
     ),
 ]
@@ -116,14 +115,16 @@ MinShared = Annotated[
         "--threshold. --shingle words:13 --min-shared 1 drops documents that share a 13-gram."
     ),
 ]
-Seed = Annotated[int | None, _search(help="Of the sketches: another seed misses other pairs. [dim]default: 0[/]")]
+Seed = Annotated[
+    int | None, _search(help="Random seed of the sketches; a different seed misses different pairs. [dim]default: 0[/]")
+]
 
 # -- What is kept -----------------------------------------------------------------------------------------------------
 
 Group = Annotated[
     str | None,
     _choice(
-        help="principal: every member is near its principal. component: whatever a chain connects. "
+        help="principal: every member is similar to its principal. component: everything a chain of pairs connects. "
         "[dim]default: principal[/]"
     ),
 ]
@@ -185,12 +186,12 @@ Resume = Annotated[
     bool,
     _run(
         "--resume",
-        help="Continue an interrupted run, and say what was found of it; the result is the same to the byte.",
+        help="Continue an interrupted run; the result is the same to the byte.",
     ),
 ]
 Overwrite = Annotated[bool, _run("--overwrite", help="Replace the results of an earlier run.")]
 Threads = Annotated[int, _run(help="Worker threads; 0 means one per CPU core.")]
-Memory = Annotated[str, _run(help="Memory limit of the work, for example 2GiB; at least 256MiB.")]
+Memory = Annotated[str, _run(help="Memory limit, for example 2GiB; at least 256MiB.")]
 
 # -- Signatures -------------------------------------------------------------------------------------------------------
 
@@ -204,61 +205,66 @@ Method = Annotated[
     ),
 ]
 Bits = Annotated[int, _signature(help="Length of a signature: a multiple of 8 from 8 to 1024.")]
-Features = Annotated[str, _signature(help="What is counted: chars:N or words:N.")]
-RawNormalise = Annotated[
-    str, _signature(help="What is made equal before: nfkc, case, space, joined by commas, or none.")
-]
+Features = Annotated[str, _signature(help="Features to count: chars:N or words:N.")]
+RawNormalise = Annotated[str, _signature(help="Differences to ignore: nfkc, case, space, joined by commas, or none.")]
 Density = Annotated[
     float | None,
     _signature(
-        help="Share of a topsig vector that is not 0, above 0 and up to 1. [dim]default: one in sqrt(bits)[/]",
+        help="Share of nonzero entries in a topsig vector, above 0 and up to 1. [dim]default: 1/sqrt(bits)[/]",
         show_default=False,
     ),
 ]
-SignatureSeed = Annotated[int, _signature("--seed", help="Another seed makes other signatures.")]
+SignatureSeed = Annotated[int, _signature("--seed", help="Random seed of the signatures.")]
 StatisticsFile = Annotated[
     Path | None,
     _signature(
         "--statistics",
-        help="Frequencies of features, from nearkin statistics. [dim]default: the input is counted first[/]",
+        help="Feature counts, from nearkin statistics. [dim]default: count the input first[/]",
         show_default=False,
     ),
 ]
 Online = Annotated[
     bool,
-    _signature(
-        "--online", help="Sign each document by the statistics of those before it; what that changed is measured."
-    ),
+    _signature("--online", help="Sign each document with the counts of those before it, and measure the difference."),
 ]
 SignatureFile = Annotated[
     Path, typer.Argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.", show_default=False)
 ]
 AgainstSignatures = Annotated[
     Path | None,
-    _search("--against", help="Compare with the signatures of this file instead: id_a of SIGNATURES, id_b of it."),
+    _search(
+        "--against", help="Compare with the signatures of this file: id_a is from SIGNATURES, id_b from this file."
+    ),
 ]
 Distance = Annotated[
     int | None,
-    _search(help="In how many bits two signatures may differ. [dim]default: 3 in 32 of minhash, else 3[/]"),
+    _search(help="Maximum number of different bits. [dim]default: 3 in 32 for minhash, else 3[/]"),
 ]
 Query = Annotated[
-    str | None, _search(help="Only the neighbours of the document with this id, printed, the nearest first.")
+    str | None, _search(help="Print only the neighbours of the document with this id, the nearest first.")
 ]
 Verify = Annotated[
     str | None,
     _search(
-        help="Read the documents again and leave out pairs under this: "
+        help="Read the documents again and drop pairs below this similarity: "
         f"{' or '.join(f'{name}:T' for name in MEASURES)}."
     ),
 ]
-VerifyShingle = Annotated[str, _search("--shingle", help="Of --verify: words:N or chars:N.", show_default=True)]
+VerifyShingle = Annotated[
+    str, _search("--shingle", help="Shingles for --verify: words:N or chars:N.", show_default=True)
+]
 VerifyNormalise = Annotated[
-    str, _search("--normalise", help="Of --verify: nfkc, case, space, joined by commas, or none.", show_default=True)
+    str,
+    _search(
+        "--normalise",
+        help="Differences that --verify ignores: nfkc, case, space, joined by commas, or none.",
+        show_default=True,
+    ),
 ]
 Equal = Annotated[
     str,
     _search(
-        help="Documents with one signature: all, every pair of them. first: each with the first of them only.",
+        help="Pairs of documents with the same signature. all: every pair. first: only pairs with the first of them.",
         show_default=True,
     ),
 ]

@@ -29,20 +29,18 @@ _output = partial(typer.Option, rich_help_panel="Output")
 
 Left = Annotated[
     list[str],
-    _input("--left", metavar="INPUT", help="A collection: files, folders or globs, as for nearkin dedup; also dumps of "
-           "Wikipedia. May be repeated."),
+    _input("--left", metavar="INPUT", help="First collection: files, folders or globs, as for nearkin dedup; also "
+           "Wikipedia dumps. Repeatable."),
 ]  # fmt: skip
-Right = Annotated[
-    list[str], _input("--right", metavar="INPUT", help="The other collection; its language is the common one.")
-]
+Right = Annotated[list[str], _input("--right", metavar="INPUT", help="Second collection. Repeatable.")]
 Table = Annotated[
     Path | None,
-    _input(help="Translation table of the two languages, from nearkin align; it serves both directions. "
+    _input(help="Translation table of the two languages, from nearkin align; either direction works. "
            "[dim]default: both sides are in one language[/]"),
 ]  # fmt: skip
 LeftLanguage = Annotated[
     str | None,
-    _input("--left-language", metavar="LANG", help="Language of the left side, one of the two of the table. "
+    _input("--left-language", metavar="LANG", help="Language of the left side: one of the table's languages. "
            "[dim]default: the first of the table[/]"),
 ]  # fmt: skip
 RightLanguage = Annotated[
@@ -50,26 +48,28 @@ RightLanguage = Annotated[
     _input(
         "--right-language",
         metavar="LANG",
-        help="Language of the right side; without a table, the edition that --interwiki links to. "
+        help="Language of the right side; without a table, the edition named by --interwiki. "
         "[dim]default: the second of the table[/]",
     ),
 ]
 Text = Annotated[str | None, _input(help="Column with the text, on both sides. [dim]default: guessed and printed[/]")]
-LeftText = Annotated[str | None, _input("--left-text", metavar="COLUMN", help="On the left alone.")]
-RightText = Annotated[str | None, _input("--right-text", metavar="COLUMN", help="On the right alone.")]
+LeftText = Annotated[str | None, _input("--left-text", metavar="COLUMN", help="Column with the text, left only.")]
+RightText = Annotated[str | None, _input("--right-text", metavar="COLUMN", help="Column with the text, right only.")]
 Id = Annotated[
     str | None, _input("--id", help="Column with the id, on both sides. [dim]default: guessed and printed[/]")
 ]
-LeftId = Annotated[str | None, _input("--left-id", metavar="COLUMN", help="On the left alone.")]
-RightId = Annotated[str | None, _input("--right-id", metavar="COLUMN", help="On the right alone.")]
+LeftId = Annotated[str | None, _input("--left-id", metavar="COLUMN", help="Column with the id, left only.")]
+RightId = Annotated[str | None, _input("--right-id", metavar="COLUMN", help="Column with the id, right only.")]
 
 PairThreshold = Annotated[
     float,
-    _similar("--threshold", help="Minimum cosine of a pair, above 0 and up to 1. Translations have 0.3 to 0.6."),
+    _similar(
+        "--threshold", help="Minimum cosine of a pair, above 0 and up to 1. Translations usually reach 0.3 to 0.6."
+    ),
 ]
 WantedRecall = Annotated[
     float,
-    _similar("--recall", help="Share of such pairs that is to be found, above 0 and up to 1; 1: all, at any cost."),
+    _similar("--recall", help="Minimum share of these pairs to find, above 0 and up to 1. 1 compares all pairs."),
 ]
 Top = Annotated[
     int | None,
@@ -78,10 +78,10 @@ Top = Annotated[
 
 Agreement = Annotated[
     float,
-    _weights(help="A translation is used if it is as likely as this in the other direction too."),
+    _weights(help="Minimum probability of a translation in the reverse direction."),
 ]
 Stems = Annotated[
-    bool, _weights("--stems/--no-stems", help="Translate forms that the table lacks as other forms of the same word.")
+    bool, _weights("--stems/--no-stems", help="Translate a word that the table lacks by other forms of the word.")
 ]
 Splits = Annotated[
     bool, _weights("--splits/--no-splits", help="Split compounds that the table lacks (German, Dutch, …).")
@@ -98,37 +98,42 @@ MinOccurrences = Annotated[
     int, _weights("--min-occurrences", help="Minimum number of times a word must occur in its collection to count.")
 ]
 MinTerms = Annotated[
-    int, _weights("--min-terms", help="Minimum number of terms of a document; documents with fewer are left out.")
+    int, _weights("--min-terms", help="Minimum number of terms of a document; documents with fewer are skipped.")
 ]
 
 KnownPairs = Annotated[
     str | None,
-    _beside("--known", metavar="same-ids|FILE", help="Pairs that belong together: documents with the same id, or a "
-            "CSV, TSV (with a header) or Parquet file of two columns of ids. What of them was found is told."),
+    _beside("--known", metavar="same-ids|FILE", help="Known pairs, to measure recall: documents with the same id, or a "
+            "CSV, TSV (with a header) or Parquet file of two columns of ids."),
 ]  # fmt: skip
 Interwiki = Annotated[
     str | None,
-    _beside(metavar="inline|FILE", help="The same by the links between editions of Wikipedia: in the articles of "
-            "a dump up to 2013, or in its langlinks.sql.gz."),
+    _beside(metavar="inline|FILE", help="Known pairs from the links between editions of Wikipedia: inline in a "
+            "dump up to 2013, or in a langlinks.sql.gz file."),
 ]  # fmt: skip
 LeftTranslated = Annotated[
     list[str] | None,
-    _beside("--left-translated", metavar="INPUT", help="The left documents as you had them translated, by the same "
-            "ids: their cosines are told beside those of the table."),
+    _beside("--left-translated", metavar="INPUT", help="Your own translations of the left documents, with the same "
+            "ids; their cosines are shown beside those of the table."),
 ]  # fmt: skip
 
 Method = Annotated[
     str,
-    _search(help="auto; vectors: every pair of vectors; signatures: every pair of signatures; window: signatures near "
-            "each other in sorted orders. [dim]default: auto[/]"),
+    _search(help="auto; vectors: every pair of vectors; signatures: every pair of signatures; window: neighbours in "
+            "sorted orders of the signatures. [dim]default: auto[/]"),
 ]  # fmt: skip
 Bits = Annotated[int | None, _search(help="Length of a signature, a multiple of 8.")]
-Distance = Annotated[int | None, _search(help="Bits in which candidates may differ.")]
-Permutations = Annotated[int | None, _search(help="Sorted orders.")]
-Window = Annotated[int | None, _search(help="Signatures on either side that one is compared with.")]
-Seed = Annotated[int, _search("--seed", help="Another seed misses other pairs. [dim]default: 0[/]")]
+Distance = Annotated[int | None, _search(help="Maximum number of different bits of a candidate pair.")]
+Permutations = Annotated[int | None, _search(help="Number of sorted orders.")]
+Window = Annotated[int | None, _search(help="Number of signatures before and after each that it is compared with.")]
+Seed = Annotated[
+    int,
+    _search(
+        "--seed", help="Random seed of the signatures; a different seed misses different pairs. [dim]default: 0[/]"
+    ),
+]
 
-Terms = Annotated[int, _output("--terms", help="Matching words that are written of each pair.")]
+Terms = Annotated[int, _output("--terms", help="Number of matching words to write for each pair.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from nearkin.manifests.pairs import PairsManifest
 
 HELP = """
-Find the similar pairs of two collections, in one language or in two: documents and their translations, articles about \
-the same thing. Every reported pair has its exact cosine, and the words that add most to it. The search is planned \
-from a sample of the documents, and the expected recall is printed before it begins.
+Find similar pairs of two collections, in one language or in two: documents and their translations, or articles about \
+the same thing.
 
-With --table, the documents of one side are translated word by word by a translation table, which \
-[bold]nearkin align[/] learns. Swapping left and right gives the same pairs, except with --top.
+Every reported pair has its exact cosine, and the words that add most to it. The search is planned on a sample of the \
+documents, and the expected recall is printed before it starts.
+
+With --table, the documents of one side are translated word by word by a translation table from \
+[bold]nearkin align[/]. Swapping left and right gives the same pairs, except with --top.
 
 [bold]Examples[/]
 

@@ -25,8 +25,8 @@ OnError = Annotated[
     str,
     _input(
         "--on-error",
-        help="skip-documents: leave out and list documents that cannot be read; stop at a truncated or damaged file. "
-        "skip: also use what comes before the damage of a file. stop: stop at the first bad document.",
+        help="skip-documents: skip and list unreadable documents; stop at a truncated or damaged file. skip: also use "
+        "the documents before the damage. stop: stop at the first unreadable document.",
     ),
 ]
 MaxUnreadable = Annotated[
@@ -34,7 +34,7 @@ MaxUnreadable = Annotated[
     _input(
         "--max-unreadable",
         metavar="SHARE",
-        help="Maximum share of documents that may be unreadable, for example 1% or 0.01. With more the command fails.",
+        help="Maximum share of documents that may be unreadable, for example 1% or 0.01; above it the command fails.",
     ),
 ]
 MaxDocumentSize = Annotated[
@@ -42,7 +42,7 @@ MaxDocumentSize = Annotated[
     _input(
         "--max-document-size",
         metavar="SIZE",
-        help="Maximum size of one document. A longer one is skipped without being held in memory, and is unreadable.",
+        help="Maximum size of one document. A larger one is skipped and counts as unreadable.",
     ),
 ]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from nearkin.cli.options import FinishedRun, HigherThreshold, Json, OtherGroup, OutBeside, Overwrite, Quiet, Report
 
 HELP = """
-Cut the groups of a finished run at a higher threshold, or by another rule, from its stored pairs: the corpus is not \
-read again.
+Group the stored pairs of a finished run again, at a higher threshold or by another rule. The corpus is not read \
+again.
 
-Which documents are kept is what a run at this threshold would say of the same pairs. Less is told of similarities: \
-lowest_similarity is that of the stored pairs, with is_lowest_exact false where a pair of the group is not among \
-them, and similarity_to_principal is null where that pair is not, as happens in components. The report has no samples.
+The kept documents are those that a run at this threshold would keep, given the same pairs. Similarities are less \
+complete: lowest_similarity covers stored pairs only (is_lowest_exact is false where a pair of the group is \
+missing), and similarity_to_principal is null where that pair is missing, as happens in components. The report has \
+no sample pairs.
 
 [bold]Example[/]
 

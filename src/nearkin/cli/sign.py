@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from nearkin.manifests.signing import SigningRecord
 
 HELP = """
-Make a signature of bits for every document: documents alike differ in few bits. nearkin neighbours finds them.
+Make a bit signature of every document: signatures of similar documents differ in few bits. nearkin neighbours finds \
+them.
 
 [bold]Examples[/]
 

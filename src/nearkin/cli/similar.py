@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 from nearkin.cli.options import Quiet
 
 HELP = """
-Find every document of a collection that is nearly the same as a stored document, a file or a text, across all waves. \
-The tolerance is chosen with each query. Every document within --gamma or --distance is found; similar ones, such as \
-versions with more changes, can lie outside it. --method si compares one number per text, as in M. Scott Roth's paper: \
-a first look, neither complete nor exact nor symmetric; judge its results by the similarities beside them.
+Find all documents of a collection that are similar to a stored document, a file or a text. You choose the tolerance \
+with each query.
+
+Every document within --gamma or --distance is found; similar documents, such as versions with more changes, can lie \
+outside it. --method si compares one number per text (M. Scott Roth): a quick first look that is neither complete \
+nor exact nor symmetric, so judge its results by the similarities beside them.
 
 [bold]Examples[/]
 

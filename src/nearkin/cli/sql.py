@@ -14,9 +14,9 @@ from nearkin.cli.lazy_group import PlainGroup
 from nearkin.cli.options import Overwrite
 
 _SIMILAR = """
-Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by its \
-similarity index, or by range search, which finds every document within --gamma. It reads the stored tables and \
-nothing else.
+Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by \
+its similarity index, or by range search, which finds every document within --gamma. It reads only the stored \
+tables.
 
 [bold]Examples[/]
 
@@ -25,15 +25,15 @@ nothing else.
   nearkin sql similar lease-17 --method si --dialect sqlite | sqlite3 matter/nearkin.sqlite
 """
 _SCHEMA = """
-Print the tables, the indexes and the view of a collection, as SQL.
+Print the tables, indexes and view of a collection as SQL.
 
 [bold]Example[/]
 
   nearkin sql schema --dialect sqlite
 """
 _INSTALL = """
-Put functions and views for plain SQL into a collection in PostgreSQL, which is created if it is missing: then \
-similar_documents and similar_by_index answer without Nearkin. It may be given again, after an update of Nearkin, say.
+Install functions and views for plain SQL in a collection in PostgreSQL; a missing collection is created. Then \
+similar_documents and similar_by_index answer without Nearkin. Run it again after an update of Nearkin.
 
 [bold]Examples[/]
 
@@ -42,8 +42,8 @@ similar_documents and similar_by_index answer without Nearkin. It may be given a
   nearkin sql install postgresql://ada:secret@localhost/matters --flag-look-alikes 0.05
 """
 _COPY = """
-Copy the tables of a collection into a file of DuckDB, with the same names, to be asked there: nearkin sql similar \
-ID --dialect duckdb. The copy stays as it is when documents are added.
+Copy the tables of a collection to a DuckDB file, under the same names. Query it with: nearkin sql similar ID \
+--dialect duckdb. Documents that are added later are not copied.
 
 [bold]Example[/]
 
@@ -60,19 +60,17 @@ _Method = Annotated[
     ),
 ]
 _Dialect = Annotated[str, _option("--dialect", help="postgresql, sqlite or duckdb. [dim]default: postgresql[/]")]
-_Schema = Annotated[
-    str, _option("--schema", help="In which the collection is, in PostgreSQL. [dim]default: nearkin[/]")
-]
+_Schema = Annotated[str, _option("--schema", help="PostgreSQL schema of the collection. [dim]default: nearkin[/]")]
 _FlagLookAlikes = Annotated[
     float | None,
     _option(
         "--flag-look-alikes",
         metavar="GAMMA",
-        help="From now on store in the table look_alikes every document within this gamma (at least 0 and below 1) of "
-        "each document that is added, and NOTIFY nearkin_look_alike.",
+        help="For each document that is added, store all documents within this gamma (at least 0 and below 1) in the "
+        "table look_alikes, and NOTIFY nearkin_look_alike.",
     ),
 ]
-_NoFlag = Annotated[bool, _option("--no-flag", help="Flag nothing from now on.")]
+_NoFlag = Annotated[bool, _option("--no-flag", help="Stop storing look-alikes.")]
 _File = Annotated[
     Path, typer.Argument(metavar="FILE", help="That is written, such as matter.duckdb.", show_default=False)
 ]

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 MERGE = "merge"
 HELP = """
-Count how often each feature occurs in a collection, and in how many documents: weighted-topsig signs by these counts.
+Count how often each feature occurs in a collection, and in how many documents. weighted-topsig signatures need \
+these counts.
 
-With the word merge before them, the inputs are files of statistics, and the result is that of all their collections \
-together.
+With the word merge first, the inputs are statistics files, and the result covers all of their collections.
 
 [bold]Examples[/]
 

@@ -33,24 +33,25 @@ LeftColumn = Annotated[str, _input(help="Column with the language that the table
 RightColumn = Annotated[str, _input(help="Column with the language that it translates to.")]
 Tables = Annotated[
     list[Path],
-    _input("--table", help="Translation table of nearkin align: one for all DOCS, or one for each, in their order."),
+    _input(
+        "--table", help="Translation table from nearkin align: one for all DOCS, or one for each, in the same order."
+    ),
 ]
 Translated = Annotated[
     Path | None,
     _input(
-        help="File with ids and texts: left documents as a translator put them into the right language. "
-        "[dim]default: none; a gloss stands in[/]"
+        help="File with ids and texts: the left documents, translated by a translator. "
+        "[dim]default: a word-by-word gloss[/]"
     ),
 ]
-MostDocuments = Annotated[
-    int, _measured("--documents", help="Of each of DOCS; of a longer one documents at equal distances are taken.")
-]
-LabSeed = Annotated[int, _measured("--seed", help="Another seed makes other signatures and orders.")]
+MostDocuments = Annotated[int, _measured("--documents", help="Number of documents of each of DOCS, evenly spaced.")]
+LabSeed = Annotated[int, _measured("--seed", help="Random seed of signatures and orders.")]
 
 HELP = """
-Repeat the published experiments on similar documents of two languages, on documents and their translations: how alike
-the two are, whether a translation is found among all, what each step of the projection is worth, how far signatures
-are off, and what a sliding window finds for which cost. Train the table on other texts than DOCS.
+Repeat the published experiments on similar documents in two languages with your own documents and their \
+translations: how similar a document and its translation are, whether the translation is found among all documents, \
+what each step of the projection is worth, how accurate signatures are, and what a sliding window finds at which \
+cost. Train the table on other texts than DOCS.
 
 [bold]Examples[/]
 

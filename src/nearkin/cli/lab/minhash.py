@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from nearkin.lab.minhash.experiment import MinhashResults
 
 HELP = """
-Repeat the published measurements of shingles, MinHash and bands on the first documents of your corpus, with every pair
-compared exactly beside them.
+Repeat the published measurements of shingles, MinHash and bands on the first documents of your corpus. Every pair \
+is also compared exactly.
 
 [bold]Examples[/]
 

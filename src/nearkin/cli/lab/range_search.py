@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from nearkin.lab.range_search.experiment import RangeSearchResults
 
 _measured = partial(typer.Option, rich_help_panel="What is measured")
-First = Annotated[int, _measured("--documents", help="How many documents to take; their texts are held in memory.")]
+First = Annotated[int, _measured("--documents", help="Number of documents to use; their texts are held in memory.")]
 Alphabet = Annotated[str, _measured(help="latin: A-Z, a-z, 0-9. universal: letters and digits of all scripts.")]
-Queries = Annotated[int, _measured(help="How many documents to draw as queries.")]
+Queries = Annotated[int, _measured(help="Number of documents to draw as queries.")]
 Tau = Annotated[
     float | None,
     _measured(
@@ -30,14 +30,16 @@ Tau = Annotated[
         show_default=False,
     ),
 ]
-Pairs = Annotated[int, _measured(help="How many matches of a query to compare by their texts, at most.")]
-Longest = Annotated[int, _measured(help="Texts of more characters are not compared; they are counted.")]
-ExperimentSeed = Annotated[int, _measured("--seed", help="Another seed draws other queries and projections.")]
+Pairs = Annotated[int, _measured(help="Maximum number of matches of a query whose texts are compared.")]
+Longest = Annotated[
+    int, _measured(help="Maximum length, in characters, of a text to compare; longer texts are counted.")
+]
+ExperimentSeed = Annotated[int, _measured("--seed", help="Random seed of queries and projections.")]
 
 HELP = """
-Repeat the published measurements of range search by letter counts on your corpus: recall and precision of its random
-projections against an exhaustive search, what each step leaves and takes, and whether what matches is alike by its
-text.
+Repeat the published measurements of range search by letter counts on your corpus: recall and precision of random \
+projections against an exhaustive search, what each step leaves and costs, and whether the texts of matches are \
+similar.
 
 [bold]Examples[/]
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from nearkin.lab.signatures.experiment import SignatureResults
 
 HELP = """
-Measure signatures of 16 to 1,024 bits on the first documents of your corpus: how well they tell documents apart,
-whether near signatures are near texts, what they cost, how many documents weighted ones need; and which one to take.
+Measure signatures of 16 to 1,024 bits on the first documents of your corpus: how well they separate documents, \
+whether near signatures have similar texts, what they cost, how many documents weighted signatures need, and which \
+signature to choose.
 
 [bold]Examples[/]
 

@@ -32,32 +32,29 @@ FilesFolder = Annotated[
 Expected = Annotated[
     Path | None,
     _measured(
-        help="CSV file with the columns file,zone: files of one zone are similar to one another, others to none. "
+        help="CSV file with the columns file,zone: files of one zone are similar to one another, other files to none. "
         "[dim]default: the paper's zones, by the names of its files[/]",
         show_default=False,
     ),
 ]
-Multipliers = Annotated[int, _measured(help="Other odd multipliers of the hash to try every run with.")]
-LabSeed = Annotated[int, _measured("--seed", help="Another seed draws other multipliers and queries.")]
+Multipliers = Annotated[int, _measured(help="Number of other odd multipliers of the hash to try.")]
+LabSeed = Annotated[int, _measured("--seed", help="Random seed of multipliers and queries.")]
 FamilyDocuments = Annotated[
     Path | None,
     _larger("--documents", help="Parquet, CSV, TSV or JSON Lines with thousands of documents in known families."),
 ]
-Family = Annotated[
-    str | None, _larger(help="Column with the family: documents with the same value should be found by one another.")
-]
+Family = Annotated[str | None, _larger(help="Column with the family; documents of one family should find one another.")]
 FamilyText = Annotated[str, _larger("--text", help="Column with the text.", show_default=True)]
-Only = Annotated[str | None, _larger(help="COLUMN=VALUE: take no other rows. [dim]default: all[/]")]
+Only = Annotated[str | None, _larger(help="COLUMN=VALUE: use only these rows. [dim]default: all[/]")]
 LeaveOut = Annotated[
-    str | None, _larger(help="Families that are none, such as other, joined by commas. [dim]default: none[/]")
+    str | None, _larger(help="Values that are not families, such as other, joined by commas. [dim]default: none[/]")
 ]
-FamilyQueries = Annotated[int, _larger("--queries", help="How many documents to draw as queries.", show_default=True)]
+FamilyQueries = Annotated[int, _larger("--queries", help="Number of documents to draw as queries.", show_default=True)]
 
 HELP = """
-Repeat the published experiment with one number per document, the similarity index: all methods over a folder of files
-of which it is known which are similar, their scores beside the paper's, and how much of a score is luck. With
---documents also on a larger collection: what a query over one column of numbers finds, and what one over better
-numbers does.
+Repeat the published experiment with the similarity index, one number per document: all methods on a folder of files \
+with known similar pairs, their scores beside the paper's, and the part of a score that is luck. --documents adds a \
+larger collection: what a query over one column of numbers finds, and what better numbers find.
 
 [bold]Examples[/]
 

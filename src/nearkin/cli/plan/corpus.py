@@ -47,8 +47,7 @@ ClusterCores = Annotated[
 ]
 
 HELP = """
-Plan the search of nearkin dedup for a corpus like SAMPLE before it is run: how it will be searched, and with \
---engine spark what a cluster needs.
+Predict how nearkin dedup will search a corpus like SAMPLE and, with --engine spark, what a cluster needs.
 
 [bold]Examples[/]
 

@@ -55,7 +55,7 @@ MachineText = Annotated[
 SampleLeft = Annotated[
     list[str] | None,
     _sample("--sample-left", metavar="INPUT", help="Some thousands of documents of the left collection: files, as for "
-            "nearkin pairs. The spread of cosines is then measured instead of assumed. May be repeated."),
+            "nearkin pairs. The spread of cosines is then measured instead of assumed. Repeatable."),
 ]  # fmt: skip
 SampleRight = Annotated[
     list[str] | None,
@@ -80,18 +80,18 @@ LeftText = Annotated[str | None, _sample("--left-text", metavar="COLUMN", help="
 RightText = Annotated[str | None, _sample("--right-text", metavar="COLUMN", help="Column with the text, right only.")]
 SearchMethod = Annotated[str | None, _fixed("--method", help="vectors, signatures or window.")]
 SignatureBits = Annotated[int | None, _fixed("--bits", help="Length of a signature, a multiple of 8.")]
-WithinDistance = Annotated[int | None, _fixed("--distance", help="Bits in which the signatures of a pair may differ.")]
+WithinDistance = Annotated[int | None, _fixed("--distance", help="Maximum number of different bits of a pair.")]
 Permutations = Annotated[int | None, _fixed(help="Number of sorted orders of the signatures.")]
 Window = Annotated[int | None, _fixed(help="Number of signatures before and after each that it is compared with.")]
 
 HELP = """
-Plan the search of nearkin pairs before it is run: which method reaches the wanted recall soonest, what it will find \
-and what it will take.
+Predict the search of nearkin pairs: the fastest method that reaches the requested recall, what it finds, and its \
+time and memory.
 
-There are three methods: compare every pair of vectors, by an inverted index; compare every pair of signatures of \
-random projections; compare each signature with those near it in sorted orders. After signatures the true cosine \
-decides, so nothing below the threshold is reported. Without samples the plan assumes how cosines are spread; with \
-samples it measures that.
+There are three methods: all pairs of vectors, by an inverted index; all pairs of signatures, made by random \
+projections; or each signature with its neighbours in sorted orders. The true cosine decides in each case, so \
+nothing below the threshold is reported. With samples the plan measures the spread of cosines; without them it \
+assumes one.
 
 [bold]Examples[/]
 
