@@ -64,7 +64,7 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     assert (ended.code, told["verdict"], ended.err) == (code, verdict, "")
     shown = check(repository, tmp_path / "draft.txt")
     assert shown.code == code
-    assert "nothing was stored" in shown.out
+    assert "not stored" in shown.out
 
 
 def test_a_shell_script(repository, tmp_path):

@@ -94,7 +94,7 @@ def test_explain_tells_how_many_were_left(matter: str) -> None:
 
 def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
     ended = run("similar", matter, "tiny")
-    assert "too few letters" in ended.out
+    assert "Too few letters" in ended.out
     assert [one["doc_id"] for one in told("info", matter, "--uncounted")] == ["tiny"]
     assert "tiny" in run("info", matter, "--uncounted").out
 

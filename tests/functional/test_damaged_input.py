@@ -179,7 +179,7 @@ def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes]
     assert not (tmp_path / "o/kept").exists()
     ended = nearkin_here(*arguments, "--on-error", "skip", "--resume")
     assert ended.code == 0, ended.err
-    assert "The results and the kept corpus have only what comes before" in ended.out
+    assert "The results and the kept corpus have only the documents before it" in ended.out
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     (damaged,) = manifest["damaged_files"]
     assert manifest["problems"] == {"damaged file": 1}

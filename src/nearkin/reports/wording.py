@@ -17,12 +17,12 @@ from nearkin.stages.verification.measures import MEASURES
 
 _MEANINGS = {
     "unique": "No match, or chosen to stand for its group.",
-    "exact copy": "Its normalised text has the same SHA-256 as that of another document.",
+    "exact copy": "The normalised text has the same SHA-256 as that of another document.",
     "near-duplicate": "Its verified similarity to another document of its group is at or above the threshold; dropped.",
     "overlap": "It contains a document of the other set, or shares shingles with one, as the parameters say.",
-    "empty": "Nothing is left of it after normalisation. It is compared with nothing and never counted as a duplicate.",
+    "empty": "No text is left after normalisation. Never compared, and never counted as a duplicate.",
     "too short": "It is shorter than one shingle, and has no match.",
-    "unreadable": "Its text could not be had; see below. It is compared with nothing, and neither kept nor dropped.",
+    "unreadable": "The text could not be read; see below. Not compared, and neither kept nor dropped.",
 }
 _GROUPING = {
     "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group are"
@@ -112,13 +112,13 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
     if n_unreadable := facts.count("unreadable"):
         yield Note(
             f"{counted(n_unreadable, 'document')} could not be read",
-            f"{'It was' if n_unreadable == 1 else 'They were'} compared with nothing, and"
-            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. Which and why, the part about the input"
-            " tells below.",
+            f"{'It was' if n_unreadable == 1 else 'They were'} not compared, and"
+            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. The input section below lists which"
+            " ones and why.",
             is_warning=True,
         )
     yield Note(
-        "What is reported is verified",
+        "Reported pairs are verified",
         f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
         f" {measure_of(facts)} similarity has been computed exactly, from all shingles of both documents. No estimate"
         " decides, and groups are built from verified pairs and exact copies alone.",
@@ -162,10 +162,10 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
     at_threshold = facts.plan_numbers.get("recall_at_threshold")
     if at_threshold is None and facts.estimated_missed_pairs is None:
         if facts.command == "regroup":
-            yield "The groups were cut anew from pairs that an earlier run had found; what it may have missed, its own"
-            yield "report says."
+            yield "The groups were made from the pairs of an earlier run; the report of that run estimates the pairs"
+            yield "that it missed."
         else:
-            yield "The manifest holds no prediction of the search, so nothing can be said of pairs that were not found."
+            yield "The manifest holds no prediction of the search, so the number of missed pairs is not known."
         return
     if at_threshold is not None and facts.searched_threshold is not None:
         yield from _predicted(facts, facts.searched_threshold, at_threshold)
@@ -180,15 +180,15 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
             + (f" (recall {share_text(facts.estimated_recall)})." if facts.estimated_recall is not None else ".")
         )
     if exact_below := facts.plan_numbers.get("exact_below"):
-        unless = ", but for the pairs that were not compared" if facts.count("pairs_not_compared") else ""
+        unless = ", except the pairs that were not compared" if facts.count("pairs_not_compared") else ""
         few = counted(round(exact_below), "shingle")
-        yield f"Documents with fewer than {few} were compared in a way that misses none{unless}."
+        yield f"Documents with fewer than {few} were searched exhaustively{unless}."
 
 
 def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> Iterator[str]:
     """What the plan predicts, at the threshold of the search and, where that differs, at the one of the groups."""
     if facts.threshold is not None and searched != facts.threshold:
-        yield f"The groups were cut anew from the pairs of a run with threshold {parameter_text(searched)}."
+        yield f"The groups were made from the pairs of a run with threshold {parameter_text(searched)}."
     yield (
         f"A pair at exactly the threshold of {parameter_text(searched)} is found with a predicted"
         f" probability of at least {share_text(at_threshold)}; a more similar pair with a higher one."
@@ -255,21 +255,21 @@ def _chosen_from(facts: DedupManifest) -> str:
 def _parameter_meaning(facts: DedupManifest, name: str, value: str) -> str:
     """What a parameter does, with the value it has."""
     if name == "threshold":
-        return f"the least {measure_of(facts)} similarity at which two documents are near-duplicates"
+        return f"the minimum {measure_of(facts)} similarity at which two documents are near-duplicates"
     if name == "shingle":
         unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
         return f"{shingles_of(facts)}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
     if name == "recall":
-        return "the probability asked for, with which a pair at the threshold is found"
+        return "the requested probability of finding a pair at the threshold"
     if name == "keep" and value.partition(":")[0] in {"max", "min"}:
         side, _, column = value.partition(":")
         return f"the document with the {'greatest' if side == 'max' else 'least'} {column} of a group is kept"
     if name == "min_shared":
         return "the minimum number of shingles shared with a document of the other set; such documents are dropped"
     if name == "seed":
-        return "of the sketches; the same seed gives the same result"
+        return "random seed of the sketches; the same seed gives the same result"
     if name == "normalise":
-        return "what was made equal before comparing, in words above"
+        return "differences that were ignored; see above"
     meanings = {name: measure.meaning for name, measure in MEASURES.items()}
     words = {"measure": meanings, "group": _GROUPING, "keep": _KEEPING, "drop": _DROPPING}
     return words.get(name, {}).get(value, "")

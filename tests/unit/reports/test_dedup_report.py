@@ -243,7 +243,7 @@ def test_a_run_whose_groups_were_cut_anew_tells_of_the_search_of_the_run() -> No
 
     text = render_whole(manifest)
 
-    assert "cut anew from the pairs of a run with threshold 0.80. A pair at exactly the threshold of 0.80" in text
+    assert "were made from the pairs of a run with threshold 0.80. A pair at exactly the threshold of 0.80" in text
     assert "At 0.90 it is 0.999." in text
     assert "0.4 more that were not found (recall 0.999)" in text
     assert "0.999 at 0.90" in text  # the dot
@@ -261,7 +261,7 @@ def test_a_run_whose_groups_were_cut_anew_without_a_plan() -> None:
 
     text = render_whole(manifest | {"command": "regroup"})
 
-    assert "The groups were cut anew from pairs that an earlier run had found" in text
+    assert "The groups were made from the pairs of an earlier run" in text
     assert "How likely a pair is found" not in text
 
 

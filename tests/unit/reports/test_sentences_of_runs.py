@@ -17,9 +17,8 @@ def test_damaged_files_are_named_and_beyond_five_counted() -> None:
     said = list(map(str, damage_sentences(damaged, "The table has")))
 
     assert len(said) == 6
-    assert (
-        said[0] == "Incomplete: 1.gz, line 1,000: the gzip stream is truncated. The table has only what comes before."
-    )
+    told = "Incomplete: 1.gz, line 1,000: the gzip stream is truncated. The table has only the documents before it."
+    assert said[0] == told
     assert said[5] == "Incomplete: 2 more damaged files."
 
 
@@ -47,7 +46,7 @@ NOTHING_AT_ALL = estimate(100, 100, 0, 0, 0, None, None, None)
     [
         (SOME, "95.00%", "95% interval 90.00% to 98.00%"),
         (EXACT, "100.00%", "exact: every document was sampled"),
-        (NOTHING, "–", "no sampled document has a true pair: nothing can be said"),
+        (NOTHING, "–", "no sampled document has a true pair, so the recall is not known"),
         (NOTHING_AT_ALL, "–", "exact: every document was sampled, and none has a true pair"),
     ],
 )

@@ -28,8 +28,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         yield Sentence(f"{counted(n, 'damaged entry', 'damaged entries')} of the store repaired", "warning")
     if n := added.n_missing:
         yield Sentence(
-            f"Missing: {counted(n, 'stored text')} of these documents; what was added is a new version of them. Run "
-            "nearkin verify COLLECTION for all that is damaged.",
+            f"Missing: {counted(n, 'stored text')} of these documents; the added texts became new versions. Run "
+            "nearkin verify COLLECTION to list all damage.",
             "damage",
         )
     if n := added.n_problems:

@@ -14,7 +14,7 @@ def measured_recall(found: AuditEstimate) -> tuple[str, str]:
     if found.is_exact and found.recall is None:
         return "–", "exact: every document was sampled, and none has a true pair"
     if found.recall is None or found.low is None or found.high is None:
-        return "–", "no sampled document has a true pair: nothing can be said"
+        return "–", "no sampled document has a true pair, so the recall is not known"
     recall = share_percent_text(found.recall)
     if found.is_exact:
         return recall, "exact: every document was sampled"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.collection.check_in.results import Checked
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.sentence import Sentence
 
 _VERDICTS = {
-    "exact": "is here already: {}",
+    "exact": "is already stored: {}",
     "near": "is nearly the same as {}",
     "contained": "is contained in {}",
     "contains": "contains {}",
@@ -20,10 +20,10 @@ def verdict_sentence(found: Checked, name: str) -> Sentence:
     """Say what the document of that name is to the one most like it."""
     elapsed = f"; {1000 * found.elapsed_s:,.0f} ms"
     if not found.documents:
-        return Sentence(elapsed, strong=f"{name}: nothing like it is here")
+        return Sentence(elapsed, strong=f"{name}: new, no match in the collection")
     first = _VERDICTS[found.verdict].format(found.documents[0].document)
     more = found.n_found - 1
-    also = f", and {more:,} more {'is' if more == 1 else 'are'} like it" if more else ""
+    also = f" (and {counted(more, 'similar document')})" if more else ""
     return Sentence(also + elapsed, strong=f"{name} {first}")
 
 
@@ -38,20 +38,20 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
     yield from _on_damage(found)
     yield from _on_limits(found)
     if found.is_repaired:
-        yield Sentence("the stored copy of this text was damaged; it is repaired", "warning")
+        yield Sentence("The stored copy of this text was damaged and has been repaired.", "warning")
     if found.stored_as is not None:
         again = f", its version {found.version}: nearkin versions" if (found.version or 1) > 1 else ""
         yield Sentence(again, strong=f"stored as {found.stored_as}")
     elif is_storing:
-        yield Sentence("nothing was stored, because of --only-new")
+        yield Sentence("not stored, because of --only-new")
     else:
-        yield Sentence("nothing was stored: --store does that", "quiet")
+        yield Sentence("not stored; use --store to store it", "quiet")
 
 
 def _on_damage(found: Checked) -> Iterator[Sentence]:
     if any(one.is_damaged for one in found.documents):
         yield Sentence(
-            "To repair the damaged text give this file to nearkin add, or to nearkin check --store; any id will do",
+            "To repair the damaged text, pass this file to nearkin add or nearkin check --store, under any id.",
             "damage",
         )
     if found.n_damaged:
@@ -64,17 +64,17 @@ def _on_damage(found: Checked) -> Iterator[Sentence]:
 
 def _on_limits(found: Checked) -> Iterator[Sentence]:
     if not found.is_answered:
-        yield Sentence("It has too few words to be compared: only equal texts are told.", "warning")
+        yield Sentence("Too few words to compare: only identical texts are listed.", "warning")
     elif found.expected_recall is None:
-        yield Sentence("by the similarity index, which misses much: without --method si more is found", "quiet")
+        yield Sentence("Searched by the similarity index, which misses much; omit --method si to find more.", "quiet")
     elif found.verdict in ("new", "contained", "contains") and not found.n_hot_keys:
         part, threshold = found.expected_recall, found.options.threshold
-        alike = f"near-duplicates with a Jaccard similarity of {threshold:g}"
-        yield Sentence(f"of {alike}, {part:.1%} are found; of those more alike, more", "quiet")
+        yield Sentence(f"Expected recall: {part:.1%} at Jaccard {threshold:g}, higher above", "quiet")
     if found.n_hot_keys and found.verdict != "exact":
+        n = found.n_hot_keys
         yield Sentence(
-            f"{found.n_hot_keys:,} of its keys are shared by more texts than are looked at for one key: "
-            "the wording of many documents; something like it may have been missed",
+            f"{counted(n, 'passage')} {agreeing(n, 'is', 'are')} common to very many documents and "
+            f"{agreeing(n, 'was', 'were')} only partly searched; a similar document may have been missed",
             "warning",
         )
     if found.n_compared < found.n_candidates:

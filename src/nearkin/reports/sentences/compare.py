@@ -78,7 +78,7 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
     yield Sentence(f"A: {name_a}")
     yield Sentence(f"B: {name_b}")
     if compared.is_identical:
-        said = "The texts are equal to the character"
+        said = "The texts are identical"
     elif not compared.n_differences:
         said = "The texts differ in white space only"
     else:
@@ -91,7 +91,9 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
     yield Sentence("", strong=said)
     yield Sentence(", ".join(f"{name} {value}" for name, value in facts))
     if not compared.is_whole:
-        yield Sentence("The texts are too long to be compared to the end: shared words may be marked.", "warning")
+        yield Sentence(
+            "The texts are too long to compare to the end: some shared words may be marked as different.", "warning"
+        )
 
 
 def change_text(one: Version) -> str:

@@ -11,7 +11,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 def without_passage(one: Conflict) -> str:
     """Why a conflict has no passage in which the texts differ."""
-    return "one document with two labels" if one.a == one.b else "the texts are equal, white space apart"
+    return "one document with two labels" if one.a == one.b else "the texts are identical except for white space"
 
 
 def conflicts_sentences(
@@ -25,7 +25,7 @@ def conflicts_sentences(
     yield Sentence(f"Labels from {_column(label_column)}, ids from {_column(id_column)}")
     if found.n_found > len(found.conflicts):
         yield Sentence(
-            f"Only the {len(found.conflicts):,} worst were worked out; raise --max-conflicts for more.", "warning"
+            f"Only the {len(found.conflicts):,} most similar were compared; raise --max-conflicts for more.", "warning"
         )
     if found.unknown:
         yield Sentence(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.collection.groups import CollectionGroups, GroupChange
-from nearkin.nouns import counted, first_of
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
 
 _MAX_CHANGES = 20
@@ -23,15 +23,15 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
     if chains:
         yield Sentence(
             f"{len(chains):,} group{'s' * (len(chains) != 1)} of more than {_SMALL} documents, the largest of "
-            f"{chains[0].n_documents:,}, hang{'s' * (len(chains) == 1)} together by chains mostly, of texts that may "
-            "have little in common: try a smaller --gamma",
+            f"{chains[0].n_documents:,}, {agreeing(len(chains), 'is', 'are')} linked mainly through chains; their "
+            "members may have little in common. Try a smaller --gamma.",
             "warning",
         )
     n_proposed = sum(one.proposed_principal is not None for one in found.groups)
     if n_proposed:
         yield Sentence(
-            f"{n_proposed:,} have a longer document than their principal: --make-principal DOC_ID takes it; "
-            "--out and --json have them all",
+            f"{counted(n_proposed, 'group')} with a longer document than the principal; --make-principal DOC_ID "
+            "changes the principal, --out and --json list all",
             "warning",
         )
     if found.n_uncounted:
@@ -45,12 +45,12 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
 
 
 def _on_changes(found: CollectionGroups) -> Iterator[Sentence]:
-    since = f" (came since: {', '.join(found.new_waves)})" if found.new_waves else ""
+    since = f" (new waves: {', '.join(found.new_waves)})" if found.new_waves else ""
     if not found.changes:
-        yield Sentence(f"Nothing changed since the last time{since}")
+        yield Sentence(f"No changes since the last call{since}")
         return
     n_new = sum(one.is_new for one in found.changes)
-    yield Sentence(f"Since the last time{since}: {counted(n_new, 'new group')}, {len(found.changes) - n_new:,} changed")
+    yield Sentence(f"Since the last call{since}: {counted(n_new, 'new group')}, {len(found.changes) - n_new:,} changed")
     telling = sorted(
         found.changes, key=lambda one: (not (one.merged or one.split_from or one.principal_was), one.is_new)
     )
@@ -65,7 +65,7 @@ def _in_words(change: GroupChange) -> str:
     if change.is_new:
         said.append("new")
     if change.merged:
-        said.append(f"took in {', '.join(f'group {n}' for n in change.merged)}")
+        said.append(f"merged with {', '.join(f'group {n}' for n in change.merged)}")
     if change.split_from:
         said.append(f"split from {', '.join(f'group {n}' for n in change.split_from)}")
     if change.new_documents:
@@ -75,7 +75,7 @@ def _in_words(change: GroupChange) -> str:
     if change.n_lost:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
-        said.append(f"its principal {change.principal_was} is gone")
+        said.append(f"its principal {change.principal_was} was removed")
     if change.is_dissolved:
         said.append("dissolved")
     return "; ".join(said)

@@ -68,7 +68,7 @@ def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
         yield Sentence(f"Omitted words that occur {seldom} in their collection: {rare}")
     if not told.plan.reaches_recall:
         wanted = f"{told.parameters['recall']:.1%}"
-        yield Sentence(f"That is less than the {wanted} asked for; the options given allow no more", "warning")
+        yield Sentence(f"The options allow less than the requested recall of {wanted}", "warning")
 
 
 def _on_translation(told: PairsManifest) -> Iterator[Sentence]:

@@ -59,7 +59,7 @@ def plan_sentences(
     if not planned.reaches:
         low = rough_share_text(planned.prediction.recall_low)
         yield Sentence(
-            f"With what is fixed, {question.recall:.3g} is not reached: {low} is as near as can be.", "warning"
+            f"The fixed options do not reach {question.recall:.3g}; the best they reach is {low}.", "warning"
         )
     if planned.prediction.n_pairs > max_pairs:
         yield Sentence(
