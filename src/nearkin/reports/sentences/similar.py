@@ -34,8 +34,8 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
 def _on_index(found: SimilarDocuments) -> Sentence:
     if found.is_answered:
         return Sentence(
-            f"Similarity index {found.similarity_index}. One number is weak evidence: similar documents may be missing, "
-            "and listed ones may differ; check the other columns"
+            f"Similarity index {found.similarity_index}. One number is weak evidence: similar documents may be "
+            "missing, and listed ones may differ; check the other columns"
         )
     if found.similarity_index == 0:
         said = "Similarity index 0 has no neighbours: only identical texts are listed. Try --method range."
