@@ -128,7 +128,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
 
     say(console, [verdict_sentence(found, name)])
     if found.documents:
-        rows = table("Jaccard", "in it", "of it", "edit", "relation", "id", "wave", numbers=4)
+        rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
             measured = one.jaccard, one.contained, one.contains, one.edit_similarity
             numbers = [share_text(value) for value in measured]
