@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 
 class Collection:
-    """Documents that stay, in waves, and queries over all of them.
+    """Stored documents, added in waves, and queries over all of them.
 
-    One process, or thread, writes at a time; any number read meanwhile, and see what was there when they began. An
-    object may be used by several threads; it may be sent to other processes, which open the collection anew.
+    One process or thread writes at a time. Any number read meanwhile, and each sees the state at the start of its
+    query. Several threads may use one object; another process that receives it opens the collection again.
 
     Attributes
     ----------
     place : Place
-        Its directory or URL, which `str` writes without a password.
+        The directory or URL; `str` omits the password.
     opened : OpenedCollection
-        Its store and its index.
+        The store and the index.
 
     Examples
     --------
@@ -77,23 +77,24 @@ class Collection:
         path_or_url : str or Path
             A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME`` may be added.
         create : bool
-            Make it if it is not there.
+            Create a missing collection.
         alphabet : {"universal", "latin"}, optional
-            Which letters are counted: said once, when the collection is made; refused if it has another.
+            Letters to count, fixed when the collection is created. An existing collection must have the same.
         similarity_index : SimilarityIndex or str, optional
-            How similarity indexes are made, ``"43B:k=40"`` if not given: said once, and refused, likewise.
+            Method of the similarity indexes, fixed when the collection is created, by default ``"43B:k=40"``. An
+            existing collection must have the same.
         cache : str or Path, optional
-            Where the index of a collection in PostgreSQL is kept; ``~/.cache/nearkin`` if not given. It can be removed
-            at any time, and is made again from the store.
+            Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. It can be removed
+            at any time and is made again from the store.
         progress : Progress, optional
-            Told what is being done.
+            Receiver of progress reports.
 
         Raises
         ------
         CollectionError
-            It is not there, is damaged, or was made by a newer Nearkin; the database does not answer.
+            The collection is missing, damaged, or made by a newer Nearkin; or the database does not answer.
         FingerprintError
-            Its similarity indexes are made in another way than the one asked for.
+            The collection has similarity indexes of another method.
         """
         return cls(
             OpenedCollection.open(
@@ -117,27 +118,27 @@ class Collection:
         on_error: OnError = "skip-documents",
         max_unreadable: float | str = 0.5,
     ) -> Added:
-        """Add documents: all of them, or, if anything fails, none. What is there already is not stored again.
+        """Add all documents, or none if anything fails. Stored documents are not stored again.
 
         Parameters
         ----------
         documents : pyarrow Table, pandas or polars DataFrame, iterable of str, of (id, text) pairs or of dicts
         wave : str, optional
-            A new name, or that of a wave that grows; "wave 1", "wave 2", … if not given.
+            Name of a new or existing wave; by default "wave 1", "wave 2", …
         text, id : str, optional
-            The columns; guessed from their names if not given. Documents without ids are named after
-            the wave, ``wave 1:1``, ….
+            Columns; by default guessed from their names. Documents without ids are named after the wave:
+            ``wave 1:1``, …
         threads : int
             At least 1.
         on_error : {"skip-documents", "skip", "stop"}
-            "stop": raise at the first document that cannot be stored; else it is left out and listed.
+            "stop": raise at the first document that cannot be stored. Otherwise such documents are skipped and listed.
         max_unreadable : float or str
             Maximum share of documents that may be unreadable, such as 0.01 or "1%".
 
         Raises
         ------
         DocumentError, SourceError
-            More documents are unreadable, or all are; nothing is added.
+            More than ``max_unreadable``, or all documents, are unreadable; nothing is added.
         CollectionBusyError
         OutputError
             The disk is full.
@@ -154,7 +155,7 @@ class Collection:
     def add_incoming(
         self, incoming: Iterable[Incoming], *, wave: str | None, threads: int, rules: ReadingRules | None = None
     ) -> Added:
-        """The same for batches as readers of files give them."""
+        """Add batches from the readers of files; see `add`."""
         if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
             raise ParameterError.of("threads", "add", "an int >= 1", threads)
         from nearkin.collection.adding import add
@@ -168,19 +169,19 @@ class Collection:
         return added
 
     def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None) -> Removed:
-        """Take documents out: those named, or all that came in a wave. Their versions stay in the store's history.
+        """Remove the named documents, or all documents of a wave. Their versions stay in the history of the store.
 
         Raises
         ------
         UnknownDocumentError
-            One of them is not there; nothing is removed then.
+            A document is not stored; nothing is removed.
         """
         from nearkin.collection.removing import remove
 
         return remove(self.opened.store, doc_ids, wave=wave)
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
-        """One document, its current version if none is named.
+        """Return a document, by default its current version.
 
         Raises
         ------
@@ -195,7 +196,7 @@ class Collection:
             return is_current(connection, doc_id)
 
     def text(self, doc_id: str, *, version: int | None = None) -> str:
-        """The text of a document, as it came.
+        """Return the text of a document, unchanged.
 
         Raises
         ------
@@ -218,20 +219,20 @@ class Collection:
         version: int | None = None,
         limit: int = 50,
     ) -> SimilarDocuments:
-        """Every document within a tolerance of one of the collection's, or of a text, across all waves.
+        """Find all documents within a tolerance of a stored document or of a text, across all waves.
 
         Parameters
         ----------
         doc_id, version : str and int, optional
-            The document that is asked for; it is not among what is found.
+            The stored document to query with; the result does not contain it.
         text : str, optional
-            Instead of a document.
+            The text to query with, instead of a document.
         method, gamma, threshold, distance, tolerance
-            See `Tolerance`; range search with gamma 0.025 if nothing is given. All can be chosen anew with every query.
+            See `Tolerance`; by default range search with gamma 0.025. Each query chooses its own.
         index : SimilarityIndex or str, optional
-            Of which method the similarity indexes must be: refused if the collection has others.
+            Required method of the similarity indexes.
         limit : int
-            Documents to tell; how many were found is told in any case.
+            Maximum number of documents to return; the result always has the total.
 
         Raises
         ------
@@ -247,16 +248,16 @@ class Collection:
         return similar_documents(self.opened, doc_id, text, alike, version=version, limit=limit)
 
     def check(self, text: str, *, options: CheckOptions | None = None, store: CheckIn | None = None) -> Checked:
-        """Whether something like a text is here: an exact copy, a near-duplicate, what contains it or is contained.
+        """Check whether an exact copy, a near-duplicate, a part or a superset of a text is stored.
 
         Parameters
         ----------
         text : str
         options : CheckOptions, optional
-            How alike is alike.
+            Thresholds of the answer.
         store : CheckIn, optional
-            Store it, too, in the same transaction: of two look-alikes that are checked in at once the second sees the
-            first. If nothing is given nothing is stored.
+            Store the text in the same transaction: if two similar texts are checked in at once, the second sees the
+            first. By default nothing is stored.
 
         Raises
         ------
@@ -271,7 +272,7 @@ class Collection:
         return check_only(self.opened, text, options) if store is None else check_in(self.opened, text, options, store)
 
     def info(self) -> Info:
-        """What the collection holds, in figures."""
+        """Count documents, versions, waves and texts."""
         from nearkin.collection.info import info
 
         return info(self.opened)
@@ -285,15 +286,16 @@ class Collection:
         version_b: int | None = None,
         context_lines: int = 2,
     ) -> ComparedDocuments:
-        """How two documents differ, word by word, with the lines around each difference, and how alike they are.
+        """Compare two documents word by word, and measure how similar they are.
 
         Parameters
         ----------
         a, b : str
-            Ids; they may be the same, for two versions of one document.
+            Ids; the same id twice compares two versions of one document.
         version_a, version_b : int, optional
-            The current ones if not given.
+            By default the current versions.
         context_lines : int
+            Lines shown around each difference.
 
         Raises
         ------
@@ -315,17 +317,17 @@ class Collection:
         version: int | None = None,
         limit: int = 50,
     ) -> Versions:
-        """All versions of a document, the most alike first, with what changed in each.
+        """List all versions of a document, the most similar first, with the changes in each.
 
-        They are whatever else was stored under its id, and every other document within the tolerance.
+        Versions are the other texts stored under its id, and all other documents within the tolerance.
 
         Parameters
         ----------
         doc_id, version : str and int, optional
         method, gamma, threshold, distance, tolerance
-            See `Tolerance`; range search with gamma 0.05 if nothing is given.
+            See `Tolerance`; by default range search with gamma 0.05.
         limit : int
-            Versions to tell.
+            Maximum number of versions to return.
 
         Raises
         ------
@@ -341,16 +343,16 @@ class Collection:
     def conflicts(
         self, labels: Labels, *, gamma: float | None = None, limit: int = 1_000, threads: int = 1
     ) -> Conflicts:
-        """Near-duplicates that carry different labels, the worst first, with the passage in which they differ.
+        """Find near-duplicates with different labels, the most similar first, with the passage in which they differ.
 
         Parameters
         ----------
         labels : mapping of str to str, or iterable of pairs
-            By ids of documents. An id that comes twice with different labels is a conflict with itself.
+            Labels by document id. An id with two different labels is a conflict with itself.
         gamma : float, optional
-            Below 1; 0.025 if not given.
+            Below 1; 0.025 by default.
         limit : int
-            Conflicts to tell; how many there are is told in any case.
+            Maximum number of conflicts to return; the result always has the total.
         threads : int
         """
         from nearkin.collection.conflicts import conflicts
@@ -358,15 +360,15 @@ class Collection:
         return conflicts(self.opened, labels, Tolerance.of("range", gamma=gamma), limit=limit, threads=threads)
 
     def groups(self, *, gamma: float | None = None, threads: int = 1) -> CollectionGroups:
-        """The groups of documents that hang together within a tolerance, and what changed since they were asked for.
+        """Group documents within a tolerance of one another, and list what changed since the last call.
 
-        Groups are stored: a group keeps its number and its principal when documents are added, and a number is never
-        given to another group. Only what came since, and what lost a member, is compared again.
+        Groups are stored: a group keeps its number and its principal when documents are added, and no number is used
+        twice. Only new documents, and groups that lost a member, are compared again.
 
         Parameters
         ----------
         gamma : float, optional
-            Below 1; 0.025 if not given. Groups of each tolerance are kept apart.
+            Below 1; 0.025 by default. Each tolerance has groups of its own.
         threads : int
 
         Raises
@@ -379,19 +381,19 @@ class Collection:
         return group(self.opened, gamma, threads=threads)
 
     def make_principal(self, doc_id: str, *, gamma: float | None = None) -> int:
-        """Let a document stand for its group, and give the number of the group."""
+        """Make a document the principal of its group, and return the number of the group."""
         from nearkin.collection.groups import make_principal
 
         return make_principal(self.opened, doc_id, gamma)
 
     def verify(self, *, threads: int = 1) -> VerifiedCollection:
-        """Check every checksum, work out everything that is derived; mend what can be mended."""
+        """Check every checksum, compute all derived data again, and repair what can be repaired."""
         from nearkin.collection.verifying import verify
 
         return verify(self.opened, threads=threads)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.opened.close()
 
     def __enter__(self) -> Collection:

@@ -1,4 +1,4 @@
-"""What a collection answers."""
+"""Answers of a collection."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ class StoredDocument:
     ----------
     doc_id : str
     version : int
-        From 1: a changed text under the same id is another version.
+        From 1. A changed text under the same id is a new version.
     wave : str
-        In which this version came.
+        The wave that added this version.
     source : str
-        The file it came from.
+        The file that held it.
     line : int
         From 1; in Parquet and tables the row.
     n_characters : int
     n_letters : int
-        Letters and digits that have a place in the letter counts.
+        Letters and digits that are counted.
     is_counted : bool
         False: too few letters for range search.
     is_current : bool
-        False: it was removed, or a newer version took its place.
+        False: it was removed or replaced by a newer version.
     content : int
-        The number of its text; equal texts have one number.
+        Number of the text; identical texts share a number.
     """
 
     doc_id: str
@@ -46,7 +46,7 @@ class StoredDocument:
     content: int
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -55,25 +55,25 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarDocument:
-    """A document that was found.
+    """A document that a query found.
 
     Parameters
     ----------
     document : StoredDocument
     distance : float or None
-        Euclidean, between the letter counts; None if either has too few letters.
+        Euclidean distance of the letter counts; None if either text has too few letters.
     relative_distance : float or None
-        The same as a part of the query's length: what gamma is compared with.
+        ``distance`` divided by the length of the query; compared with gamma.
     n_bits : int or None
-        Bits in which the signatures differ; None if either has no words.
+        Different bits of the signatures; None if either text has no words.
     edit_similarity : float or None
-        1 − edit distance / length of the longer text, in characters; in [0, 1]. None if it would have taken too long.
+        1 − edit distance / length of the longer text, in characters; in [0, 1]. None if the texts are too long.
     jaccard : float
-        Of the sets of five words, case and spacing apart; in [0, 1].
+        Jaccard similarity of the word 5-grams, ignoring case and white space; in [0, 1].
     is_same_text : bool
-        Not one character differs.
+        Whether the texts are identical.
     similarity_index : int or None
-        Of its text; None if that has too few words for one.
+        None if the text has too few words.
     """
 
     document: StoredDocument
@@ -86,27 +86,27 @@ class SimilarDocument:
     similarity_index: int | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON and tables."""
+        """Return the fields as JSON types."""
         return {**self.document.to_dict(), **{k: v for k, v in _shallow(self).items() if k != "document"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarDocuments:
-    """What a query found.
+    """Result of a query.
 
     Parameters
     ----------
     tolerance : Tolerance
     documents : tuple of SimilarDocument
-        The nearest first; at most as many as were asked for.
+        The nearest first; at most ``limit``.
     n_found : int
-        Documents within the tolerance, shown or not.
+        Number of documents within the tolerance, including those not returned.
     is_answered : bool
-        False: almost nothing of the query can be compared by this method; only equal texts are told.
+        False: the query is too short for this method; only identical texts are listed.
     similarity_index : int or None
-        Of the query, if it was asked by method "si"; None if its text has too few words for one.
+        Similarity index of the query, for method "si"; None if its text has too few words.
     stages : tuple of (str, int)
-        What a text must pass, and how many did.
+        Stages of the search, and the number of texts that passed each.
     elapsed_s : float
     """
 
@@ -120,14 +120,14 @@ class SimilarDocuments:
 
     @property
     def is_truncated(self) -> bool:
-        """More was found than is told."""
+        """Whether documents were found that are not returned."""
         return self.n_found > len(self.documents)
 
     def __len__(self) -> int:
         return len(self.documents)
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         return {
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,

@@ -1,4 +1,4 @@
-"""What a check-in is asked and what it answers."""
+"""Options and results of a check-in."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from nearkin.store.bulk import is_storable
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
-"""The first that holds for any document is the verdict."""
+"""In order: the first that holds for any document is the verdict."""
 Method = Literal["minhash", "si"]
 MAX_TOLD = 10_000
 MIN_COMMON = 8
-"""Shingles that two texts must share for the one to be told as a part of the other: fewer are said by everybody."""
+"""Minimum number of shared shingles for one text to count as part of another: fewer are common phrases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """How alike is alike.
+    """Thresholds and limits of a check.
 
     Parameters
     ----------
     threshold : float
-        In (0, 1]: from this Jaccard similarity of the sets of five words on, two texts are near-duplicates.
+        Minimum Jaccard similarity (word 5-grams) of a near-duplicate, in (0, 1].
     containment : float
-        In (0, 1]: from this part of a text's five words on that is in the other text, it is contained in it.
+        Minimum share of one text's word 5-grams that occur in the other, in (0, 1].
     method : {"minhash", "si"}
-        How candidates are found. "minhash": by bands and sampled shingles. "si": by the similarity index alone, the
-        nearest documents within ``tolerance``. What is told was compared word by word in both cases.
+        Search for candidates. "minhash": bands and sampled shingles. "si": the similarity index alone, the nearest
+        documents within ``tolerance``. Every listed document was compared word by word.
     tolerance : float
-        Of the similarity index.
+        Maximum relative difference of similarity indexes.
     limit : int
-        Documents to tell.
+        Maximum number of documents to return.
     with_passage : bool
-        Also where the text differs from the document that is most like it, which takes as long as all the rest.
+        Whether to return the passage in which the text differs from the most similar document; doubles the time.
     """
 
     threshold: float = 0.7
@@ -63,15 +63,15 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class CheckIn:
-    """Under what a document is stored.
+    """Id and wave under which to store a document.
 
     Parameters
     ----------
     doc_id : str
     wave : str
-        It grows; made if it is not there.
+        A missing wave is created.
     source : str
-        Where the document came from.
+        Origin of the document.
     only_new : bool
         Store it only if the verdict is "new".
     """
@@ -90,27 +90,27 @@ class CheckIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDocument:
-    """A stored document that is like the one that is checked in, compared word by word.
+    """A stored document that is similar to the checked text, compared word by word.
 
     Parameters
     ----------
     document : StoredDocument
     relation : {"exact", "near", "contained", "contains"}
-        Of the text that is checked in to this document: "contained" in it, or "contains" it.
+        Relation of the checked text to this document: "contained" in it, or "contains" it.
     jaccard : float
-        Of the sets of five words, case and spacing apart; in [0, 1].
+        Jaccard similarity of the word 5-grams, ignoring case and white space; in [0, 1].
     contained : float
-        The part of the text's five words that the document has.
+        Share of the text's word 5-grams that occur in the document.
     contains : float
-        The part of the document's five words that the text has.
+        Share of the document's word 5-grams that occur in the text.
     edit_similarity : float or None
-        In characters; None if it would have taken too long, or the one is only a part of the other.
+        In characters; None if the texts are too long, or one is only part of the other.
     similarity_index : int or None
-        The document's; None if it has none.
+        Similarity index of the document, if it has one.
     is_same_text : bool
-        Not one character differs.
+        Whether the texts are identical.
     is_damaged : bool
-        The stored text is damaged; by its SHA-256 it was the same.
+        Whether the stored text is damaged; its SHA-256 equals that of the checked text.
     """
 
     document: StoredDocument
@@ -124,49 +124,49 @@ class CheckedDocument:
     is_damaged: bool = False
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON and tables."""
+        """Return the fields as JSON types."""
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "document"}
         return {**self.document.to_dict(), **own}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What a check found.
+    """Result of a check.
 
     Parameters
     ----------
     verdict : {"exact", "near", "contained", "contains", "new"}
     documents : tuple of CheckedDocument
-        In the order of the verdicts, the most alike first; at most as many as were asked for.
+        In the order of the verdicts, the most similar first; at most ``limit``.
     n_found : int
-        All that there are, told or not.
+        Number of similar documents, including those not returned.
     passage : tuple of Piece
-        The most telling difference between the first document, "only_a", and the text, "only_b"; empty if there is
-        none, or if the one is only a part of the other.
+        First telling difference between the first document ("only_a") and the text ("only_b"); empty if there is
+        none, or if one text is only part of the other.
     options : CheckOptions
     expected_recall : float or None
-        The part of near-duplicates just at the threshold that is expected to be found; of those more alike it is more.
-        None: not known, as with the similarity index.
+        Expected share of near-duplicates that are found at exactly the threshold; higher above it. None if it is not
+        known, as with the similarity index.
     n_candidates, n_compared : int
-        Texts that may have been like it, and those that were compared word by word.
+        Number of candidates, and of candidates that were compared word by word.
     n_hot_keys : int
-        Keys that more texts share than were looked at for each.
+        Number of keys that occur in too many texts to look at all of them.
     is_answered : bool
-        False: the text has too few words to be compared; only equal texts are told.
+        False: the text has too few words to compare; only identical texts are listed.
     similarity_index : int or None
-        The text's.
+        Similarity index of the text.
     stored_as : str or None
-        The id under which it is in the collection now; None: nothing was stored.
+        Id under which the text was stored; None if it was not.
     version : int or None
-        Of that document; above 1 there was another text under the id before.
+        Version of the stored document; above 1 the id had another text before.
     damaged : tuple of StoredDocument
-        Documents that could not be compared, because their stored texts are damaged; at most as many as were asked for.
+        Documents that could not be compared because their stored texts are damaged; at most ``limit``.
     n_damaged : int
-        All that there are, told or not.
+        Number of such documents, including those not returned.
     is_repaired : bool
-        The stored text of documents with this very text was damaged, and was replaced by it.
+        Whether a damaged stored copy of this text was repaired.
     elapsed_s : float
-        Of all of it: where the keys of stored texts had to be made first, that too.
+        Including the time to make missing keys of stored texts.
     """
 
     verdict: Verdict
@@ -189,11 +189,11 @@ class Checked:
 
     @property
     def is_truncated(self) -> bool:
-        """More was found than is told."""
+        """Whether documents were found that are not returned."""
         return self.n_found > len(self.documents)
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         options = self.options
         return {
             "verdict": self.verdict,
