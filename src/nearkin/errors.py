@@ -98,7 +98,7 @@ class TruncatedInputError(SourceError):
 
 
 class DocumentError(InputError):
-    """Documents cannot be read: one, where the run was told to stop at it, or more than the run puts up with."""
+    """A document cannot be read, and the run stops at the first such document; or too many cannot be read."""
 
     exit_code = 4
 

@@ -69,7 +69,7 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
 
 
 def why(error: OSError) -> str:
-    """What the system says of a file that cannot be written or opened, in words that help.
+    """Explain why the system cannot write or open a file.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def why(error: OSError) -> str:
 
 
 def _number_in(message: str) -> int:
-    """What Arrow and numpy tell of the system's answer: ``[errno 28] …``, or how many items they could not write."""
+    """Error number in messages of Arrow and numpy: ``[errno 28] …``, or a number of unwritten items."""
     if " requested and " in message:
         return errno.EFBIG if has_limit_on_files() else errno.ENOSPC
     found = re.search(r"\[errno (\d+)\]", message, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What flows between the stages, with its Arrow schema where it is stored.
+"""Records that flow between the stages, with Arrow schemas of those that are stored.
 
 Documents → ShingleSets → Signatures → Candidates → Matches → Groups. A *row* is Nearkin's own number of a document,
 counted from 0 in the order in which documents were read; a *doc_id* is the user's.
@@ -109,7 +109,7 @@ class FeatureCounts:
 
     @property
     def has_features(self) -> Bool:
-        """Which documents have any, shape (n_documents,)."""
+        """Whether each document has any, shape (n_documents,)."""
         return np.diff(self.offsets) > 0
 
     @property
@@ -186,14 +186,14 @@ class BitSignatures:
 
 @dataclass(frozen=True, slots=True)
 class LetterVectors:
-    """How often each letter and digit occurs in each document.
+    """Counts of each letter and digit in each document.
 
     Parameters
     ----------
     counts : uint32 array, shape (n_documents, n_dimensions)
         The vectors.
     is_counted : bool array, shape (n_documents,)
-        False: almost nothing of the document is in its vector; it must be matched with nothing, and be told apart.
+        False: almost nothing of the document is in its vector; it must match nothing, and be reported.
     n_counted, n_others : int64 arrays, shape (n_documents,)
         Letters and digits that have a place in the vector, and those that have none.
     fingerprint : str
@@ -279,7 +279,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Which documents belong together, built from matches only.
+    """Groups of documents, built from matches only.
 
     Parameters
     ----------

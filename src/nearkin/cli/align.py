@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _TrainFirst(PlainGroup):
-    """What is no command is a corpus to train from: ``nearkin align a.tmx`` is ``nearkin align train a.tmx``."""
+    """Treats a word that is no command as a corpus: ``nearkin align a.tmx`` is ``nearkin align train a.tmx``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:

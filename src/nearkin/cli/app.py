@@ -17,7 +17,7 @@ class Root(LazyGroup):
     panels: ClassVar[Panels] = {
         "Clean a corpus": (
             CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
-            CommandEntry("regroup", "Group the pairs of a finished run anew, at a higher threshold", "regroup"),
+            CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "regroup"),
             CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
         ),
         "Collections": (

@@ -28,7 +28,7 @@ _COMPILING = "first run on this machine: compiling kernels takes about ten secon
 
 
 class _Amount(ProgressColumn):
-    """How much is done; of how much the bar tells. Nothing for a stage that is one step."""
+    """Amount done; empty for a stage of one step."""
 
     def render(self, task: Task) -> Text:
         unit = task.fields["unit"]
@@ -39,7 +39,7 @@ class _Amount(ProgressColumn):
 
 
 class _Rate(ProgressColumn):
-    """How fast."""
+    """Units per second."""
 
     def render(self, task: Task) -> Text:
         unit, speed = task.fields["unit"], task.finished_speed or task.speed
@@ -48,7 +48,7 @@ class _Rate(ProgressColumn):
 
 
 class _Left(ProgressColumn):
-    """The time that is left, as far as it can be told."""
+    """Estimated time left."""
 
     def render(self, task: Task) -> Text:
         left_s = None if task.finished else task.time_remaining

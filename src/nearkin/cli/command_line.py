@@ -1,4 +1,4 @@
-"""What every command has: names of files checked first, errors that name options, a stream for every character."""
+"""Features of every command: checked file names, errors that name options, streams that take every character."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class CommandLine(typer.Typer):
         return typer.main.get_command(self)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """As typer's; a list of commands shows the first sentence of the help."""
+        """Register a command; lists of commands show the first sentence of its help."""
         short = {"short_help": first_sentence(options["help"])} if options.get("help") else {}
         register = super().command(name, **{"cls": Command, **short, **options})
 
@@ -90,7 +90,7 @@ class CommandLine(typer.Typer):
 
 
 def first_sentence(text: str) -> str:
-    r"""Of a help text, in one line, however its lines are broken.
+    r"""Return the first sentence of a help text in one line.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
 def take_every_character(*streams: TextIO) -> None:
     """Let streams print what their encoding lacks: signs in other words, all else by its code point.
 
-    Python would end a program with a traceback where ``≥`` meets a terminal of ASCII, or half a character any terminal.
+    Python would end a program with a traceback where ``≥`` meets an ASCII terminal, or an unpaired surrogate any.
     """
     codecs.register_error(_HANDLER, _in_other_words)
     for stream in streams:
@@ -137,7 +137,7 @@ def is_unicode(stream: TextIO) -> bool:
 
 
 def _in_other_words(error: UnicodeError) -> tuple[str, int]:
-    r"""What `codecs.register_error` asks for: characters to print instead, and where to go on.
+    r"""Replace unprintable characters, for `codecs.register_error`.
 
     Examples
     --------

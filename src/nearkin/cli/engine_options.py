@@ -45,7 +45,7 @@ Conf = Annotated[
 
 @dataclass(frozen=True)
 class EngineOptions(OptionGroup):
-    """Where the work is done."""
+    """Options for the place of the work."""
 
     engine: EngineName = "local"
     master: Master = None
@@ -68,7 +68,7 @@ def check_engine(engine: str) -> None:
 
 
 def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Engine:
-    """What the three options say together.
+    """Return the engine that the three options name.
 
     Raises
     ------

@@ -102,7 +102,7 @@ def _say_memory(error: MemoryError) -> None:
 
 
 def _notes_of(error: BaseException | None) -> list[str]:
-    """What those through whose hands an error went have added to it: how to go on."""
+    """Notes that were added to an error on its way: how to continue."""
     cause = error.__cause__ if isinstance(error, typer.Abort) else error
     return getattr(cause, "__notes__", [])
 

@@ -148,7 +148,7 @@ Drop = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class DedupChoices(OptionGroup):
-    """What a user may choose about a deduplication: each field is one of `DedupOptions`, None if not given."""
+    """Choices of a deduplication: each field is one of `DedupOptions`, None if not given."""
 
     preset: Preset = None
     threshold: Threshold = None

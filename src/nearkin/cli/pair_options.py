@@ -138,7 +138,7 @@ Terms = Annotated[int, _output("--terms", help="Number of matching words to writ
 
 @dataclass(frozen=True, kw_only=True)
 class SidesOptions(OptionGroup):
-    """How both collections are read."""
+    """Options for reading both collections."""
 
     table: Table = None
     left_language: LeftLanguage = None
@@ -174,7 +174,7 @@ class SidesOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class PairChoices(OptionGroup):
-    """What a user may choose about a search: each field is one of `PairOptions`."""
+    """Choices of a search: each field is one of `PairOptions`."""
 
     threshold: PairThreshold = 0.3
     recall: WantedRecall = 0.9
@@ -201,7 +201,7 @@ class PairChoices(OptionGroup):
 
 @dataclass(frozen=True)
 class BesideOptions(OptionGroup):
-    """What the pairs are compared with."""
+    """Options for known pairs and translations."""
 
     known: KnownPairs = None
     interwiki: Interwiki = None

@@ -76,7 +76,7 @@ def pairs(
 
 
 def _show(console: Console, manifest: PairsManifest, out: Path) -> None:
-    """What became of both sides, how many pairs there are, where to look."""
+    """Print the counts of both sides and of the pairs, and where the results are."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.manifests.pairs import SIDES
     from nearkin.reports.sentences.pairs import pairs_sentences

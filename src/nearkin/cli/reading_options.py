@@ -49,7 +49,7 @@ MaxDocumentSize = Annotated[
 
 @dataclass(frozen=True)
 class RulesOptions(OptionGroup):
-    """What happens to documents and files that cannot be read."""
+    """Options for unreadable documents and files."""
 
     on_error: OnError = SKIP_DOCUMENTS
     max_unreadable: MaxUnreadable = MAX_UNREADABLE

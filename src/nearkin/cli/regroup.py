@@ -29,7 +29,7 @@ def regroup(
     quiet: Quiet = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Cut groups anew."""
+    """Regroup a run."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary

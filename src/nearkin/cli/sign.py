@@ -101,7 +101,7 @@ def sign(
 
 
 def _show(console: Console, told: SigningRecord, out: Path) -> None:
-    """What was signed, how far online signatures drifted, what to do next."""
+    """Print the number of signatures, the drift of online signatures, and the next step."""
     from nearkin.cli.printing import say, say_place, table
     from nearkin.reports.sentences.cost import speed_text
     from nearkin.reports.sentences.sentence import Sentence

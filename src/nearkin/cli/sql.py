@@ -1,4 +1,4 @@
-"""``nearkin sql``: what whoever has only SQL can ask of a collection."""
+"""``nearkin sql``: queries in plain SQL."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How files are written and read back, whatever is in them: Parquet, CSV, and files that notice a changed bit."""
+"""Files and their formats: Parquet, CSV, and files that detect a changed bit."""

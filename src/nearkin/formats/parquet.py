@@ -67,7 +67,7 @@ def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def why_unreadable(path: Path, error: Exception) -> str:
-    """What is wrong with a file that could not be read, in words."""
+    """Explain why a file could not be read."""
     if not path.exists():
         return "there is no such file"
     if is_damage(error):

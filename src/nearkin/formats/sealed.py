@@ -39,7 +39,7 @@ class Sealing:
         self.closed = False
 
     def write(self, data: bytes | memoryview) -> int:
-        """As of a file."""
+        """Write bytes, as a file does."""
         part = memoryview(data).cast("B")
         self._crc = zlib.crc32(part, self._crc)
         self._length += len(part)
@@ -49,15 +49,15 @@ class Sealing:
         return len(part)
 
     def tell(self) -> int:
-        """As of a file."""
+        """Return the position, as a file does."""
         return self._length
 
     def flush(self) -> None:
-        """As of a file."""
+        """Flush the buffer, as a file does."""
         self._file.flush()
 
     def close(self) -> None:
-        """Nothing: whoever opened the file closes it, after `seal`."""
+        """Do nothing: the caller closes the file, after `seal`."""
 
     def seal(self) -> None:
         """Write the seal: nothing can be added."""
@@ -75,7 +75,7 @@ def seal_file(path: Path) -> None:
 
 
 def sealed_length(path: Path) -> int:
-    """How many bytes stand before the seal of a file, once its checksum was seen to be right.
+    """Number of bytes before the seal of a file, after its checksum was verified.
 
     A file is read once in each process; it is looked at again when its size or its time changed.
 
@@ -109,7 +109,7 @@ def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
 
 
 def damaged(path: str | Path) -> RunError:
-    """What to say of a file of a run that cannot be gone on with."""
+    """Error for a damaged file of a run."""
     return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with --overwrite.")
 
 

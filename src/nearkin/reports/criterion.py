@@ -1,4 +1,4 @@
-"""What makes a near-duplicate, in words."""
+"""Criterion of a near-duplicate, in words."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def measure_of(manifest: DedupManifest) -> str:
 
 
 def shingles_of(manifest: DedupManifest) -> str:
-    """What the shingles of a run are: ``word 5-grams``; "" where the manifest does not say."""
+    """Name the shingles of a run: ``word 5-grams``; "" if the manifest does not say."""
     shingle = manifest.parameters.get("shingle")
     unit, _, length = shingle.partition(":") if isinstance(shingle, str) else ("", "", "")
     return f"{_UNITS.get(unit, unit)} {length}-grams" if length else unit
 
 
 def criterion_of(manifest: DedupManifest) -> str:
-    """What makes a near-duplicate in a run: ``Jaccard ≥ 0.80 on word 5-grams``."""
+    """Return the criterion of a run: ``Jaccard ≥ 0.80 on word 5-grams``."""
     shingles, n = shingles_of(manifest), manifest.parameters.get("min_shared")
     if isinstance(n, int) and not isinstance(n, bool) and n >= 0:
         return f"at least {counted(n, 'shared shingle')} ({shingles})"
@@ -48,7 +48,7 @@ def criterion_of(manifest: DedupManifest) -> str:
 
 
 def criterion_text(parameters: Mapping[str, object]) -> str:
-    """What a pair must be to be reported, from the parameters of a run as they would be given.
+    """Return the criterion from the parameters of a run, in the words of the command line.
 
     Examples
     --------

@@ -127,7 +127,7 @@ def recall_figure(
 
 
 def _recall_caption(bands: str | None) -> str:
-    """What the curve shows."""
+    """Describe the curve."""
     search = f" with {bands}" if bands else ""
     texts = "" if bands else ", for the smallest texts that are searched by a sample of their shingles"
     return (

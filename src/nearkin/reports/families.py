@@ -24,7 +24,7 @@ _MIN_SHARED = 0.5  # of the shorter side of a difference, in characters, to be m
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedDifference:
-    """A difference and its surroundings, texts as they came.
+    """A difference and its surroundings, with unchanged texts.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class FamilyCard:
 
     @property
     def told(self) -> str:
-        """Who is in it: ``the principal · 7 exact copies``."""
+        """Name the members: ``the principal · 7 exact copies``."""
         counts = [
             counted(n, relation, "exact copies") if relation == "exact copy" else f"{n:,} {relation}"
             for relation, n in self.relations.items()

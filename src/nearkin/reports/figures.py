@@ -31,7 +31,7 @@ def similarity_histogram(
     name: str = "similarities",
     width: int = 640,
 ) -> str:
-    """How similar the verified pairs are, with the threshold marked."""
+    """Histogram of the similarities of verified pairs, with the threshold marked."""
     return interval_chart(
         bin_edges,
         counts,
@@ -66,7 +66,7 @@ def binned_sizes(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str,
 
 
 def group_sizes(sizes: Sequence[int], counts: Sequence[int], *, name: str = "sizes", width: int = 640) -> str:
-    """How many groups there are of each size; ``counts[i]`` groups have ``sizes[i]`` documents."""
+    """Number of groups of each size; ``counts[i]`` groups have ``sizes[i]`` documents."""
     rows = binned_sizes(sizes, counts)
     return column_chart(
         [label for label, _ in rows],

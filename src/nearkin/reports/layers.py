@@ -1,4 +1,4 @@
-"""What charts are put together from: axes whose title stands on top, scales for counts, marked places, margins."""
+"""Parts of charts: axes with the title on top, scales for counts, marked places, margins."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class ShareRow:
 
 @dataclass(frozen=True, slots=True)
 class Fates:
-    """What became of the documents of one side."""
+    """Rows about the documents of one side."""
 
     side: Side
     n_documents: int
@@ -93,7 +93,7 @@ class StageRow:
 
 
 def headline(told: PairsManifest) -> str:
-    """How many pairs there are, in one sentence."""
+    """Count the pairs in one sentence."""
     n, top = told.counts.pairs, told.parameters["top"]
     left, right = (f"{told.side(side).n_documents:,}" for side in SIDES)
     threshold = parameter_text(told.threshold)
@@ -104,7 +104,7 @@ def headline(told: PairsManifest) -> str:
 
 
 def languages(told: PairsManifest) -> str:
-    """In which languages the sides are, as far as it is known."""
+    """Languages of the sides, as far as they are known."""
     table = told.table
     if table is None:
         return "Both sides were compared word by word, without a translation table."
@@ -115,7 +115,7 @@ def languages(told: PairsManifest) -> str:
 
 
 def notes(told: PairsManifest) -> Iterator[Note]:
-    """What a reader may rely on, and what not."""
+    """Notes on what the results guarantee."""
     plan, asked = told.plan, told.parameters["recall"]
     yield Note(f"Predicted recall: {band_text(plan.predicted)}", " ".join(_missed(told)))
     if (low := plan.predicted.recall_low) < asked:
@@ -141,7 +141,7 @@ def notes(told: PairsManifest) -> Iterator[Note]:
 
 
 def _missed(told: PairsManifest) -> Iterator[str]:
-    """What was probably not found."""
+    """Notes on pairs that were probably missed."""
     predicted, found = told.plan.predicted, told.counts.pairs_at_threshold
     if predicted.recall_low >= 1:
         yield "Every pair of documents that can be compared was compared: of these pairs none is missing."
@@ -196,7 +196,7 @@ def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
 
 
 def known_sentences(known: KnownFound) -> Iterator[str]:
-    """What became of the known pairs."""
+    """Rows about the known pairs."""
     found = f"{known.n_found:,} of {counted(known.n_known, 'known pair')} found"
     recall = "" if known.recall is None else f" (a recall of {recall_text(known.recall)})"
     first = f", {known.n_first:,} of them as the most similar one of their left document" if known.n_found else ""
@@ -238,7 +238,7 @@ def translated_side(told: PairsManifest) -> Side:
 
 
 def way_shares(told: PairsManifest) -> tuple[ShareRow, ...]:
-    """How the words of one side were translated; empty without a table."""
+    """Rows about the translation of one side's words; empty without a table."""
     shares = told.side(translated_side(told)).ways
     return tuple(
         ShareRow(words, None, shares[way], percent_text(shares[way], 1), meaning)
@@ -248,7 +248,7 @@ def way_shares(told: PairsManifest) -> tuple[ShareRow, ...]:
 
 
 def fates(told: PairsManifest) -> tuple[Fates, ...]:
-    """What became of the documents of both sides."""
+    """Rows about the documents of both sides."""
     return tuple(_fates(told, side) for side in SIDES)
 
 
@@ -277,7 +277,7 @@ def parameter_rows(told: PairsManifest) -> Iterator[ParameterRow]:
 
 
 def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
-    """What each stage took."""
+    """Rows about the cost of each stage."""
     longest = max((stage.elapsed_s for stage in told.stages), default=0.0) or 1.0
     return tuple(
         StageRow(stage.name, elapsed_text(stage.elapsed_s), stage.elapsed_s / longest, stage.peak_memory_bytes)

@@ -38,7 +38,7 @@ class TermRow:
 
     @property
     def width(self) -> str:
-        """Of its bar, in rem."""
+        """Width of its bar, in rem."""
         return f"{_LONGEST_BAR * min(max(self.share, 0.0), 1.0):.2f}"
 
 
@@ -54,7 +54,7 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """What there is to know of the documents of a side: how many, and the first of them."""
+    """Remarks about documents of a side: their number, and the first of them."""
 
     side: Side
     n: int

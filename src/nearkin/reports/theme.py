@@ -1,4 +1,4 @@
-"""How Nearkin's figures look: one palette for light and dark pages, quiet axes, the same bytes on every machine.
+"""Theme of the figures: one palette for light and dark pages, quiet axes, the same bytes on every machine.
 
 A figure is drawn in the light colours. Each coloured element also carries a class (``nk-fill-accent``), so a page that
 includes ``stylesheet()`` recolours the same SVG when the reader's system is dark. Nothing is measured from installed
@@ -48,7 +48,7 @@ SERIES = (ACCENT, SIGNAL, GREEN, VIOLET, OLIVE, INK)
 """Colours of lines and bars in the order in which they are used; told apart by every common kind of colour vision."""
 
 DASHES = ((), (7, 3), (2, 2), (9, 3, 2, 3), (12, 4), (4, 4))
-"""Dash patterns that go with ``SERIES``, so that no line is told by its colour alone."""
+"""Dash patterns that go with ``SERIES``, so that no line is identified by its colour alone."""
 
 _NAMED = {colour.light: colour.name for colour in PALETTE}
 _DROPPED = re.compile(r"role|class|aria-.*|pointer-events|font-family|opacity|xlink.*")
@@ -130,7 +130,7 @@ def _config() -> dict[str, object]:
 def _tidied(drawn: str, name: str, label: str) -> str:
     """The SVG without what a page does not need, with classes for the colours and ids of its own.
 
-    The drawing library numbers its ids through the life of the process; here they are numbered anew.
+    The drawing library numbers its ids through the life of the process; here they are renumbered.
     """
     root = ElementTree.fromstring(re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", drawn, count=2))
     ids = {element.get("id", ""): f"{name}-{i}" for i, element in enumerate(root.iterfind(".//*[@id]"))}

@@ -75,7 +75,7 @@ class ParameterRow:
 
 
 def headline(facts: DedupManifest) -> str:
-    """What happened, in one sentence."""
+    """Summarize the run in one sentence."""
     n_read, n_dropped, n_unreadable = (facts.count(name) for name in ("documents", "dropped", "unreadable"))
     if not n_read:
         return "No documents were read."
@@ -101,7 +101,7 @@ def headline(facts: DedupManifest) -> str:
 
 
 def promises(facts: DedupManifest) -> Iterator[Note]:
-    """What a reader may rely on, and what not."""
+    """Notes on what the results guarantee."""
     if n_damaged := facts.problems.get(DAMAGED, 0):
         yield Note(
             f"{counted(n_damaged, 'input file')} {'is' if n_damaged == 1 else 'are'} incomplete",
@@ -148,7 +148,7 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
 
 
 def _reported(facts: DedupManifest) -> str:
-    """How many pairs are reported, in a sentence."""
+    """Count the reported pairs in a sentence."""
     n_pairs, n_copies = facts.count("pairs"), facts.count("pairs_of_exact_copies")
     if not n_pairs and not n_copies:
         return "No pair is reported."
@@ -158,7 +158,7 @@ def _reported(facts: DedupManifest) -> str:
 
 
 def _missed(facts: DedupManifest) -> Iterator[str]:
-    """What is known of the pairs that were not found, sentence by sentence."""
+    """Sentences about missed pairs."""
     at_threshold = facts.plan_numbers.get("recall_at_threshold")
     if at_threshold is None and facts.estimated_missed_pairs is None:
         if facts.command == "regroup":
@@ -186,7 +186,7 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
 
 
 def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> Iterator[str]:
-    """What the plan predicts, at the threshold of the search and, where that differs, at the one of the groups."""
+    """Sentences about the prediction at the threshold of the search and, if it differs, at that of the groups."""
     if facts.threshold is not None and searched != facts.threshold:
         yield f"The groups were made from the pairs of a run with threshold {parameter_text(searched)}."
     yield (
@@ -199,7 +199,7 @@ def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> It
 
 
 def groups_told(facts: DedupManifest, n_groups: int) -> str:
-    """How many groups there are and what joined them."""
+    """Count the groups, and what joined them."""
     n_pairs, n_copies = facts.count("pairs"), facts.count("exact_copy")
     made_of = [counted(n_copies, "exact copy", "exact copies")] * (n_copies > 0)
     made_of += [f"{counted(n_pairs, 'verified pair')} of different texts"] * (n_pairs > 0)
@@ -216,7 +216,7 @@ def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
 
 
 def _outcome(facts: DedupManifest, reason: str) -> str:
-    """What became of the documents of a reason."""
+    """Outcome for the documents of a reason."""
     if reason in ("unique", "unreadable"):
         return "kept" if reason == "unique" else "could not be read"
     if reason in ("exact copy", "near-duplicate", "overlap"):
@@ -227,7 +227,7 @@ def _outcome(facts: DedupManifest, reason: str) -> str:
 
 
 def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
-    """The parameters, those that decide the result first and in words, then whatever else the manifest holds."""
+    """The parameters, those that decide the result first and in words, then the others of the manifest."""
     for name in _EXPLAINED:
         if name in facts.parameters:
             value = facts.parameters[name]
@@ -245,7 +245,7 @@ def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
 
 
 def _chosen_from(facts: DedupManifest) -> str:
-    """What the plan was chosen from."""
+    """Basis of the plan."""
     of_run = (
         f" of {parameter_text(facts.found_at_threshold)} of the run" if facts.found_at_threshold is not None else ""
     )
@@ -253,7 +253,7 @@ def _chosen_from(facts: DedupManifest) -> str:
 
 
 def _parameter_meaning(facts: DedupManifest, name: str, value: str) -> str:
-    """What a parameter does, with the value it has."""
+    """Explain a parameter with its value."""
     if name == "threshold":
         return f"the minimum {measure_of(facts)} similarity at which two documents are near-duplicates"
     if name == "shingle":
@@ -276,7 +276,7 @@ def _parameter_meaning(facts: DedupManifest, name: str, value: str) -> str:
 
 
 def normalisation_steps(facts: DedupManifest) -> tuple[str, ...]:
-    """What was made equal before comparing, in words, in the order in which it was done."""
+    """Ignored differences, in words, in the order of normalization."""
     value = facts.parameters.get("normalise")
     names = (
         value.split(",")

@@ -36,7 +36,7 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
 
 
 def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
-    """As Spark sends the rows to Python; of all columns, or some.
+    """Arrow schema in which Spark sends the rows to Python, for all or some columns.
 
     Raises
     ------

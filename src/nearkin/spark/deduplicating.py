@@ -33,10 +33,10 @@ _OF = "spark.dedup"
 
 @dataclass(frozen=True)
 class SparkDedupResult:
-    """What `dedup_result` found.
+    """Result of `dedup_result`.
 
-    Data frames are computed when they are asked for, from what stands in the folder of work: write them where you want
-    them before you remove it.
+    Data frames are computed when they are asked for, from the work folder: write them elsewhere before you
+    remove it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class SparkDedupResult:
     pairs : DataFrame
         Every verified pair at or above the threshold: id_a, id_b, jaccard, containment_a_in_b, containment_b_in_a.
     kept : DataFrame
-        The rows to keep, as they came.
+        The rows to keep, unchanged.
     manifest : mapping
         Parameters, plan, counts.
     """
@@ -98,7 +98,7 @@ def dedup_result(
     max_unreadable: float | str = 0.5,
     progress: Progress | None = None,
 ) -> SparkDedupResult:
-    """Find the near-duplicates among the rows of a data frame, and tell of pairs and counts, too.
+    """Find the near-duplicates among the rows of a data frame, and return pairs and counts, too.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def claimed(
     work : str or Path or None
         None: a temporary one, if the master is local.
     identity : mapping
-        Whatever decides what is found, but for the rows; this release of Nearkin is added.
+        Everything that determines the result except the rows; the release of Nearkin is added.
     resume : bool
         Go on with the run that was interrupted there.
     of : str
@@ -80,7 +80,7 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
 
 
 def _stored(place: Path) -> Mapping[str, object]:
-    """What a run is, as it was written; nothing if that cannot be read."""
+    """Read the record of a run; empty if it cannot be read."""
     try:
         stored = json.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -17,7 +17,7 @@ _MAX_CORES = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a plan is for.
+    """Machine that a plan is for.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a plan tells of a Spark cluster."""
+"""Output of a plan about a Spark cluster."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def summary_of(needs: ClusterNeeds | None) -> dict[str, object]:
-    """For a program; nothing if no cluster was asked about."""
+    """Return the needs as JSON types; empty without a cluster."""
     return {} if needs is None else {"spark": asdict(needs) | {"shuffled_bytes": needs.shuffled_bytes}}
 
 
 def show_needs(console: Console, needs: ClusterNeeds | None, n_cores: int, n_documents: int) -> None:
-    """What passes between tasks, then what memory and disks hold; nothing if no cluster was asked about."""
+    """Print the shuffled data, memory and disk space; nothing without a cluster."""
     if needs is None:
         return
     from nearkin.cli.printing import say, table

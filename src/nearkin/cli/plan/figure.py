@@ -19,7 +19,7 @@ _DRAWN = 1.02
 
 
 def write_figure(question: Question, planned: Plan, out: Path) -> None:
-    """Of the windows around the best one."""
+    """Draw the windows around the best one."""
     from nearkin.planning.pairs.tradeoff import tradeoff
 
     searches = [planned.search, *(search for search, _ in planned.alternatives)]

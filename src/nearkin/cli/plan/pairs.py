@@ -175,7 +175,7 @@ def _check_no_samples(
 
 
 def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: Machine) -> Question:
-    """What is asked of the planner where there are no samples to go by."""
+    """Question to the planner without samples."""
     from nearkin.cli.plan.arguments import parse_count, parse_terms
     from nearkin.planning.pairs.costs import Costs
     from nearkin.planning.pairs.measuring import measured_costs

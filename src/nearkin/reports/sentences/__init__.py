@@ -1,1 +1,1 @@
-"""What answers say in words, without colours: for the terminal and for pages."""
+"""Sentences of answers, without colours, for the terminal and for pages."""

@@ -1,4 +1,4 @@
-"""What ``nearkin add`` says: what was stored, and what of the stored texts was found damaged."""
+"""Sentences of ``nearkin add``: stored documents, and damaged stored texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin audit`` says: the recall that was measured, whether the prediction held, and what would tell more."""
+"""Sentences of ``nearkin audit``: the measured recall, whether the prediction held, and a larger sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin check`` says: whether something like a document is stored, and what was not compared."""
+"""Sentences of ``nearkin check``: whether a similar document is stored, and limits of the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin compare`` and ``nearkin versions`` say: how alike documents are, and what changed."""
+"""Sentences of ``nearkin compare`` and ``nearkin versions``: similarities and changes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TextSimilarities(Protocol):
 
 
 def similarity_facts(found: ComparedDocuments) -> list[tuple[str, str]]:
-    """How alike two documents are, each measure by its name."""
+    """Return the similarities of two documents, by name."""
     one = found.b
     edit = _NOT_COMPUTED if one.edit_similarity is None else share_text(one.edit_similarity, 4)
     facts = [("edit similarity", edit), ("Jaccard, 5 words", share_text(one.jaccard, 4))]
@@ -97,7 +97,7 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
 
 
 def change_text(one: Version) -> str:
-    """What changed in a version, counted in words."""
+    """Count the changed words of a version."""
     if one.similar.is_same_text:
         return "the same text"
     return f"−{one.n_words_removed:,} +{counted(one.n_words_added, 'word')}" + " since" * one.is_older

@@ -1,4 +1,4 @@
-"""What ``nearkin conflicts`` says of labels that contradict one another."""
+"""Sentences of ``nearkin conflicts``: contradicting labels."""
 
 from __future__ import annotations
 

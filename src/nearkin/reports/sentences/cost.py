@@ -1,4 +1,4 @@
-"""What a run took, in words."""
+"""Time and memory of a run, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every command says of files of which only a part was used."""
+"""Sentences about damaged files that were used in part."""
 
 from __future__ import annotations
 

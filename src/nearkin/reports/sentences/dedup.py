@@ -1,4 +1,4 @@
-"""What ``nearkin dedup`` and ``nearkin regroup`` say: what became of the documents, and what may have been missed."""
+"""Sentences of ``nearkin dedup`` and ``nearkin regroup``: kept and dropped documents, and missed pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEANINGS = {
 
 
 def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
-    """How many documents there are of each reason, their share, the reason and its meaning."""
+    """Rows of the table of reasons: number of documents, share, reason, meaning."""
     counts, n_documents = told.by_reason, max(1, told.count("documents"))
     for reason, meaning in _MEANINGS.items():
         if reason in counts:
@@ -72,7 +72,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
 
 
 def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> Iterator[Sentence]:
-    """How much of the other set has a match, and what cannot be found."""
+    """Count the documents of the other set with a match, and those that cannot match."""
     documents = counted(counts["documents"], "document")
     yield Sentence(f"Other set: {documents}, {counts['match']:,} with a match in INPUT; see against.parquet")
     is_looked_for = "min_shared" in parameters or parameters.get("drop") in ("containing", "either")
@@ -91,7 +91,7 @@ def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> I
 
 
 def _on_search(told: DedupManifest) -> Iterator[Sentence]:
-    """What may have been missed, and what the run took."""
+    """Estimate the missed pairs, and give the cost of the run."""
     if n_skipped := told.count("pairs_not_compared"):
         yield Sentence(
             f"The number of missed pairs is not known: up to {counted(n_skipped, 'pair')} of texts that share a key "

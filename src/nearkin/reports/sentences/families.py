@@ -1,4 +1,4 @@
-"""What ``nearkin families`` says: how many documents are in families, and what to know of the input."""
+"""Sentences of ``nearkin families``: documents in families, and remarks about the input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin groups`` says of a collection's groups, and of what changed in them."""
+"""Sentences of ``nearkin groups``: the groups of a collection, and their changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin info`` and ``nearkin verify`` say of a collection: what it holds, and whether it is undamaged."""
+"""Sentences of ``nearkin info`` and ``nearkin verify``: contents and damage of a collection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin pairs`` says: how many pairs there are, how they were searched, and what was known of them."""
+"""Sentences of ``nearkin pairs``: the pairs, the search, and the known pairs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pairs_sentences(told: PairsManifest, out: str) -> Iterator[Sentence]:
 
 
 def _why_none(told: PairsManifest) -> str:
-    """What may be wrong where no pair was found."""
+    """Explain why no pair was found."""
     for side in SIDES:
         record = told.side(side)
         if record.n_few_terms > record.n_documents / 2:

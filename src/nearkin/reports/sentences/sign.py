@@ -1,4 +1,4 @@
-"""What ``nearkin sign`` says: how many documents have a signature, and which have none."""
+"""Sentences of ``nearkin sign``: signed documents, and documents without a signature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin similar`` says of the documents it found."""
+"""Sentences of ``nearkin similar``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``nearkin sql`` says: what a database holds now, and how to ask it."""
+"""Sentences of ``nearkin sql``: contents of a database, and queries to try."""
 
 from __future__ import annotations
 

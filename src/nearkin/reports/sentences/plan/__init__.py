@@ -1,1 +1,1 @@
-"""What ``nearkin plan`` says."""
+"""Sentences of ``nearkin plan``."""

@@ -1,4 +1,4 @@
-"""What ``nearkin plan`` says of the Spark cluster that a search needs."""
+"""Sentences of ``nearkin plan``: the Spark cluster that a search needs."""
 
 from __future__ import annotations
 

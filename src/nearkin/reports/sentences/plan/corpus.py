@@ -1,4 +1,4 @@
-"""What ``nearkin plan corpus`` says."""
+"""Sentences of ``nearkin plan corpus``."""
 
 from __future__ import annotations
 

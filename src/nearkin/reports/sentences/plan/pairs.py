@@ -1,4 +1,4 @@
-"""What ``nearkin plan pairs`` says: what was asked, and why one way was chosen."""
+"""Sentences of ``nearkin plan pairs``: the question, and the chosen method."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def predicted_recall_text(told: Prediction) -> str:
 
 
 def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -> str:
-    """Where the spread of cosines comes from."""
+    """Name the source of the spread of cosines."""
     if sampled is None:
         return (
             "Without documents the spread of cosines is assumed, and so are uniformly spread signatures; real ones "

@@ -1,4 +1,4 @@
-"""What ``nearkin plan paper`` says of the published experiment."""
+"""Sentences of ``nearkin plan paper``: the published experiment."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How similar texts are that have nothing to do with one another: the floor that a threshold must stay above.
 
-``python benchmarks/evidence/strangers.py --data FOLDER``
+``python benchmarks/evidence/unrelated.py --data FOLDER``
 """
 
 from __future__ import annotations

@@ -1,0 +1,90 @@
+"""Literal sentences in the terms of the field; docstrings that begin with a noun phrase or a verb."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs.pages import ROOT
+
+PACKAGE = ROOT / "src" / "nearkin"
+ROOMS = ("cli", "errors.py", "formats", "nouns.py", "paths.py", "records.py", "reports", "spark", "workflows")
+"""Those that were read sentence by sentence; the others follow."""
+STORED = ("crowded", "crowds")
+"""Beginnings of names in work folders, which stay."""
+PAGES = [
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+]
+BANNED = re.compile(
+    r"""\b(
+        (?:is|are|was|were|be|been)\ told | tells?\ of | nobody's | anew | likewise
+        | at\ the\ (?:most|least)
+        | for\ want\ of | goe?s?\ on\ behind | got\ over | of\ which\ nothing | one\ a\ (?:processor|core)
+        | what\ to\ stay\ under | hang\ together | strangers? | crowd(?:s|ed|ing)? | imposed | reckoned
+        | half\ a\ character
+        | are\ taken\ for | but\ for | whoever | whatever\ else | the\ more\ so | at\ a\ loss | as\ they\ came
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Phrases that have to be read twice, and words for which the field has a term of its own."""
+NO_BEGINNING = re.compile(
+    r"(?:Of|By|That|With|As|From|In|At|On|To|For|Where|Which|What|Who|Whose|When|But|How|And|So|Under|Among)\b"
+)
+"""Words with which neither a noun phrase begins nor a sentence that says what a function does."""
+
+
+def _python_of(room: str) -> list[Path]:
+    place = PACKAGE / room
+    return [place] if place.suffix else sorted(place.rglob("*.py"))
+
+
+def _strings(path: Path) -> Iterator[tuple[int, str]]:
+    """Every string of a file, docstrings and the parts of f-strings included."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not node.value.startswith(STORED):
+            yield node.lineno, node.value
+
+
+def _found(path: Path, line: int, text: str) -> Iterator[str]:
+    for found in BANNED.finditer(" ".join(text.split())):
+        yield f"{path.relative_to(ROOT)}:{line}: {found[0]!r}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_strings_are_plain(room: str) -> None:
+    places = [one for path in _python_of(room) for line, text in _strings(path) for one in _found(path, line, text)]
+    templates = sorted((PACKAGE / room).rglob("*.j2")) if (PACKAGE / room).is_dir() else []
+    places += [
+        one
+        for path in templates
+        for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for one in _found(path, number, text)
+    ]
+    assert not places, "\n".join(places)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_docstrings_begin_with_a_noun_or_a_verb(room: str) -> None:
+    def others() -> Iterator[str]:
+        for path in _python_of(room):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                    text = ast.get_docstring(node) or ""
+                    if NO_BEGINNING.match(text):
+                        line = getattr(node, "lineno", 1)
+                        yield f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+
+    places = list(others())
+    assert not places, "\n".join(places)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_are_plain(page: Path) -> None:
+    lines = enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
+    places = [one for number, line in lines for one in _found(page, number, line)]
+    assert not places, "\n".join(places)
