@@ -31,8 +31,7 @@ test:  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
 
 # what needs one core, side by side; then what takes all of them
 check:  ## everything but the set-up of chromium, PostgreSQL and Java
-	@$(MAKE) -j2 static base
-	@$(MAKE) site
+	@$(MAKE) -j3 static base site
 	@$(MAKE) tests bounds
 	$(call say,All checks passed.)
 
