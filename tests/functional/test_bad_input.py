@@ -54,7 +54,7 @@ BAD_LINES = {
     "no text": (b'{"id": "x", "body": "text"}', "no key 'text'"),
     "no object": (b'"just a string"', "not a JSON object"),
     "two objects": (b'{"id": "x", "text": "a"} {"id": "y", "text": "b"}', "not valid JSON"),
-    "half a character": (b'{"id": "x", "text": "\\ud800"}', "half a character"),
+    "half a character": (b'{"id": "x", "text": "\\ud800"}', "unpaired surrogate"),
     "too deep": (b"[" * 100_000, "nested too deeply"),
 }
 

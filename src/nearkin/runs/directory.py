@@ -142,7 +142,7 @@ class RunDirectory:
             )
         elif self.work.exists():
             raise OutputExistsError(
-                f"{self.path} holds an unfinished run. Add --resume to go on with it, or --overwrite to start anew."
+                f"{self.path} holds an unfinished run. Add --resume to continue it, or --overwrite to start again."
             )
         elif others := [p.name for p in self.path.iterdir() if p.name != LOCK]:
             raise OutputExistsError(
@@ -178,7 +178,7 @@ class RunDirectory:
             changes = "; ".join(f"{name} was {was.get(name)} and is {now.get(name)}" for name in different[:3])
             raise ResumeError(
                 f"The unfinished run in {self.path} cannot go on with this command: {changes}. "
-                "Run it as it was begun, or start anew with --overwrite."
+                "Run it as it was begun, or start again with --overwrite."
             )
 
     def _remove_results(self) -> None:

@@ -39,13 +39,13 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
         if first is None:
             return ask(connection, None)
     if first == 0:
-        collection.progress.say("the keys of the stored texts are made first, which is done once")
+        collection.progress.say("making the keys of the stored texts, once")
     try:
         with store.writing() as connection:
             fill(connection, store, counting, collection.progress)
     except CollectionError as error:  # another process writes, or this user may not
         collection.progress.say(
-            f"the keys of new documents cannot be stored, and are worked out for this once: {error}"
+            f"the keys of new documents cannot be stored and are computed for this call only: {error}"
         )
     with store.reading() as connection:
         return ask(connection, first_without_keys(connection, store))

@@ -28,7 +28,7 @@ _PRECISELY = (  # the first that is found in what Spark says; what Spark says of
      "--conf spark.local.dir=/path"),
     (r"OutOfMemoryError|^MemoryError|exit(ed with)? code (137|52)\b|MEMORY_LIMIT|memory limits|OOMKilled",
      "An executor had too little memory.", _MORE_MEMORY),
-    (r"Python worker exited unexpectedly", "A Python process of an executor was killed, mostly for want of memory.",
+    (r"Python worker exited unexpectedly", "A Python process of an executor was killed, usually for lack of memory.",
      _MORE_MEMORY),
     (r"maxResultSize", "The driver takes no larger result.", "Allow it more: --conf spark.driver.maxResultSize=4g"),
     (r"ExecutorLostFailure|FetchFailed|has failed the maximum allowable number", "Executors were lost again and again.",

@@ -43,7 +43,7 @@ def check_java() -> None:
         raise EngineError(f"Spark runs on Java, and 'java -version' does not end here. {_HELP}") from error
     name, _, answer = done.stdout.partition("\n")
     if done.returncode == 127:
-        raise EngineError(f"Spark runs on Java, and there is none here: '{name}' is not found. {_HELP}")
+        raise EngineError(f"Spark runs on Java, which is missing: '{name}' is not found. {_HELP}")
     version = _version(answer)
     if version is None:
         reason = f"{answer}{done.stderr}".strip() or f"exit code {done.returncode}"

@@ -202,7 +202,7 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
     if found.own:
         yield said_of_own(folder, found.own)
     if found.dangling:
-        one, many = "link leads to a file that is not there", "links lead to files that are not there"
+        one, many = "link to a missing file", "links lead to files that are not there"
         lead = counted(len(found.dangling), one, many)
         yield f"Warning: {folder}: {lead}: {_named(folder, found.dangling)}"
 

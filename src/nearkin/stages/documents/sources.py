@@ -214,7 +214,7 @@ def _resolve_seen(
     file_format = forced or named or "file"
     if one.path == STDIN and head.compression == "bzip2" and not head.data and forced is None:
         # A block of it is up to 900 kB, and nothing of it is seen before all of it is.
-        raise SourceError("-: the format of what bzip2 packed cannot be told from a pipe. Name it with --format.")
+        raise SourceError("-: the format of bzip2 data in a pipe cannot be detected. Name it with --format.")
     if forced is None and (named is None or not FORMATS[named].is_settled):
         file_format = FORMATS[named].settled(head, asked.text) if named is not None else sniffed(head) or "file"
         told = FORMATS[file_format]
@@ -315,7 +315,7 @@ def _resolve_pipe(one: FoundFile, file_format: str | None, compression: Compress
     if file_format is None or not FORMATS[file_format].is_pipeable:
         without = ", ".join(name for name, form in FORMATS.items() if not form.is_pipeable)
         raise SourceError(
-            f"{one.name}: is a pipe, so its format cannot be told. Name it with --format (not {without})."
+            f"{one.name}: is a pipe, so its format cannot be detected. Name it with --format (not {without})."
         )
     source = _source(one, file_format, compression, 0, asked, is_forced=file_format == "file")
     return replace(source, text=asked.text, id=asked.doc_id)

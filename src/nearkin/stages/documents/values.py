@@ -34,7 +34,7 @@ def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str |
         return value.encode("utf-8", "strict" if is_utf8 else "surrogateescape"), None
     except UnicodeEncodeError as error:
         half = f"\\u{ord(value[error.start]):04x}"
-        return None, f"the text holds half a character ({half} alone) at character {error.start + 1}"
+        return None, f"unpaired surrogate ({half} alone) at character {error.start + 1}"
 
 
 def id_of(value: object) -> int | str | None:

@@ -148,7 +148,7 @@ class Statistics:
             if about is not None:
                 version, kind, n_documents = about["version"], str(about["features"]), int(about["n_documents"])
         except (KeyError, TypeError, ValueError) as error:
-            raise SourceError(f"{path}: is damaged: what it tells of itself cannot be read ({error}).") from error
+            raise SourceError(f"{path}: is damaged: its metadata cannot be read ({error}).") from error
         if about is None or not table.schema.remove_metadata().equals(SCHEMA):
             raise SourceError(
                 f"{path}: is not a file of statistics. Make one with: nearkin statistics INPUT --out FILE."

@@ -326,7 +326,7 @@ class TranslationTable:
             source_language, target_language, words, aligner, n_pairs = (str(about[name]) for name in _FACTS)
             origin = Origin(source_language, target_language, words, aligner, int(n_pairs))
         except (KeyError, TypeError, ValueError) as error:
-            raise SourceError(f"{path}: is damaged: what it tells of itself cannot be read ({error}).") from error
+            raise SourceError(f"{path}: is damaged: its metadata cannot be read ({error}).") from error
         if version != FORMAT_VERSION:
             raise SourceError(
                 f"{path}: a translation table of format {version}; this version of Nearkin reads {FORMAT_VERSION}."
@@ -362,7 +362,7 @@ def _read_parquet(path: Path) -> tuple[pa.Table, dict[str, object]]:
     try:
         about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
     except ValueError as error:
-        raise SourceError(f"{path}: is damaged: what it tells of itself cannot be read ({error}).") from error
+        raise SourceError(f"{path}: is damaged: its metadata cannot be read ({error}).") from error
     if not isinstance(about, dict) or not table.schema.remove_metadata().equals(SCHEMA):
         raise SourceError(f"{path}: is not a translation table. Make one with: nearkin align train.")
     return table, about

@@ -75,7 +75,7 @@ def test_a_python_process_that_is_killed(spark):
         os.kill(os.getpid(), signal.SIGKILL)
         yield from batches
 
-    with pytest.raises(EngineError, match=r"was killed, mostly for want of memory.*on \S+: .*spark\.executor\.memory"):
+    with pytest.raises(EngineError, match=r"was killed, usually for lack of memory.*on \S+: .*spark\.executor\.memory"):
         run(spark, task)
 
 

@@ -37,7 +37,7 @@ def test_the_java_of_this_machine(cluster):
 
 def test_none(machine):
     machine(None)
-    with pytest.raises(EngineError, match=r"there is none here: 'java' is not found\. .*apt-get install .*JAVA_HOME"):
+    with pytest.raises(EngineError, match=r"which is missing: 'java' is not found\. .*apt-get install .*JAVA_HOME"):
         check_java()
 
 

@@ -117,7 +117,7 @@ def test_without_java(tmp_path):
     for name in ("bash", "ps"):
         (programs / name).symlink_to(shutil.which(name) or "/nowhere")
     ended = run(tmp_path, "attempt(Cluster('local[1]'), print)", PATH=str(programs), JAVA_HOME="")
-    assert ended.out.startswith("EngineError: Spark runs on Java, and there is none here"), ended
+    assert ended.out.startswith("EngineError: Spark runs on Java, which is missing"), ended
     assert (ended.err, ended.code) == ("", 0)
 
 

@@ -94,7 +94,7 @@ def _text_by_json(line: bytes) -> bytes | None:
         (b"null", "not a JSON object but null"),
         (b"[1]", "not a JSON object but a list"),
         (b'"text"', "not a JSON object but a string"),
-        (b'{"text": "\\ud800"}', "the text holds half a character (\\ud800 alone) at character 1"),
+        (b'{"text": "\\ud800"}', "unpaired surrogate (\\ud800 alone) at character 1"),
         (b'{"text": "a\x00b"}', "not valid JSON: Invalid control character at column 12"),
         (b"[" * 100_000, "not valid JSON: nested too deeply"),
         (b'{"text": ' + b"1" * 5000 + b"}", "the text is a number, not a string"),

@@ -212,7 +212,7 @@ def test_a_folder_of_texts(folder: Path) -> None:
     ]  # fmt: skip
     assert found.guesses == (
         "in: hidden files and folders are not read (2 whose names begin with a dot)",
-        "Warning: in: 1 link leads to a file that is not there: dangling",
+        "Warning: in: 1 link to a missing file: dangling",
     )
     assert [b["doc_id"].to_pylist() for s in found.sources for b in read_batches(s)] == [
         ["a/x"],
@@ -360,7 +360,7 @@ def test_standard_input_is_looked_at_and_then_read_whole(compress: type[bytes]) 
 def test_bzip2_on_standard_input_shows_nothing_before_a_whole_block() -> None:
     lines = b"".join(JSONL.replace(b"It was", os.urandom(30).hex().encode()) for _ in range(20_000))
     packed = bz2.compress(lines)
-    with pytest.raises(SourceError, match=r"cannot be told from a pipe\. Name it with --format"):
+    with pytest.raises(SourceError, match=r"in a pipe cannot be detected\. Name it with --format"):
         resolve_sources(["-"], stdin=stdin_of(packed))
     stdin = stdin_of(packed)
     source = only(resolve_sources(["-"], file_format="jsonl", stdin=stdin))
@@ -400,7 +400,7 @@ def test_parquet_does_not_come_through_a_pipe() -> None:
 
 def test_a_named_pipe_needs_a_format(folder: Path) -> None:
     os.mkfifo("pipe")
-    with pytest.raises(SourceError, match="pipe: is a pipe, so its format cannot be told"):
+    with pytest.raises(SourceError, match="pipe: is a pipe, so its format cannot be detected"):
         resolve_sources(["pipe"])
     assert only(resolve_sources(["pipe"], file_format="jsonl")).text is None
 

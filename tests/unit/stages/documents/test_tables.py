@@ -81,7 +81,7 @@ def test_bad_records_are_rows_of_their_own() -> None:
         None,
         "the text is a number, not a string",
         "the dict has no key 'text'",
-        "the text holds half a character (\\ud800 alone) at character 1",
+        "unpaired surrogate (\\ud800 alone) at character 1",
         None,
         "neither a string, a pair nor a dict but a number",
     ]
