@@ -184,7 +184,7 @@ def test_a_recall_that_is_not_reached_is_said(corpus, tmp_path):
     few = ["--method", "window", "--bits", 64, "--permutations", 1, "--window", 2, "--recall", 0.99]
     came, said = nearkin("pairs", *sides(corpus), *few, "--out", tmp_path / "out")
     assert "requested recall 99.0%" in said
-    assert "less than the 99.0% asked for" in came
+    assert "less than the requested recall of 99.0%" in came
     assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["plan"]["reaches_recall"]
 
 

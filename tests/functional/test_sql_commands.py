@@ -65,7 +65,7 @@ def test_the_index_is_chosen_once_and_asked(place, documents):
     assert isinstance(by_index["similarity_index"], int)
     assert all(isinstance(one["similarity_index"], int) for one in by_index["documents"])
     shown = run("similar", place.address, ODD, "--method", "si", "--tolerance", "0.9").out
-    assert f"Its similarity index is {by_index['similarity_index']}." in shown
+    assert f"Similarity index {by_index['similarity_index']}." in shown
     refused = run("similar", place.address, ODD, "--method", "si", "--index", "43B:k=40", code=2).err
     assert "1B:k=3" in refused or "1B, k 3" in refused
     assert "43B, k 40" in refused

@@ -118,7 +118,7 @@ def similar_pairs(
     sides = FrameSide(left, text, id), FrameSide(right, right_text or text, right_id or id)
     _check(*sides, is_text_own=right_text is not None, is_id_own=right_id is not None)
     if table is None and (left_language or right_language):
-        raise ParameterError("Languages are those of a translation table: give a table, or omit them.")
+        raise ParameterError("Languages need a translation table: give a table, or omit the languages.")
     translation = read_table(None if table is None else Path(table), left_language, right_language)
     identity = {
         "command": "pairs",
