@@ -21,12 +21,9 @@ exclude_patterns = ["_build", "decisions/template.md"]
 source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = f"Nearkin {__version__}"
-html_static_path: list[str] = []
 html_theme_options = {"source_view_link": "", "source_edit_link": ""}
 html_show_sphinx = False
 html_copy_source = False
-templates_path: list[str] = []
-nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -41,7 +38,7 @@ copybutton_prompt_is_regexp = True
 
 
 LEADS_OUT = re.compile(
-    r"\[([^\]]+)\]\((?:\.\./)+(?:benchmarks|examples|tests|README|CONTRIBUTING)[^)]*\)|\[([^\]]+)\]\(template\.md\)"
+    r"\[([^\]]+)\]\((?:(?:\.\./)+(?:benchmarks|examples|tests|README|CONTRIBUTING)[^)]*|template\.md)\)"
 )
 """Links to files that are in the repository and not on the site: their text stays."""
 
