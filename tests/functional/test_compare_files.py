@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from functional.conftest import nearkin_here
 from nearkin.errors import ParameterError
 from nearkin.workflows.comparing import compare
+from unit.stages.test_edit import plain_distance
 
 OLD = "The tenant pays the rent.\nThe rent is due in 30 days after the invoice.\nKeys stay with the owner.\n"
 NEW = "The tenant pays the rent.\nThe rent is due in 45 days after the invoice.\nKeys stay with the landlord, always.\n"
@@ -52,7 +53,9 @@ def test_as_a_page_and_as_json(files, tmp_path) -> None:
     [
         (["old.txt"], 2, "Got 1 name"),
         (["old.txt", "nothing.txt"], 3, "No such file"),
-        (["folder", "old.txt"], 2, "Name two documents of the collection"),
+        (["folder", "old.txt"], 2, "To compare two documents of the directory"),
+        (["postgresql://ada:secret@localhost/matters", "a"], 2, "To compare two documents of the database"),
+        (["folder", "a", "b", "--encoding", "latin-1"], 2, "--encoding is for two files"),
         (["old.txt", "new.txt", "--version-a", "1"], 2, "--version-a"),
         (["old.txt", "binary"], 3, "binary"),
     ],
@@ -65,21 +68,13 @@ def test_what_cannot_be_compared(arguments, code, words, files, tmp_path, monkey
     ended.assert_clean()
     assert ended.code == code, ended.err
     assert words in ended.err
+    assert "secret" not in ended.err
 
 
 def shingles(text: str, n: int) -> set[tuple[str, ...]]:
     words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKC", text).lower())
     length = min(n, len(words))
     return {tuple(words[i : i + length]) for i in range(len(words) - length + 1)} if words else set()
-
-
-def distance(a: str, b: str) -> int:
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        above, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (x != y))
-    return row[-1]
 
 
 texts = st.lists(st.sampled_from(["rent", "Key", "30", "owner,", "the"]), max_size=12).map(" ".join)
@@ -92,7 +87,7 @@ def test_similarities_are_those_of_their_definitions(a: str, b: str, n: int) -> 
     assert found.jaccard == (len(one & other) / len(one | other) if one | other else 1)
     assert found.containment_a_in_b == (len(one & other) / len(one) if one else 1)
     assert found.containment_b_in_a == (len(one & other) / len(other) if other else 1)
-    assert found.edit_similarity == (1 - distance(a, b) / max(len(a), len(b)) if a or b else 1)
+    assert found.edit_similarity == (1 - plain_distance(a, b) / max(len(a), len(b)) if a or b else 1)
     assert found.comparison.is_identical == (a == b)
 
 

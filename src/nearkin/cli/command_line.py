@@ -18,7 +18,7 @@ from nearkin.paths import check_input, check_output
 _OUTPUTS = ("out", "html", "missed", "cache", "figure")
 _NO_FILES = ("ids", "conf", "documents")
 """Lists of strings that do not name files. All others do, and so do all paths."""
-_COLLECTIONS = ("postgresql://", "postgres://")
+COLLECTION_URLS = ("postgresql://", "postgres://")
 _PLAIN = {
     "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
@@ -107,7 +107,7 @@ def _check_places(values: Mapping[str, object]) -> None:
         for place in _places(name, value):
             if name in _OUTPUTS:
                 check_output(place, f"--{name}")
-            elif not str(place).startswith(_COLLECTIONS):
+            elif not str(place).startswith(COLLECTION_URLS):
                 check_input(place)
 
 

@@ -24,6 +24,7 @@ from nearkin.cli.collection_options import (
     VersionB,
     VersionsGamma,
 )
+from nearkin.cli.command_line import COLLECTION_URLS
 from nearkin.cli.options import Encoding, Overwrite, Quiet
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -86,6 +87,8 @@ def compare(
         has_versions = version_a is not None or version_b is not None
         found = _compared_files(documents[0], documents[1], encoding, context, has_versions=has_versions)
     elif len(documents) == 3:
+        if encoding != "utf-8":
+            raise ParameterError("--encoding is for two files; the texts of a collection are stored as UTF-8.")
         found = _compared_documents(documents[0], documents[1], documents[2], (version_a, version_b), context)
     else:
         raise ParameterError(
@@ -119,10 +122,11 @@ def _compared_files(file_a: str, file_b: str, encoding: str, context: int, *, ha
 
     if has_versions:
         raise ParameterError("--version-a and --version-b are for documents of a collection: COLLECTION A B.")
+    if Path(file_a).is_dir() or file_a.startswith(COLLECTION_URLS):
+        place = "the directory" if Path(file_a).is_dir() else "the database"
+        raise ParameterError(f"To compare two documents of {place}, name both: nearkin compare COLLECTION A B.")
     for file in (file_a, file_b):
         check_input(file)
-    if Path(file_a).is_dir() or file_a.startswith(("postgresql://", "postgres://")):
-        raise ParameterError(f"Name two documents of the collection {file_a}: nearkin compare COLLECTION A B.")
     one, other = (read_one_document(Path(file), encoding) for file in (file_a, file_b))
     found = compare(one.text, other.text, context_lines=context)
     return _Answer(
