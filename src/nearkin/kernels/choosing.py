@@ -64,11 +64,11 @@ def is_worth_starting(work_s: float) -> bool:
 def announcing(say: Callable[[], None]) -> Iterator[None]:
     """Call ``say`` once within the block, before kernels are used that this machine has not compiled yet."""
     global _when_compiling
-    _when_compiling = say
+    before, _when_compiling = _when_compiling, say
     try:
         yield
     finally:
-        _when_compiling = None
+        _when_compiling = before
 
 
 def loops(name: str, size_bytes: int) -> ModuleType:

@@ -46,7 +46,7 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     stream : ByteStream
     opened : OpenedSource
         ``batch_bytes`` is about how much wikitext a batch stands for. The longest document is counted in characters
-        here; of an article at most `pages.MAX_CHARACTERS` are read. ``note`` is told at the end what was
+        here; at most `pages.MAX_CHARACTERS` of an article are read. At the end ``note`` receives what was
         left out.
 
     Yields
