@@ -11,11 +11,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 BASE_READY := .venvs/base/.ready
-SOURCES := $(shell find src -name '*.py')
+LIVE := build/live/.ready
+SOURCES := $(shell find src -type f -not -name '*.pyc')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static tests coverage soak licences bounds base browser postgresql java bench docs site screenshots format clean clean-all
+.PHONY: help setup demo test check static kernels tests beside coverage soak licences bounds base browser postgresql java bench docs site screenshots format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -29,10 +30,12 @@ test:  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
 	@start=$$SECONDS; $(MAKE) browser postgresql java check; \
 	took=$$((SECONDS - start)); printf 'make test took %d min %d s.\n' $$((took / 60)) $$((took % 60))
 
-# what needs one core, side by side; then what takes all of them
+# the kernels first: whatever comes after finds them compiled, and no two workers compile the same; then what
+# needs one core beside the tests, which wait for servers now and then
 check:  ## everything but the set-up of chromium, PostgreSQL and Java
-	@$(MAKE) -j3 static base site
-	@$(MAKE) tests bounds
+	@$(MAKE) -j2 static kernels
+	@$(MAKE) -j2 tests beside
+	@cat build/beside.log
 	$(call say,All checks passed.)
 
 static: $(READY)
@@ -44,14 +47,19 @@ static: $(READY)
 	$(call say,Layers)
 	@$(BIN)/lint-imports --no-logo > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 
-# those of the kernels first: whatever comes after finds them compiled, and no two workers compile the same
+kernels: $(READY)
+	$(call say,Tests of kernels)
+	@$(BIN)/pytest -q tests/unit/kernels
+
 tests: $(READY)
 	$(call say,Tests: code$(COMMA) doctests$(COMMA) documentation)
-	@$(BIN)/pytest -q tests/unit/kernels
 	@$(BIN)/pytest -q --ignore=tests/unit/kernels --maxfail=10
 
-coverage: $(READY)  ## which lines the unit tests run; fails when too many are left out
-	@$(BIN)/pytest -q tests/unit --cov --cov-report=term:skip-covered
+# what runs in this process and needs no cluster; the tests of damage go over the same lines again and again
+coverage: $(READY)  ## which lines the tests run that need no cluster; fails when too many are left out
+	@$(BIN)/pytest -q tests/unit tests/contract tests/functional/jobs --cov --cov-report=term:skip-covered \
+		--ignore-glob='*/contract/test_engines_*' --ignore-glob='*/contract/test_spark_*' \
+		--ignore=tests/contract/test_cluster_needs.py --ignore=tests/contract/test_collection_damage.py
 
 soak: $(READY)  ## the exhaustive tests, before a release; hours
 	@$(BIN)/pytest -q -m soak --timeout=0
@@ -59,6 +67,10 @@ soak: $(READY)  ## the exhaustive tests, before a release; hours
 # numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
 licences: $(READY)  ## the licences of all libraries; fails where one is not permissive
 	@$(BIN)/python scripts/licences.py
+
+beside: $(READY)
+	@mkdir -p build
+	@$(MAKE) base site bounds > build/beside.log 2>&1 || { cat build/beside.log; exit 1; }
 
 bounds: $(READY)
 	$(call say,Kernels with bounds checked)
@@ -85,9 +97,10 @@ docs: $(READY)  ## write docs/reference/cli.md and the output of commands on the
 	@$(BIN)/python scripts/cli_reference.py docs/reference/cli.md
 	@$(BIN)/python scripts/refresh_pages.py
 
-site: $(READY)  ## the documentation as a site, in build/site
+site: $(READY) $(LIVE)  ## the documentation as a site, in build/site
 	$(call say,Site)
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
+	@mkdir -p build/site/live && cp build/live/*.html build/site/live
 
 screenshots: $(READY) browser  ## take the pictures of the documentation anew
 	@$(BIN)/python scripts/screenshots.py
@@ -107,6 +120,11 @@ COMMA := ,
 
 $(READY): pyproject.toml constraints.txt scripts/environment.sh
 	@bash scripts/environment.sh .venv "$(PYTHON)" --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(LIVE): $(READY) $(SOURCES) scripts/example_pages.py $(wildcard examples/*.py)
+	$(call say,Pages of the examples)
+	@$(BIN)/python scripts/example_pages.py build/live
 	@touch $@
 
 $(BASE_READY): pyproject.toml constraints.txt scripts/environment.sh README.md $(SOURCES)

@@ -24,7 +24,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
@@ -37,6 +36,8 @@ from environments import HERE, Peer, install
 from nearkin.kernels.hamming_tables import near_in_table, sort_by_block
 from nearkin.kernels.hamming_tiles import scan_tiles
 from nearkin.records import BitSignatures
+from nearkin.reports.plots.axes import Numbers, with_prefix
+from nearkin.reports.plots.plot import Plot
 from nearkin.stages.search.hamming import plan as hamming_plan
 from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import HammingPairs
@@ -179,11 +180,36 @@ def growth(options: argparse.Namespace, real: U8) -> None:
         writer = csv.writer(file)
         writer.writerow(["signatures", "distinct", "pairs_of_distinct", "tables", "seconds"])
         writer.writerows(rows)
-    points = alt.Data(values=[{"signatures": row[0], "seconds": row[4]} for row in rows])
-    alt.Chart(points, title=f"All pairs within distance {options.distance}; slope {slope:.2f}").mark_line(
-        point=True
-    ).encode(alt.X("signatures:Q", scale=alt.Scale(type="log")), alt.Y("seconds:Q", scale=alt.Scale(type="log"))).save(
-        options.out / "growth.svg"
+    drawn = growth_chart([row[0] for row in rows], [row[4] for row in rows], options.distance, slope)
+    (options.out / "growth.svg").write_text(drawn + "\n", encoding="utf-8")
+
+
+def growth_chart(sizes: list[int], seconds: list[float], distance: int, slope: float) -> str:
+    """Draw the seconds over the number of signatures, both on log scales."""
+    x = Numbers(
+        low=min(sizes),
+        high=1.05 * max(sizes),
+        title="signatures, log scale",
+        kind="log",
+        values=sizes,
+        words=with_prefix,
+    )
+    powers = [10.0**exponent for exponent in range(-4, 5)]
+    y = Numbers(
+        low=min(seconds),
+        high=1.05 * max(seconds),
+        title=f"seconds, log scale; slope {slope:.2f}",
+        kind="log",
+        values=powers,
+    )
+    plot = Plot(x=x, y=y, width=640, height=260)
+    return plot.svg(
+        plot.axes(),
+        plot.line(sizes, seconds),
+        plot.dots(zip(sizes, seconds, strict=True)),
+        name="growth",
+        title=f"All pairs within distance {distance}",
+        description=f"From {min(seconds):.3f} to {max(seconds):.3f} seconds",
     )
 
 

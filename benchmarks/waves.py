@@ -36,7 +36,7 @@ console = Console(width=110)
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "nearkin.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "nearkin", *map(str, arguments)]
 
 
 def run(out: Path, *arguments: str | Path) -> Run:

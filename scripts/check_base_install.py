@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-EXTRAS = ("altair", "jinja2", "pg8000", "py4j", "pyspark", "rapidfuzz", "snowballstemmer", "sqlalchemy", "vl_convert")
+EXTRAS = ("jinja2", "pg8000", "py4j", "pyspark", "rapidfuzz", "snowballstemmer", "sqlalchemy")
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
@@ -60,6 +60,15 @@ def main() -> None:
         check((counts["unique"], counts["exact_copy"]) == (2, 1), "it finds the copy", counts)
         check(not (folder / "out/report.html").exists(), "report.html is not half written")
         check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
+
+        plan = ["plan", "pairs", "--left", "200k", "--right", "300k", "--threshold", "0.5", "--figure", "plan.svg"]
+        run = nearkin(*plan, cwd=folder)
+        check(run.returncode == 0 and "<svg" in (folder / "plan.svg").read_text(), "a chart needs no extra", run)
+
+        run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", cwd=folder)
+        check(run.returncode == 6 and "nearkin[report]" in run.stderr, "an experiment names the extra of its page", run)
+        run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", "--overwrite", "--no-report", cwd=folder)
+        check(run.returncode == 0, "an experiment works without a page", run)
 
         generate = [sys.executable, str(EXAMPLES / "generate.py"), "collection"]
         subprocess.run(generate, cwd=folder, check=True, capture_output=True)

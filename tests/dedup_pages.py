@@ -79,22 +79,16 @@ SOMETHING: dict[str, object] = NOTHING | {
     ],
     "samples": [PAIR],
 }
-WORDS_ALONE = SOMETHING | {"similarity_counts": [0, 0], "group_size_counts": {}}
 
 
 def render(manifest: dict[str, object] = MANIFEST, **given: object) -> str:
-    """The page with the words of everything, but one figure alone: drawing takes most of the time."""
-    return render_dedup_report(DedupManifest.of(manifest), **(WORDS_ALONE | given))  # type: ignore[arg-type]
-
-
-def render_whole(manifest: dict[str, object] = MANIFEST, **given: object) -> str:
-    return render(manifest, **(SOMETHING | given))
+    return render_dedup_report(DedupManifest.of(manifest), **(SOMETHING | given))  # type: ignore[arg-type]
 
 
 class Page(HTMLParser):
     """Tags, attributes and words of a page, with a check that tags close in order."""
 
-    VOID = frozenset({"meta", "br"})
+    VOID = frozenset({"meta", "br", "input"})
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,7 +1,9 @@
 """Nearkin finds documents that say nearly the same thing.
 
-Every reported pair is verified, and what may have been missed is measured. Each name is imported when it is first used,
-so importing the package is quick. Signatures have a module of their own, `nearkin.signatures`, and so has Spark.
+Every reported pair is verified, and what may have been missed is measured. Each job is a function: `dedup`, `pairs`,
+`sign`, `neighbours`, `families`, `audit`, `plan`, `compare`; `Collection` stores documents, `StreamDeduplicator` reads
+a stream. Each name is imported when it is first used, so importing the package is quick. The records that the functions
+return are in `nearkin.results`; signatures have a module of their own, `nearkin.signatures`, and so has Spark.
 """
 
 from __future__ import annotations
@@ -14,43 +16,55 @@ from nearkin._version import __version__
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
     from nearkin.errors import NearkinError
+    from nearkin.jobs.auditing import audit
+    from nearkin.jobs.deduplicating import dedup
+    from nearkin.jobs.families import families
+    from nearkin.jobs.neighbouring import neighbours
+    from nearkin.jobs.pairing import pairs
+    from nearkin.jobs.planning import plan
+    from nearkin.jobs.signing import sign
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import Characters, Words
-    from nearkin.workflows.comparing import ComparedTexts, compare
+    from nearkin.workflows.comparing import compare
     from nearkin.workflows.dedup.options import DedupOptions
-    from nearkin.workflows.dedup.tables_in_memory import DedupResult, dedup
-    from nearkin.workflows.stream import StreamDeduplicator, StreamMatch
+    from nearkin.workflows.stream.deduplicator import StreamDeduplicator
 
 __all__ = [
     "Characters",
     "Collection",
-    "ComparedTexts",
     "DedupOptions",
-    "DedupResult",
     "NearkinError",
     "Normalisation",
     "StreamDeduplicator",
-    "StreamMatch",
     "Words",
     "__version__",
+    "audit",
     "compare",
     "dedup",
+    "families",
+    "neighbours",
+    "pairs",
+    "plan",
+    "sign",
 ]
 __getattr__ = lazy(
     __name__,
     {
         "Characters": "nearkin.stages.features.shingles",
         "Collection": "nearkin.collection.collection",
-        "ComparedTexts": "nearkin.workflows.comparing",
         "DedupOptions": "nearkin.workflows.dedup.options",
-        "DedupResult": "nearkin.workflows.dedup.tables_in_memory",
         "NearkinError": "nearkin.errors",
         "Normalisation": "nearkin.stages.documents.normalisation",
-        "StreamDeduplicator": "nearkin.workflows.stream",
-        "StreamMatch": "nearkin.workflows.stream",
+        "StreamDeduplicator": "nearkin.workflows.stream.deduplicator",
         "Words": "nearkin.stages.features.shingles",
+        "audit": "nearkin.jobs.auditing",
         "compare": "nearkin.workflows.comparing",
-        "dedup": "nearkin.workflows.dedup.tables_in_memory",
+        "dedup": "nearkin.jobs.deduplicating",
+        "families": "nearkin.jobs.families",
+        "neighbours": "nearkin.jobs.neighbouring",
+        "pairs": "nearkin.jobs.pairing",
+        "plan": "nearkin.jobs.planning",
+        "sign": "nearkin.jobs.signing",
     },
 )
 

@@ -12,7 +12,6 @@
     │   ├── OutputExistsError            it already holds results, or an unfinished run
     │   ├── ResumeError                  what is there was made from something else
     │   └── OutputError                  writing failed: disk full, no permission
-    │       └── DrawingError             a figure of a page cannot be drawn
     ├── CollectionError                  a collection cannot be used
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  it has no such document
@@ -119,10 +118,6 @@ class ResumeError(RunError):
 
 class OutputError(RunError):
     """Results could not be written: disk full, no permission."""
-
-
-class DrawingError(OutputError):
-    """A figure of a page cannot be drawn: limits on memory or open files, or a fault of the library that draws."""
 
 
 class FingerprintError(NearkinError):

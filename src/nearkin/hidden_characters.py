@@ -1,7 +1,7 @@
-"""Characters that a reader cannot see, shown by their code points.
+"""Code points in place of characters that readers cannot see.
 
-A document under review may hold characters that turn the reading direction, move a terminal's cursor or vanish. Printed
-as they are they could make a page show something that the text does not say.
+A document under review may contain characters that change the reading direction, move a terminal's cursor or are
+invisible. Printed unchanged, they could make a page show something that the text does not say.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 _HIDDEN = re.compile(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control codes, but not tab and line feed
-    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # characters that are nothing but a blank or a break
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # invisible blanks and breaks
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks, overrides and isolates
     "\u180e\u200b\u2028\u2029\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb"  # zero-width spaces, breaks, annotations
-    "\ud800-\udfff\ufffe\uffff"  # halves of surrogate pairs and non-characters: no file could hold them
+    "\ud800-\udfff\ufffe\uffff"  # surrogates and non-characters: no file can contain them
     "\U000e0000-\U000e007f"  # invisible tags
     "]"
 )
@@ -24,7 +24,7 @@ _BREAKS = re.compile("[\t\n]")
 
 
 def reveal_line(text: str) -> str:
-    r"""The same in one line: a tab or a line feed in an id could make a row say something that no document says.
+    r"""Do the same in one line: a tab or line feed in an id could make a row say something that no document says.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def reveal_line(text: str) -> str:
 
 
 def reveal(text: str) -> str:
-    r"""The text with each hidden character written as its code point between angle brackets.
+    r"""Write each hidden character as its code point between angle brackets.
 
-    Joiners that scripts need to be read (U+200C and U+200D) stay, and so do tab and line feed.
+    Joiners that some scripts need (U+200C and U+200D), tab and line feed stay.
 
     Examples
     --------

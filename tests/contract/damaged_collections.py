@@ -13,7 +13,8 @@ from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
-from nearkin.collection.verifying import VerifiedCollection
+from nearkin.collection.fsck import IntegrityReport
+from nearkin.collection.group_history import HISTORY
 from nearkin.errors import CollectionError, UnknownDocumentError
 from nearkin.store import schema
 from places import SomePlace
@@ -25,11 +26,12 @@ SECOND = [("f", prose.altered(FORM, 2)), ("c", prose.text(90)), ("g", FORM)]
 TEXTS = dict(FIRST) | dict(SECOND)
 LONG = prose.text(120)
 NEAR = prose.altered(LONG, 1)
-TABLES = [*schema.metadata.sorted_tables, schema.check_keys]
+ERASED = prose.text(25)
+TABLES = [*schema.metadata.sorted_tables, schema.check_keys, HISTORY]
 
 
 def filled(place) -> None:
-    """Two waves, a new version, a removed document, a problem, groups, keys of check-ins."""
+    """Two waves, a new version, a removed document, a problem, groups, keys of check-ins, decisions, an erased text."""
     original, dump, _ = filled_once(place.server)
     place.copy_of(original, dump)
 
@@ -43,13 +45,26 @@ def filled_once(server) -> tuple[SomePlace, Path, tempfile.TemporaryDirectory[st
     return original, original.copy_store(), folder
 
 
-def fill(place) -> None:
+def fill(place, *, has_decisions: bool = True) -> None:
     with place.open() as collection:
         collection.add([*FIRST, ("h", None)], wave="first")
-        collection.add(SECOND, wave="second")
+        collection.add([*SECOND, ("p", ERASED)], wave="second")
         collection.remove(["e"])
         collection.groups(gamma=0.2)
         collection.check(FORM)
+        if has_decisions:
+            decide(collection)
+
+
+def decide(collection: Collection) -> None:
+    collection.tag(["a", "b", "c"], "responsive", "yes", by="ada")
+    collection.tag(["b", "d"], "privileged", "full", by="ada")
+    collection.decide(never_group=("a", "c"), by="ada")
+    collection.decide(note=("b", "signed copy on paper"), by="ada")
+    collection.decide(principal="b", by="ada")
+    collection.undo(2, by="bo")
+    collection.purge(["p"], by="bo")
+    collection.check(FORM)
 
 
 def changed(value: object, kind: object) -> object:
@@ -103,13 +118,13 @@ def readable(collection: Collection) -> dict[str, str]:
         except CollectionError as error:
             codes.add(error.exit_code)
     assert codes <= {7}
-    with pytest.raises(CollectionError, match=r"removed|damaged|not what was stored") as caught:
+    with pytest.raises(CollectionError, match=r"removed|damaged|was changed") as caught:
         collection.text("e")
     assert isinstance(caught.value, UnknownDocumentError) or caught.value.exit_code == 7
     return read
 
 
-def is_silent(told: VerifiedCollection) -> bool:
+def is_silent(told: IntegrityReport) -> bool:
     return told.is_whole and not (told.mended_texts or told.mended_rows or told.remade_segments)
 
 
@@ -126,6 +141,6 @@ def sql(place, *statements: str) -> None:
 
 def faults(place) -> str:
     with place.open(create=False) as collection:
-        told = collection.verify()
+        told = collection.fsck()
     assert not told.is_whole
     return "; ".join([*told.faults, *told.damaged_documents])

@@ -10,10 +10,11 @@ import pytest
 
 from made_up_prose import Prose
 from nearkin.collection.check_in import check_in as rooms
+from nearkin.collection.check_in import storing
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.keys import BANDS
-from nearkin.collection.stored_keys import fill
+from nearkin.collection.stored_keys import append
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
 
@@ -132,7 +133,7 @@ def test_keys_of_another_method_are_not_asked_where_they_cannot_be_made_anew(col
     place.sql("UPDATE facts SET value = 'bands of old' WHERE name = 'check_keys'")
 
     def refused(*_: object) -> None:
-        raise CollectionError("this user may not do that")
+        raise CollectionError("permission denied")
 
     monkeypatch.setattr(rooms, "fill", refused)
     found = collection.check(near)
@@ -222,22 +223,18 @@ def test_a_connection_that_is_lost_in_the_middle_leaves_nothing(place, monkeypat
     with place.open() as collection:
         collection.add([("long", LONG)])
         collection.check(LONG)
-        n_fills = 0
 
         def cut(connection, *rest) -> None:
-            nonlocal n_fills
-            n_fills += 1
-            fill(connection, *rest)
-            if n_fills == 2:  # the document and its keys are written, nothing is committed
-                if place.server is not None:
-                    pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
-                    place.server.sql(f"SELECT pg_terminate_backend({pid})")
-                    time.sleep(0.2)
-                else:
-                    connection.connection.driver_connection.close()
+            append(connection, *rest)  # the document and its keys are written, nothing is committed
+            if place.server is not None:
+                pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+                place.server.sql(f"SELECT pg_terminate_backend({pid})")
+                time.sleep(0.2)
+            else:
+                connection.connection.driver_connection.close()
 
         with monkeypatch.context() as patched:
-            patched.setattr(rooms, "fill", cut)
+            patched.setattr(storing, "append", cut)
             with pytest.raises(CollectionError, match="Nothing of this command was stored"):
                 collection.check(OTHER, store=CheckIn("draft"))
     with place.open() as again:
@@ -298,7 +295,7 @@ def test_an_answer_that_is_lost_while_it_is_stored_is_told_as_that(place, monkey
         with monkeypatch.context() as patched:
             commit = store_module._commit
             patched.setattr(store_module, "_commit", cut)
-            with pytest.raises(CollectionError, match="not known whether") as told:
+            with pytest.raises(CollectionError, match="unknown whether") as told:
                 collection.check(OTHER, store=CheckIn("draft"))
         assert "Nothing of this command" not in str(told.value)
         assert collection.check(OTHER, store=CheckIn("draft")).stored_as == "draft"
@@ -314,16 +311,16 @@ def test_an_answer_that_is_lost_while_it_is_stored_is_told_as_that(place, monkey
         "UPDATE checked_contents SET signature = NULL",
     ],
 )
-def test_verify_mends_the_keys(place, damage):
+def test_fsck_mends_the_keys(place, damage):
     with place.open() as collection:
         collection.add([("long", LONG), ("other", OTHER)])
-        assert collection.verify().remade_segments == ()
+        assert collection.fsck().remade_segments == ()
         collection.check(LONG)
-        assert collection.verify().remade_segments == ()
+        assert collection.fsck().remade_segments == ()
         place.sql(damage)
-        (told,) = collection.verify().remade_segments
+        (told,) = collection.fsck().remade_segments
         assert "keys of check-ins" in told
-        assert collection.verify().remade_segments == ()
+        assert collection.fsck().remade_segments == ()
         assert collection.check(prose.altered(OTHER, 2)).verdict == "near"
 
 
@@ -374,3 +371,21 @@ def test_options_that_break_their_rule(options):
 def test_what_is_no_text(collection, text):
     with pytest.raises(ParameterError):
         collection.check(text)
+
+
+def test_a_check_waits_for_the_server_four_times_at_most(place):
+    """Begin, keys, texts with their documents, end; whatever the answer is."""
+    if place.server is None:
+        return  # SQLite has no server
+    with place.open() as collection:
+        collection.add([("long", LONG), ("other", OTHER), ("copy", LONG)])
+        collection.check(LONG)
+        for text, n_found, most in [(LONG, 2, 4), (prose.altered(LONG, 4), 2, 4), (prose.text(200), 0, 3)]:
+            before = n_waits(collection)
+            assert collection.check(text).n_found == n_found
+            assert n_waits(collection) - before <= most
+
+
+def n_waits(collection) -> int:
+    with collection.opened.store._engine.connect() as connection:
+        return connection.connection.driver_connection.n_waits

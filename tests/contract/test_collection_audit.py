@@ -128,7 +128,7 @@ def test_command(filled):
     ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
     assert ended.code == 0
     ended.assert_clean()
-    assert "--method range --gamma 0.2" in ended.out
+    assert "--measure letters --gamma 0.2" in ended.out
     assert "consistent: none of these pairs was missed" in ended.out
     assert "within gamma 0.2, by letter counts: versions of a document can lie outside" in ended.out
     assert "open-sesame" not in ended.out

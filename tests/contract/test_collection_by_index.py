@@ -75,16 +75,16 @@ def test_every_text_has_its_profile(place, documents, alphabet):
             assert all(n >= text.count(letter) > 0 for n, letter in zip(others, "оеаи", strict=True))
 
 
-def test_verify_mends_what_was_falsified(place, collection):
+def test_fsck_mends_what_was_falsified(place, collection):
     right = profiles(place)
-    assert collection.verify().mended_texts == 0
+    assert collection.fsck().mended_texts == 0
     generation = place.fact("generation")
     place.sql("UPDATE profiles SET similarity_index = 7 WHERE content = 3")
     place.sql("UPDATE profiles SET n_e = n_e + 1, length = 0 WHERE content = 4")
     place.sql("DELETE FROM profiles WHERE content = 5")
-    assert collection.verify().mended_texts == 3
+    assert collection.fsck().mended_texts == 3
     assert profiles(place) == right
-    assert (collection.verify().mended_texts, place.fact("generation")) == (0, generation)
+    assert (collection.fsck().mended_texts, place.fact("generation")) == (0, generation)
 
 
 def test_postgresql_says_the_method_at_the_column(server, tmp_path):
@@ -200,7 +200,7 @@ def test_an_old_collection_is_filled_when_it_is_opened(old):
         info = collection.info()
         assert (info.similarity_index, info.schema) == ("1A:k=3,w=100", VERSION)
         assert info.n_indexed > 5
-        assert collection.verify().mended_texts == 0
+        assert collection.fsck().mended_texts == 0
         assert collection.similar("d00", method="si").is_answered
         collection.add([("late", Prose(2).text(80))])
     with Collection.open(old) as collection:
@@ -216,7 +216,7 @@ def test_a_filling_that_fails_is_done_by_the_next(old, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             Collection.open(old)
     with Collection.open(old) as collection:
-        assert collection.verify().mended_texts == 0
+        assert collection.fsck().mended_texts == 0
 
 
 def test_two_who_fill_at_the_same_time_do_not_disagree(old):
@@ -238,7 +238,7 @@ def test_a_damaged_text_does_not_stop_the_filling(old):
     with sqlite3.connect(old / "nearkin.sqlite") as connection:
         connection.execute("UPDATE contents SET text = x'00' WHERE content = 0")
     with Collection.open(old, similarity_index="1A:k=3") as collection:
-        assert collection.verify().damaged_documents
+        assert collection.fsck().damaged_documents
         with sqlite3.connect(old / "nearkin.sqlite") as connection:
             rows = connection.execute("SELECT similarity_index, length FROM profiles WHERE content < 2").fetchall()
     assert rows[0][0] is None

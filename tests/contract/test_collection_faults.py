@@ -85,14 +85,14 @@ def test_an_index_made_from_a_damaged_store_is_made_again(place, tmp_path: Path)
         with nearkin.Collection.open(address, cache=tmp_path / "other") as other:
             assert other.similar("a", gamma=0.1).n_found == 0  # as the damaged store has it
             held = other if place.server is not None else opened
-            assert opened.verify().mended_texts == 1
+            assert opened.fsck().mended_texts == 1
             assert opened.similar("a", gamma=0.1).n_found == 1
             assert held.similar("a", gamma=0.1).n_found == 1
         with nearkin.Collection.open(address, cache=tmp_path / "other") as other:
             assert other.similar("a", gamma=0.1).n_found == 1
 
 
-def test_verify_compares_the_index_with_the_store(collection, place) -> None:
+def test_fsck_compares_the_index_with_the_store(collection, place) -> None:
     import hashlib
     import json
 
@@ -106,26 +106,26 @@ def test_verify_compares_the_index_with_the_store(collection, place) -> None:
     manifest["files"]["words.npy"]["sha256"] = hashlib.sha256((segment / "words.npy").read_bytes()).hexdigest()
     (segment / "segment.json").write_text(json.dumps(manifest))
     with place.open() as opened:
-        told = opened.verify()
+        told = opened.fsck()
         assert "signatures" in told.remade_segments[0]
-        assert opened.verify().remade_segments == ()
+        assert opened.fsck().remade_segments == ()
         assert opened.similar("c", distance=3).n_found == 0
 
 
-def test_verify_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
-    from nearkin.collection import verifying
+def test_fsck_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
+    from nearkin.collection import fsck
 
-    before = verifying.believable_loads
+    before = fsck.believable_loads
 
     def loads_before(connection, store):
-        monkeypatch.setattr(verifying, "believable_loads", before)
+        monkeypatch.setattr(fsck, "believable_loads", before)
         loads = before(connection, store)
         with place.open() as other:
             other.add([("later", LEASE.format(1000))], wave="later")
         return loads
 
-    monkeypatch.setattr(verifying, "believable_loads", loads_before)
-    assert collection.verify().remade_segments == ()
+    monkeypatch.setattr(fsck, "believable_loads", loads_before)
+    assert collection.fsck().remade_segments == ()
     assert collection.similar("a", gamma=0.1).n_found == 2
 
 
@@ -143,7 +143,7 @@ def test_a_store_that_lacks_something_answers_for_the_rest(collection, place, da
     shutil.rmtree(place.segments)
     with place.open() as opened:
         assert [one.document.doc_id for one in opened.similar("a", gamma=0.1).documents] == ["b"]
-        told = opened.verify()
+        told = opened.fsck()
         assert told.faults or told.mended_texts
         opened.add([("later", LEASE.format(1000))])
         assert opened.text("later") == LEASE.format(1000)
@@ -152,14 +152,14 @@ def test_a_store_that_lacks_something_answers_for_the_rest(collection, place, da
 def test_a_damaged_text_is_an_error_with_words(collection, place) -> None:
     zeros = "zeroblob(32)" if place.server is None else "decode(repeat('00', 32), 'hex')"
     place.sql(f"UPDATE contents SET digest = {zeros} WHERE content = 1")
-    with pytest.raises(CollectionError, match=r"verify COLLECTION.*'b'"):
+    with pytest.raises(CollectionError, match=r"fsck COLLECTION.*'b'"):
         collection.text("b")
     assert collection.text("a") == TEXTS[0][1]
 
 
 def test_another_id_of_the_collection_names_no_folder(collection, place) -> None:
     place.sql("UPDATE facts SET value = '../../victim' WHERE name = 'collection'")
-    with pytest.raises(CollectionError, match="own id"):
+    with pytest.raises(CollectionError, match="as its collection id"):
         place.open()
 
 
@@ -218,5 +218,5 @@ def test_problems_that_were_solved_are_told_no_more(collection) -> None:
 def test_a_url_without_a_password_is_told(place) -> None:
     if place.server is None:
         return  # a directory asks for none
-    with pytest.raises(CollectionError, match="URL has none"):
+    with pytest.raises(CollectionError, match="none is in the URL"):
         nearkin.Collection.open(place.address.replace(":open-sesame", ""))

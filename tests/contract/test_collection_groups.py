@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nearkin.collection import similar as similar_module
+from nearkin.collection import word_sets as word_sets_module
 from nearkin.collection.segment_files import MANIFEST, Segment, load, save
 from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
 from nearkin.kernels import choosing
@@ -60,8 +61,9 @@ def test_memory_does_not_grow_with_the_pairs_of_a_cluster(tmp_path, peak_bytes):
         collection.add(texts(1_500))
         labels = [(f"d{i:04}", "AB"[i % 2]) for i in range(1_500)]
         tracemalloc.reset_peak()
-        assert collection.conflicts(labels, gamma=0.3, limit=1).n_found == 750 * 750
-        assert len(collection.groups(gamma=0.3).groups) == 1
+        for alike in ({"gamma": 0.3}, {"threshold": 0.5}):
+            assert collection.conflicts(labels, **alike, limit=1).n_found == 750
+            assert len(collection.groups(**alike).groups) == 1
         assert peak_bytes() < 100e6
 
 
@@ -72,8 +74,8 @@ def test_copies_with_two_labels_are_counted_without_being_listed(tmp_path, peak_
         collection.add([(f"d{i:04}", LONG) for i in range(3_000)])
         tracemalloc.reset_peak()
         found = collection.conflicts({f"d{i:04}": "AB"[i // 1_500] for i in range(3_000)}, limit=2)
-        assert found.n_found == 1_500 * 1_500
-        assert [(one.a.doc_id, one.b.doc_id) for one in found.conflicts] == [("d0000", "d1500"), ("d0000", "d1501")]
+        assert (found.n_found, found.n_groups) == (1_500, 1)
+        assert [(one.a.doc_id, one.b.doc_id) for one in found.conflicts] == [("d1500", "d0000"), ("d1501", "d0000")]
         assert peak_bytes() < 60e6
 
 
@@ -90,7 +92,7 @@ def test_candidates_by_words_are_compared_some_at_a_time(place, monkeypatch):
         collection.remove([f"d{i:04}" for i in range(10, 20)])
         whole = [collection.similar("d0000", threshold=t, limit=3).to_dict() | {"elapsed_s": 0} for t in (0.3, 0.6)]
         monkeypatch.setattr(similar_module, "contents_of", spied)
-        monkeypatch.setattr(similar_module, "_TEXT_BYTES_AT_A_TIME", 4 * len(TEXT))
+        monkeypatch.setattr(word_sets_module, "_TEXT_BYTES_AT_A_TIME", 4 * len(TEXT))
         parts = [collection.similar("d0000", threshold=t, limit=3).to_dict() | {"elapsed_s": 0} for t in (0.3, 0.6)]
     assert parts == whole
     assert whole[0]["n_found"] == 29
@@ -136,7 +138,7 @@ def test_what_is_written_while_groups_are_worked_out_is_not_lost(place, is_remov
         collection.add(texts(4))
         assert collection.groups(gamma=0.2).groups[0].principal == "d0000"
     with place.open(progress=Meanwhile(write)) as collection:
-        with pytest.raises(CollectionBusyError, match="Ask again"):
+        with pytest.raises(CollectionBusyError, match="Try again"):
             collection.groups(gamma=0.2)
         now = collection.groups(gamma=0.2)
     assert now.changes == ()
@@ -150,12 +152,25 @@ def test_a_new_version_of_a_principal_is_the_principal(place):
         collection.make_principal("d0001", gamma=0.2)
         collection.add([("d0001", TEXT.format("1 or 2"))])
         (change,) = collection.groups(gamma=0.2).changes
-        assert (change.new_documents, change.principal_was) == (("d0001",), None)
+        assert (change.new_documents, change.new_versions, change.n_lost) == ((), ("d0001",), 0)
+        assert change.principal_was is None
         again = collection.groups(gamma=0.2)
         assert (again.groups[0].principal, again.changes) == ("d0001", ())
         collection.add([("d0001", "Something else altogether, which is like nothing that was there before it.")])
         (change,) = collection.groups(gamma=0.2).changes
         assert change.principal_was == "d0001"
+
+
+def test_documents_that_leave_a_group_are_named(place):
+    with place.open() as collection:
+        other = "Quite another text, about the sea and the ships that sail on it in every weather of the year."
+        collection.add([*texts(3), ("x", other)])
+        collection.decide(same_group=("d0000", "x"))
+        assert groups_of(collection.groups(gamma=0.2)) == {1: {"d0000", "d0001", "d0002", "x"}}
+        collection.undo(1)
+        collection.remove(["d0002"])
+        (change,) = collection.groups(gamma=0.2).changes
+        assert (change.left_documents, change.n_lost) == (("x",), 1)
 
 
 def test_documents_that_cannot_be_compared_are_counted(place):
@@ -270,3 +285,20 @@ def test_distances_that_only_a_segment_has_are_noticed_by_conflicts(place):
         assert collection.conflicts(labels, gamma=0.2).to_dict() == right
     assert right["n_found"] == 1
     assert any("damaged" in said for said in listener.said)
+
+
+# -- pairs that were not compared --------------------------------------------------------------------------------------
+
+
+def test_pairs_left_uncompared_are_reported_by_every_later_call(place) -> None:
+    def side(name: str, i: int) -> str:
+        """A text whose Jaccard similarity with those of the other side is just below the threshold."""
+        return " ".join([f"common{k}" for k in range(70)] + [f"{name}{k}" for k in range(30)] + [f"own{name}{i}"])
+
+    with place.open() as opened:
+        opened.add([(f"{name}{i}", side(name, i)) for name in "ab" for i in range(12)])
+        first = opened.groups(threshold=0.6)
+        assert (len(first.groups), first.n_not_compared > 0) == (2, True)
+        opened.add([("c", "A text that has nothing to do with all the others of this collection.")])
+        assert opened.groups(threshold=0.6).n_not_compared == first.n_not_compared
+        assert opened.groups(threshold=0.9).n_not_compared == 0

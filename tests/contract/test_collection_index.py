@@ -73,7 +73,7 @@ def check(place, right: list[object], *, is_told: bool | None = True, is_mended:
         assert answers(collection) == right
         assert is_told is None or any("damaged" in said for said in listener.said) == is_told
         if is_mended:
-            verified = collection.verify()
+            verified = collection.fsck()
             assert verified.is_whole
             assert not verified.remade_segments
             assert len(segments_of(place)) == verified.n_segments
@@ -259,7 +259,7 @@ def test_a_store_put_back_from_an_older_copy(place):
         right = answers(collection)
         found = collection.similar("d0", gamma=0.3, limit=100)
         assert {one.document.doc_id[0] for one in found.documents} == {"d", "q", "r"}
-        assert collection.verify().remade_segments == ()
+        assert collection.fsck().remade_segments == ()
     shutil.rmtree(place.segments)
     with place.open() as collection:
         assert answers(collection) == right

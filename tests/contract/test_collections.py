@@ -163,7 +163,7 @@ def test_repeated_ids_are_as_if_they_had_come_in_later_waves(collection, monkeyp
             assert [collection.text(doc_id, version=i + 1) for i in range(len(versions))] == versions
             assert collection.text(doc_id) == versions[-1]
             assert len([row for row in state(collection) if row[0] == doc_id]) == len(versions)
-    assert collection.verify().is_whole
+    assert collection.fsck().is_whole
 
 
 def test_a_load_of_several_batches_is_one_load(collection, monkeypatch):

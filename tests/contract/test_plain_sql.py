@@ -137,7 +137,7 @@ def test_questions_go_by_the_indexes(place):
         pass
     for tolerance, index in (
         (Tolerance.of("si"), "profiles_by_similarity_index"),
-        (Tolerance.of(), "profiles_by_length"),
+        (Tolerance.of("range"), "profiles_by_length"),
     ):
         query = similar_query("f1", tolerance, dialect=place.kind, schema=place.schema).rstrip().rstrip(";")
         explain = "EXPLAIN QUERY PLAN " if place.server is None else "SET enable_seqscan = off; EXPLAIN "
@@ -152,10 +152,10 @@ def test_questions_go_by_the_indexes(place):
 @pytest.mark.parametrize(
     ("doc_id", "tolerance", "said"),
     [
-        ("a\0b", Tolerance.of(), "doc_id"),
+        ("a\0b", Tolerance.of("range"), "doc_id"),
         ("\ud800", Tolerance.of("si"), "doc_id"),
-        (7, Tolerance.of(), "doc_id"),
-        ("a", Tolerance.of("minhash"), "method"),
+        (7, Tolerance.of("range"), "doc_id"),
+        ("a", Tolerance.of("hamming"), "method"),
     ],
 )
 def test_what_no_query_can_be_made_of_is_refused(dialect, doc_id, tolerance, said):
@@ -180,7 +180,7 @@ def test_ids_are_quoted_however_the_server_reads_strings(server, tmp_path, doc_i
     text = Prose(1).text(60)
     with place.open() as collection:
         collection.add([(doc_id, text), ("copy", text)])
-    query = similar_query(doc_id, Tolerance.of(), schema=place.schema)
+    query = similar_query(doc_id, Tolerance.of("range"), schema=place.schema)
     found = server.sql(f"SET standard_conforming_strings = {setting}; SET escape_string_warning = off; {query}")
     assert found.splitlines()[-1].startswith("copy|1|wave 1|0|0|t")
     assert place.sql("SELECT count(*) FROM documents") == "2"
@@ -189,7 +189,7 @@ def test_ids_are_quoted_however_the_server_reads_strings(server, tmp_path, doc_i
 @pytest.mark.parametrize("schema", ["", "a.b", 'x"; DROP', "Upper", "a b"])
 def test_a_schema_that_would_need_quoting_is_refused(schema):
     with pytest.raises(ParameterError, match="schema"):
-        similar_query("a", Tolerance.of(), schema=schema)
+        similar_query("a", Tolerance.of("range"), schema=schema)
     with pytest.raises(ParameterError, match="schema"):
         schema_script(schema_name=schema)
     with pytest.raises(ParameterError, match="dialect"):
@@ -223,7 +223,7 @@ def test_a_copy_that_fails_leaves_nothing(place, tmp_path, monkeypatch):
         collection.add([("a", "one")])
         with monkeypatch.context() as patched:
             patched.setattr("nearkin.collection.plain_sql.duckdb_copy.index_statements", lambda _: ["NO SQL"])
-            with pytest.raises(OutputError, match="DuckDB says"):
+            with pytest.raises(OutputError, match="DuckDB reports"):
                 copy_to_duckdb(collection.opened, tmp_path / "copy.duckdb")
         monkeypatch.setattr("nearkin.collection.plain_sql.duckdb_copy.find_spec", lambda _: None)
         with pytest.raises(MissingExtraError, match=r"nearkin\[duckdb\]"):

@@ -160,7 +160,7 @@ def test_a_run_goes_on(spark, some_texts, tmp_path):
         nearkin.spark.dedup(df, id="id", work=work, progress=Cutting("bands"))
     with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work, or add resume=True"):
         nearkin.spark.dedup(df, id="id", work=work)
-    with pytest.raises(ResumeError, match=r"parameters was .* Run it as it was begun"):
+    with pytest.raises(ResumeError, match=r"parameters was .* Use the original parameters"):
         nearkin.spark.dedup(df, id="id", work=work, threshold=0.5, resume=True)
     with pytest.raises(ResumeError, match="columns was"):
         nearkin.spark.dedup(df, work=work, resume=True)

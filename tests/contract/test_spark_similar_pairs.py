@@ -121,7 +121,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
             nearkin.spark.similar_pairs(left, right, **chosen, progress=Cutting(stage), resume=stage == "pairs-000")
     with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work, or add resume=True"):
         nearkin.spark.similar_pairs(left, right, **chosen)
-    with pytest.raises(ResumeError, match=r"parameters was .* Run it as it was begun, or name a new folder"):
+    with pytest.raises(ResumeError, match=r"parameters was .* Use the original parameters, or name a new folder"):
         nearkin.spark.similar_pairs(left, right, **chosen, top=3, resume=True)
     with pytest.raises(ResumeError, match="command was pairs and is dedup"):
         nearkin.spark.dedup(left, work=tmp_path / "work", resume=True)

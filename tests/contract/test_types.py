@@ -15,6 +15,12 @@ from nearkin.workflows.signing.options import SigningOptions
 
 nearkin.dedup(["a"], measure="containment", group="component", preset="fineweb", normalise="nfkc,case")
 nearkin.dedup(["a"], shingle=nearkin.Words(3), normalise=nearkin.Normalisation(case=False), keep="max:year")
+nearkin.sign("docs.jsonl", method="topsig", normalise="nfkc").to_pandas().head()
+nearkin.pairs(["a"], ["b"], translate="left", method="window").pairs.num_rows
+nearkin.neighbours("signatures.parquet", equal="first").distance.bit_length()
+nearkin.audit("clean", method="minhash", threshold=0.8).missed.num_rows
+nearkin.plan(["a"], measure="containment").in_words.upper()
+nearkin.plan(10, 10, method="window", speed="this").methods.num_rows
 nearkin.StreamDeduplicator(normalise="none").add(("a", 1), "a text")
 SigningOptions(method="simhash-fast")
 
@@ -28,6 +34,12 @@ BAD = {
     'nearkin.dedup(["a"], preset="fine-web")': '"preset"',
     'nearkin.dedup(["a"], normalise="lower")': '"normalise"',
     'nearkin.dedup(["a"], drop="all")': '"drop"',
+    'nearkin.sign(["a"], method="md5")': '"method"',
+    'nearkin.sign(["a"], normalise="lower")': '"normalise"',
+    'nearkin.pairs(["a"], ["b"], method="fast")': '"method"',
+    'nearkin.neighbours("a", equal="none")': '"equal"',
+    'nearkin.audit("a", method="bits")': '"method"',
+    'nearkin.plan(["a"]).methods': '"methods"',
     'nearkin.StreamDeduplicator(normalise="stem")': '"normalise"',
     'nearkin.StreamDeduplicator().add(["a"], "a text")': '"add"',
     'nearkin.Collection.open("matter").similar("a", method="bits")': '"method"',

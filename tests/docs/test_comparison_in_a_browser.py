@@ -65,7 +65,7 @@ def test_page_fits_and_goes_from_mark_to_mark(html: str, width: int, chromium: s
     assert probe
     seen, marked, status, overflow, requests = probe[1].split("|")
     assert seen == "0-1-2-1-3-1-3"
-    assert status == "Difference 3 of 3"
+    assert status == "Place 3 of 3"
     assert int(marked) == 4  # a line of A, three of B
     assert int(overflow) <= 0
     assert requests == "0"

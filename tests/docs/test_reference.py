@@ -6,7 +6,7 @@ import inspect
 import re
 import runpy
 
-from docs.pages import ROOT, prose
+from docs.pages import ROOT, blocks, pages, prose
 from nearkin import errors
 from nearkin.workflows.dedup.options import PRESETS, DedupOptions
 
@@ -68,8 +68,21 @@ def test_error_tree_is_drawn_as_it_is() -> None:
     assert set(drawn) - {"ValueError", "ImportError", "KeyError"} == ours - {"NearkinError"} | {"NearkinError"}
 
 
+def test_pages_import_what_is_public() -> None:
+    code = "\n".join(block.text for page in pages() for block in blocks(page, "python"))
+    modules = re.findall(r"\b(?:from|import) nearkin\.([\w.]+)", code)
+    assert modules
+    assert set(modules) <= {"results", "signatures", "spark"}
+
+
 def test_every_decision_is_in_the_list() -> None:
     folder = ROOT / "docs/decisions"
     listed = (folder / "README.md").read_text(encoding="utf-8")
     missing = [path.name for path in folder.glob("[0-9]*.md") if f"]({path.name})" not in listed]
     assert not missing
+
+
+def test_the_gallery_links_to_every_live_page() -> None:
+    pages = runpy.run_path(str(ROOT / "scripts/example_pages.py"))["PAGES"]
+    gallery = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    assert re.findall(r'href="live/(\w+)\.html"', gallery) == list(pages)

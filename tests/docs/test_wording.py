@@ -12,8 +12,7 @@ import pytest
 from docs.pages import ROOT
 
 PACKAGE = ROOT / "src" / "nearkin"
-ROOMS = ("cli", "errors.py", "formats", "nouns.py", "paths.py", "records.py", "reports", "spark", "workflows")
-"""Those that were read sentence by sentence; the others follow."""
+ROOMS = sorted(path.name for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists())
 STORED = ("crowded", "crowds")
 """Beginnings of names in work folders, which stay."""
 PAGES = [

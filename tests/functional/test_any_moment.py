@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import random
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ import zstandard
 
 from commands import quick_command
 from functional.conftest import CHOSEN, Ended, nearkin, results, run_here
+from golden.stored_collection import WAVES
 from nearkin.collection.collection import Collection
 from nearkin.workflows.dedup.files import Delivery
 from prefork import KILL
@@ -95,8 +97,61 @@ def test_a_collection_whose_adding_is_killed_again_and_again(seed, tmp_path):
         assert ended.code == 0, ended.err
         acknowledged.append(number)
     with Collection.open(matter) as collection:
-        assert collection.verify().is_whole
+        assert collection.fsck().is_whole
         assert all(collection.text(one["id"]) == one["text"] for part in PARTS for one in part)
+
+
+DECIDING: list[tuple[str, tuple[str, ...], int]] = [
+    ("tag", ("responsive=yes", "d00", "d02", "d05"), 3),
+    ("tag", ("responsive=no", "d02", "d07"), 2),
+    ("untag", ("responsive", "d00"), 1),
+    ("never-group", ("--never-group", "d00", "d02"), 1),
+    ("note", ("--note", "d05", "signed copy on paper"), 1),
+    ("undo", ("2",), 2),
+    ("purge", ("d03", "--yes"), 1),
+]
+"""The kinds of activities, what is typed for each, and how many values each changes."""
+
+
+@pytest.mark.parametrize("seed", seeds(3, 200))
+def test_decisions_that_are_killed_again_and_again(seed, tmp_path):
+    """On a collection of the schema before, so that migration is killed too: each is there as a whole or not at all."""
+    chance, matter = random.Random(seed), tmp_path / "matter"
+    shutil.copytree(WAVES / "schema-4" / "stored", matter)
+    (tmp_path / "more.jsonl").write_text("".join(json.dumps(one) + "\n" for one in PARTS[0]))
+    for done, (kind, typed, _) in enumerate(DECIDING):
+        command = "decide" if typed[0].startswith("--") else kind
+        arguments = (command, matter, *typed, "-q")
+        acknowledged = killed_after(chance.uniform(0.05, 0.5), *arguments).code == 0
+        killed_after(chance.uniform(0.05, 0.5), "groups", matter, "--gamma", "0.3", "-q")
+        with Collection.open(matter) as collection:
+            log = collection.log()
+            assert len(log) in ((done + 1,) if acknowledged else (done, done + 1))
+            assert [(one.kind, len(one.changes)) for one in log] == [(k, n) for k, _, n in DECIDING[: len(log)]]
+            current = {(one["doc_id"], one["value"]) for one in collection.tags().documents.to_pylist()}
+            assert current == tags_after(len(log))
+        if len(log) == done:
+            ended = nearkin(*arguments)
+            assert ended.code == 0, ended.err
+    with Collection.open(matter) as collection:
+        n_before = collection.info().n_documents
+    killed_after(chance.uniform(0.05, 0.4), "add", matter, tmp_path / "more.jsonl", "-q")
+    with Collection.open(matter) as collection:
+        assert collection.info().n_documents - n_before in (0, len(PARTS[0]))
+        assert collection.fsck().is_whole
+        assert not collection.fsck().mended_rows
+        groups = collection.groups(gamma=0.3).members.to_pylist()
+        of = {one["doc_id"]: one["group"] for one in groups}
+        assert of.get("d00", -1) != of.get("d02", -2)
+        assert not collection.has_document("d03")
+
+
+def tags_after(n_activities: int) -> set[tuple[str, str]]:
+    """The documents with a tag, and its values, after so many activities."""
+    yes = {(one, "yes") for one in ("d00", "d02", "d05")}
+    no = {("d02", "no"), ("d07", "no"), ("d05", "yes")}
+    after = [set(), yes, no | {("d00", "yes")}, no, no, no, yes - {("d00", "yes")}]
+    return after[min(n_activities, len(after) - 1)]
 
 
 # -- damaged at any place ---------------------------------------------------------------------------------------------

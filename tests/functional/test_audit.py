@@ -431,7 +431,7 @@ def test_json_and_missed(lossy, tmp_path, name):
         (["--seed=-1"], 2, "--seed must be"),
         (["--missed", "x.docx"], 2, "--missed must be"),
         (["--gamma", "0.05"], 2, "own threshold"),
-        (["--method", "minhash", "--gamma", "0.05"], 2, "The method minhash takes --threshold, not --gamma"),
+        (["--method", "minhash", "--gamma", "0.05"], 2, "The measure 'words' takes --threshold, not --gamma"),
     ],
 )
 def test_what_the_command_refuses(lossy, arguments, code, said):

@@ -357,7 +357,7 @@ def test_options_that_break_their_rule(tmp_path, options, words):
         (["sign", "IN", "--out", "OUT", "--method", "simhash", "--online"], "--online is for weighted-topsig"),
         (["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"], "--top must be an int >= 1"),
         (["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"], "--documents must be an int from 2 to 20000"),
-        (["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"], "--target must be another language"),
+        (["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"], "--target must be a language other than"),
         (["info", "postgres:///"], "COLLECTION must be a directory, or postgresql://"),
         (["plan", "pairs", "--left", "9", "--right", "9", "--recall", "2"], "--recall must be a number > 0"),
     ],
@@ -456,11 +456,13 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path):
     assert str(out) in ended.out.replace("\n", "")
 
 
-@pytest.mark.parametrize(("how", "words"), [("<&-", "is closed"), ("0>file", "cannot be read")])
+@pytest.mark.parametrize(
+    ("how", "words"), [("<&-", "standard input is closed"), ("0>file", "Cannot read standard input")]
+)
 def test_standard_input_that_cannot_be_read(tmp_path, how, words):
     line = f"{shlex.join(command('dedup', '-', '--out', 'out', '-q'))} {how}"
     done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
-    assert_refused(Ended(done.returncode, done.stdout, done.stderr), 3, f"Error: standard input {words}")
+    assert_refused(Ended(done.returncode, done.stdout, done.stderr), 3, f"Error: {words}")
 
 
 def test_standard_input(tmp_path):

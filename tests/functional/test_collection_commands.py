@@ -78,7 +78,7 @@ def test_every_method_goes_by_its_own_number(matter: str) -> None:
 def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
     draft = tmp_path / "draft.txt"
     draft.write_text(LEASE.format(street="Mill Lane", rent=975), "utf-8")
-    assert found(matter, "--file", draft) == ["renewed", "lease", "copy"]
+    assert found(matter, "--file", draft) == ["lease", "copy", "renewed"]
     assert found(matter, "--text", LETTER) == ["letter"]
     assert run("similar", matter).code == 2
     assert run("similar", matter, "lease", "--text", "x").code == 2
@@ -86,14 +86,14 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
 
 
 def test_explain_tells_how_many_were_left(matter: str) -> None:
-    ended = run("similar", matter, "lease", "--explain")
-    assert "texts with letters enough" in ended.out
+    ended = run("similar", matter, "lease", "--explain", "--measure", "letters")
+    assert "texts with enough letters" in ended.out
     stages = [stage["n_left"] for stage in told("similar", matter, "lease")["stages"]]
     assert stages == sorted(stages, reverse=True)
 
 
 def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
-    ended = run("similar", matter, "tiny")
+    ended = run("similar", matter, "tiny", "--measure", "letters")
     assert "Too few letters" in ended.out
     assert [one["doc_id"] for one in told("info", matter, "--uncounted")] == ["tiny"]
     assert "tiny" in run("info", matter, "--uncounted").out
@@ -163,8 +163,8 @@ def test_a_planted_conflict_is_found(matter: str, tmp_path: Path) -> None:
     assert "1 conflict" in ended.out
     assert "nobody" in ended.out
     (row,) = csv.DictReader(out.read_text("utf-8").splitlines())
-    assert (row["id_a"], row["label_a"], row["id_b"], row["label_b"]) == ("lease", "privileged", "renewed", "produce")
-    assert "[-900-] {+950+}" in row["passage"]
+    assert (row["id_a"], row["label_a"], row["id_b"], row["label_b"]) == ("renewed", "produce", "lease", "privileged")
+    assert "[-950-] {+900+}" in row["passage"]
     assert told("conflicts", matter, labels, "--gamma", "0")["n_found"] == 0
 
 
@@ -175,7 +175,10 @@ def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Pa
     assert [(one["id_a"], one["id_b"]) for one in conflicts] == [
         ("lease", "copy"),
         ("letter", "letter"),
-        ("lease", "renewed"),
+    ]
+    assert [(one["group"], one["n_documents"], one["majority_label"]) for one in conflicts] == [
+        (1, 3, "y"),
+        (2, 1, "x"),
     ]
 
 
@@ -219,7 +222,7 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
 
 
 def test_what_is_removed_is_found_no_more(matter: str, tmp_path: Path) -> None:
-    assert told("remove", matter, "copy") == {"n_documents": 1}
+    assert told("remove", matter, "copy") == {"n_documents": 1, "is_dry_run": False}
     assert found(matter, "lease") == ["renewed"]
     gone = run("similar", matter, "copy")
     assert (gone.code, "was removed" in gone.err) == (3, True)
@@ -237,20 +240,27 @@ def test_waves_are_listed(matter: str) -> None:
     assert "april" in run("waves", matter).out
 
 
-def test_verify_mends_what_it_can_and_names_what_it_cannot(matter: str) -> None:
+def test_fsck_repairs_what_it_can_and_names_what_it_cannot(matter: str) -> None:
     import sqlite3
 
-    assert told("verify", matter)["is_whole"]
+    assert told("fsck", matter)["is_whole"]
     with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
         database.execute("UPDATE contents SET counts = zeroblob(length(counts)) WHERE content = 1")
-    mended = told("verify", matter)
+    mended = told("fsck", matter)
     assert (mended["is_whole"], mended["mended_texts"]) == (True, 1)
-    assert told("verify", matter)["mended_texts"] == 0
+    assert told("fsck", matter)["mended_texts"] == 0
     with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
         database.execute("UPDATE contents SET text = x'28b52ffd00' WHERE content = 1")
-    ended = run("verify", matter, "--json")
+    ended = run("fsck", matter, "--json")
     assert ended.code == 7
     assert json.loads(ended.out)["damaged_documents"] == ["letter (version 1)"]
+
+
+def test_the_former_name_of_fsck_works_and_is_not_listed(matter: str) -> None:
+    assert told("verify", matter) == told("fsck", matter)
+    listed = nearkin_here("--help").out
+    assert "  fsck " in listed
+    assert "verify" not in listed.replace("verified", "")
 
 
 def test_another_alphabet_is_refused_later(tmp_path: Path) -> None:
@@ -299,7 +309,7 @@ def test_ids_are_whole_in_a_pipe_and_folded_on_a_narrow_screen(tmp_path: Path, m
     for command in (["similar", place, "b"], ["groups", place]):
         assert long in run(*command).out
     monkeypatch.setenv("COLUMNS", "60")
-    folded = run("similar", place, "b").out
+    folded = run("similar", place, "b", "--gamma", "0.1").out
     assert "…" not in folded
     assert max(map(len, folded.split("\n")[:4])) <= 60
     assert folded.count("x") == long.count("x")
@@ -320,9 +330,8 @@ def test_ids_and_labels_are_found_in_any_order(matter: str, tmp_path: Path, text
     labels = tmp_path / "labels.csv"
     labels.write_text(text, "utf-8")
     conflicts = told("conflicts", matter, labels)
-    assert ("lease", "x", "renewed", "y") in [
-        (one["id_a"], one["label_a"], one["id_b"], one["label_b"]) for one in conflicts["conflicts"]
-    ]
+    (one,) = conflicts["conflicts"]
+    assert {(one["id_a"], one["label_a"]), (one["id_b"], one["label_b"])} == {("lease", "x"), ("renewed", "y")}
     assert conflicts["unknown"] == []
 
 
@@ -426,12 +435,12 @@ def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp
         run("add", matter, write_jsonl(tmp_path / "r.jsonl", far))
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
         run("remove", matter, "lease")
-        assert versions(4) == (3, [("lease", 1), ("lease", 2), ("lease", 3)])
+        assert versions(4) == (4, [("lease", 1), ("lease", 2), ("lease", 3), ("letter", 1)])
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
     assert "other stored versions" in run("versions", matter, "copy").out
 
 
 def test_adding_says_what_a_change_means(matter: str, tmp_path: Path) -> None:
     changed = write_jsonl(tmp_path / "may.jsonl", [{"id": "lease", "text": LETTER}])
-    assert "1 changed (their older texts are kept as versions: nearkin versions)" in run("add", matter, changed).out
+    assert "1 changed (their older texts are kept as versions: nearkin history)" in run("add", matter, changed).out
     assert "nearkin versions" not in run("add", matter, changed).out

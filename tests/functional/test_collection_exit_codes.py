@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -32,7 +34,7 @@ def matter(place: SomePlace, tmp_path: Path) -> SomePlace:
 def run(place: SomePlace, command: str, *arguments: str | Path) -> Ended:
     # only some commands take the place of the index
     cached = (
-        ["--cache", place.cache] if command in ("add", "similar", "versions", "groups", "verify", "conflicts") else []
+        ["--cache", place.cache] if command in ("add", "similar", "versions", "groups", "fsck", "conflicts") else []
     )
     first, *rest = command.split()
     ended = nearkin_here(first, *rest, place.address, *arguments, *cached)
@@ -44,7 +46,7 @@ def run(place: SomePlace, command: str, *arguments: str | Path) -> Ended:
 def somebody_writing(place: SomePlace) -> Iterator[None]:
     """Another program that holds what every writer of a collection takes."""
     if place.server is None:
-        with closing(sqlite3.connect(place.file, isolation_level=None)) as other:
+        with closing(sqlite3.connect(place.file, isolation_level=None, check_same_thread=False)) as other:
             other.execute("BEGIN IMMEDIATE")
             yield
         return
@@ -69,7 +71,8 @@ def test_another_writer_is_exit_code_9(matter, tmp_path, monkeypatch, command, a
         ended = run(matter, command, *given, "--json")
         told = json.loads(ended.err.splitlines()[-1])
         assert (ended.code, told["exit_code"], told["error"]) == (9, 9, "CollectionBusyError")
-        assert run(matter, "similar", "d0").code == 0  # who only reads does not wait
+        for reading, *asked in (["similar", "d0"], ["search", "a"], ["list"], ["show", "d0"], ["history", "d0"]):
+            assert run(matter, reading, *asked).code == 0, reading  # who only reads does not wait
     assert run(matter, command, *given).code in (0, 10)
 
 
@@ -77,8 +80,8 @@ def test_mending_and_migrating_wait_for_the_other_writer_too(matter, monkeypatch
     monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.05)
     matter.sql("UPDATE contents SET n_letters = n_letters + 1 WHERE content = 0")
     with somebody_writing(matter):
-        assert run(matter, "verify").code == 9
-    assert run(matter, "verify").code == 0
+        assert run(matter, "fsck").code == 9
+    assert run(matter, "fsck").code == 0
     for table in ("facts", "waves", "loads", "documents", "problems", "groupings"):
         matter.sql(f"ALTER TABLE {table} DROP COLUMN checksum")
     matter.sql("DROP TABLE seals")
@@ -104,14 +107,67 @@ def test_a_table_that_is_locked_is_busy(matter, tmp_path) -> None:
 def test_damage_is_exit_code_7(matter, tmp_path) -> None:
     zeros = "zeroblob(40)" if matter.server is None else "decode(repeat('00', 40), 'hex')"
     matter.sql(f"UPDATE contents SET text = {zeros} WHERE content = 0")
-    for command, *arguments in (["compare", "d0", "d1"], ["versions", "d0"], ["similar", "d0"], ["verify"]):
+    for command, *arguments in (
+        ["compare", "d0", "d1"], ["versions", "d0"], ["similar", "d0"], ["show", "d0"], ["fsck"],
+    ):  # fmt: skip
         assert run(matter, command, *arguments).code == 7, command
     checked = run(matter, "check", tmp_path / "d0.txt", "--json")
     assert (checked.code, json.loads(checked.out)["documents"][0]["is_damaged"]) == (10, True)
     assert "stored text is damaged" in run(matter, "check", tmp_path / "d0.txt").out
     assert "repaired" in run(matter, "add", tmp_path / "r.jsonl", "--wave", "again").out
-    assert run(matter, "similar", "d0").code == run(matter, "verify").code == 0
+    assert run(matter, "similar", "d0").code == run(matter, "fsck").code == 0
     matter.sql("UPDATE documents SET source = 'another file', line = 9 WHERE doc_id = 'd1'")
-    for command, *arguments in (["compare", "d0", "d1"], ["similar", "d1"], ["remove", "d1"], ["verify"]):
+    for command, *arguments in (
+        ["compare", "d0", "d1"], ["similar", "d1"], ["remove", "d1"], ["show", "d1"], ["history", "d1"], ["list"],
+        ["search", TEXTS[1].split()[0]], ["fsck"],
+    ):  # fmt: skip
         ended = run(matter, command, *arguments)
         assert (ended.code, "'d1'" in ended.out + ended.err) == (7, True), command
+
+
+def test_a_file_of_no_bytes_is_no_collection(tmp_path):
+    (tmp_path / "matter").mkdir()
+    file = tmp_path / "matter" / "nearkin.sqlite"
+    file.touch()
+    ended = nearkin_here("info", tmp_path / "matter")
+    assert (ended.code, "is empty" in ended.err, "restore it from a backup" in ended.err) == (7, True, True)
+    assert file.stat().st_size == 0
+    (tmp_path / "one.txt").write_text("A letter about boats.")
+    assert nearkin_here("add", tmp_path / "matter", tmp_path / "one.txt", "-q").code == 0
+    assert "1 document" in nearkin_here("info", tmp_path / "matter").out
+
+
+def test_a_command_waits_as_long_as_it_is_told(matter, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.05)
+    with somebody_writing(matter):
+        for command, arguments in WRITING:
+            given = [one.format(folder=tmp_path) for one in arguments]
+            started = time.monotonic()
+            assert run(matter, command, *given, "--wait", "0.4").code == 9
+            assert 0.3 < time.monotonic() - started < 30
+    for command, arguments in WRITING:
+        given = [one.format(folder=tmp_path) for one in arguments]
+        with contextlib.ExitStack() as writing:
+            writing.enter_context(somebody_writing(matter))
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(end_after, 0.5, matter, writing)
+                assert run(matter, command, *given, "--wait", "60").code in (0, 10)
+    assert run(matter, "remove", "d1", "--wait", "-1").code == 2
+
+
+def end_after(seconds: float, place: SomePlace, writing: contextlib.ExitStack) -> None:
+    time.sleep(seconds)
+    writing.close()
+
+
+def test_a_lock_that_somebody_took_by_hand_is_busy(matter) -> None:
+    if matter.server is None:
+        return  # SQLite's locks are those above
+    with closing(matter.server.connection()) as other, closing(other.cursor()) as cursor:
+        cursor.execute(f"LOCK TABLE {matter.schema}.documents IN ACCESS EXCLUSIVE MODE")
+        for command in ("remove", "similar"):
+            started = time.monotonic()
+            wait = ["--wait", "0.3"] if command == "remove" else []
+            assert run(matter, command, "d0", *wait).code == 9
+            assert time.monotonic() - started < 30
+    assert run(matter, "remove", "d0").code == 0

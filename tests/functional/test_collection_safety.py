@@ -139,7 +139,7 @@ def test_killed_at_any_moment(place):
             assert now in (before, after)
             assert now == after or not is_acknowledged
             assert answers(collection) == (answers_before if now == before else answers_after)
-            assert collection.verify().is_whole
+            assert collection.fsck().is_whole
             collection.add(SECOND, wave="second")
             assert state(collection) == after
             assert answers(collection) == answers_after
@@ -183,7 +183,7 @@ def test_a_disk_that_fills_while_documents_are_added(tmp_path):
         with place.open() as collection:
             assert state(collection) == after
             assert answers(collection) == answers_after
-            assert collection.verify().is_whole
+            assert collection.fsck().is_whole
 
 
 @pytest.mark.parametrize("size_bytes", [0, 10_000, 100_000, 180_000])
@@ -349,7 +349,7 @@ def test_a_damaged_text_is_told(first):
         with pytest.raises(CollectionError, match="damaged"):
             collection.text("d2")
         assert collection.text("d3") == FIRST[3][1]
-        assert collection.verify().damaged_documents == ("d2 (version 1)",)
+        assert collection.fsck().damaged_documents == ("d2 (version 1)",)
 
 
 def test_an_index_is_made_by_who_comes_after_a_kill(first):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import shutil
 import socket
@@ -17,8 +18,8 @@ from contract.test_collection_index import answers
 from contract.test_collections import state
 from functional.test_collection_safety import FIRST, SECOND, uninterrupted
 from nearkin.collection.collection import Collection
-from nearkin.errors import CollectionError, NearkinError
-from nearkin.store import connections
+from nearkin.errors import CollectionError, NearkinError, ParameterError
+from nearkin.store import postgresql as connections
 from places import SomePlace
 
 
@@ -129,6 +130,7 @@ def encrypting(server, tmp_path) -> Iterator[postgresql.Server]:
     data = Path(server.sql("SHOW data_directory"))
     key, certificate = tmp_path / "server.key", tmp_path / "server.crt"
     asked = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=nearkin", "-keyout", key, "-out", certificate]
+    asked += ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:TRUE"]
     subprocess.run(asked, check=True, capture_output=True)
     for path in (key, certificate):
         copy = Path(shutil.copy(path, data))
@@ -151,6 +153,84 @@ def test_a_server_that_encrypts(tmp_path, encrypting):
         assert collection.info().n_documents == len(FIRST)
 
 
+def test_what_sslmode_requires_is_verified(tmp_path, encrypting):
+    place = SomePlace.new(tmp_path, encrypting)
+    with place.open() as collection:
+        collection.add(FIRST)
+    other = tmp_path / "other.crt"
+    asked = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=x", "-keyout", tmp_path / "other.key", "-out", other]
+    subprocess.run(asked, check=True, capture_output=True)
+    own = tmp_path / "server.crt"
+    used = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'nearkin'"
+    for options, is_encrypted in [
+        ("sslmode=require", "t"),
+        ("sslmode=disable", "f"),
+        (f"sslmode=verify-ca&sslrootcert={own}", "t"),
+        (f"sslmode=verify-full&sslrootcert={own}", "t"),
+        (f"sslmode=require&sslrootcert={own}", "t"),
+    ]:
+        with Collection.open(f"{place.address}&{options}", cache=tmp_path) as collection:
+            assert collection.info().n_documents == len(FIRST)
+            assert encrypting.sql(used) == is_encrypted
+    for mode in ("verify-ca", "verify-full", "require"):
+        told = unreachable(f"{place.address}&sslmode={mode}&sslrootcert={other}", tmp_path)
+        assert "is not trusted" in told
+        assert "Nothing was sent" in told
+    by_name = place.address.replace("127.0.0.1", "localhost")
+    with Collection.open(f"{by_name}&sslmode=verify-ca&sslrootcert={own}", cache=tmp_path) as collection:
+        assert collection.info().n_documents == len(FIRST)
+    assert "localhost" in unreachable(f"{by_name}&sslmode=verify-full&sslrootcert={own}", tmp_path)
+
+
+def test_a_server_without_encryption_is_refused_where_it_is_required(tmp_path, server):
+    assert "does not offer encryption" in unreachable(server.url(schema="x") + "&sslmode=require", tmp_path)
+
+
+@pytest.fixture
+def by_peer(server) -> Iterator[str]:
+    """The user of this process, whom the server lets in by the Unix socket without a password."""
+    name, rules = getpass.getuser(), Path(server.sql("SHOW hba_file"))
+    before = rules.read_bytes()
+    rules.write_bytes(f"local all {name} peer\n".encode() + before)
+    server.sql(f"CREATE ROLE {name} LOGIN; CREATE SCHEMA of_peer AUTHORIZATION {name}")
+    server.sql("SELECT pg_reload_conf()")
+    yield name
+    rules.write_bytes(before)
+    server.sql(f"DROP SCHEMA of_peer CASCADE; DROP ROLE {name}")
+    server.sql("SELECT pg_reload_conf()")
+
+
+def test_a_unix_socket_and_the_user_of_this_process(tmp_path, server, by_peer):
+    address = f"postgresql:///postgres?schema=of_peer&host={server.folder}&port={server.port}"
+    with pytest.raises(ParameterError, match="allowed after"):
+        Collection.open(address)
+    address = f"postgresql://:{server.port}/postgres?schema=of_peer&host={server.folder}"
+    with Collection.open(address, create=True, cache=tmp_path) as collection:
+        assert collection.add(FIRST).n_new == len(FIRST)
+        assert server.sql("SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = 'nearkin'") == by_peer
+
+
+def test_a_password_that_is_not_in_the_url(tmp_path, server, monkeypatch):
+    place = SomePlace.new(tmp_path, server)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    bare = place.address.replace(":open-sesame", "")
+    assert "requires a password" in unreachable(bare, tmp_path, create=True)
+    file = tmp_path / ".pgpass"
+    file.write_text(f"127.0.0.1:{server.port}:postgres:nearkin:open-sesame\n")
+    assert "chmod 0600" in unreachable(bare, tmp_path, create=True)
+    file.chmod(0o600)
+    with Collection.open(bare, create=True, cache=tmp_path) as collection:
+        assert collection.add(FIRST).n_new == len(FIRST)
+    file.unlink()
+    services = tmp_path / ".pg_service.conf"
+    services.write_text(f"[matters]\nhost=127.0.0.1\nport={server.port}\ndbname=postgres\nuser=nearkin\n")
+    monkeypatch.setenv("PGPASSWORD", "open-sesame")
+    with Collection.open(f"postgresql:///?service=matters&schema={place.schema}", cache=tmp_path) as collection:
+        assert collection.info().n_documents == len(FIRST)
+    monkeypatch.setenv("PGPASSWORD", "wrong s3cret")
+    assert "refuses this user and password" in unreachable(bare, tmp_path)
+
+
 @pytest.mark.parametrize("create", [True, False])
 def test_a_wrong_password_user_or_database(tmp_path, server, create):
     good = f"127.0.0.1:{server.port}/postgres"
@@ -165,7 +245,7 @@ def test_a_wrong_password_user_or_database(tmp_path, server, create):
 def test_a_user_who_may_not_make_a_schema(tmp_path, server):
     server.sql("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 's3cret'")
     address = f"postgresql://guest:s3cret@127.0.0.1:{server.port}/postgres?schema="
-    assert "the right to create a schema" in unreachable(address + "of_nobody", tmp_path, create=True)
+    assert "must own the schema" in unreachable(address + "of_nobody", tmp_path, create=True)
     server.sql("CREATE SCHEMA of_guest AUTHORIZATION guest")
     with Collection.open(address + "of_guest", create=True, cache=tmp_path) as collection:  # one that it owns will do
         assert collection.add(FIRST).n_new == len(FIRST)
@@ -183,7 +263,7 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
     address = f"postgresql://reader_{name}:s3cret@127.0.0.1:{server.port}/postgres?schema={name}"
     with Collection.open(address, cache=tmp_path) as collection:
         assert answers(collection) == right
-        with pytest.raises(CollectionError, match="may not do that"):
+        with pytest.raises(CollectionError, match="permission denied"):
             collection.add(SECOND)
         assert answers(collection) == right
 

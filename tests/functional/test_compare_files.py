@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functional.conftest import nearkin_here
+from nearkin import Collection
 from nearkin.errors import ParameterError
 from nearkin.workflows.comparing import compare
 from unit.stages.test_edit import plain_distance
@@ -97,3 +98,45 @@ def test_similarities_are_those_of_their_definitions(a: str, b: str, n: int) -> 
 def test_parameters(given) -> None:
     with pytest.raises(ParameterError, match=next(iter(given))):
         compare(**({"text_a": "a", "text_b": "b"} | given))
+
+
+# -- a stored document and a file -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def matter(files: list[Path], tmp_path: Path) -> Path:
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        collection.add([("old", files[0].read_text("utf-8")), ("new.txt", "something else")])
+        collection.add([("old", "Another text.")])
+    return tmp_path / "matter"
+
+
+def test_a_stored_document_is_compared_with_a_file(files, matter, tmp_path) -> None:
+    of_files = nearkin_here("compare", *files).out
+    ended = nearkin_here("compare", matter, "old", "--version-a", "1", "--file", files[1])
+    assert ended.out == of_files.replace(f"A: {files[0]}", "A: old (version 1)")
+    page = tmp_path / "page.html"
+    told = json.loads(
+        nearkin_here("compare", matter, "old", "--version-a", "1", "--file", files[1], "--html", page, "--json").out
+    )
+    assert (told["a"]["doc_id"], told["a"]["version"], told["b"]) == ("old", 1, {"file": str(files[1])})
+    assert "old (version 1)" in page.read_text("utf-8")
+    now = nearkin_here("compare", matter, "old", "--file", files[1]).out
+    assert "A: old\n" in now
+
+
+def test_how_a_file_is_named_beside_a_document(files, matter, monkeypatch) -> None:
+    monkeypatch.chdir(files[1].parent)
+    for wrong in (
+        [matter, "--file", files[1]],
+        [*files, "x", "--file", files[1]],
+        [matter, "old", "--file", files[1], "--version-b", "1"],
+    ):
+        ended = nearkin_here("compare", *wrong)
+        assert (ended.code, "--file" in ended.err) == (2, True)
+    assert nearkin_here("compare", matter, "none", "--file", files[1]).code == 3
+    assert nearkin_here("compare", matter, "old", "--file", "none.txt").code == 3
+    assert nearkin_here("compare", matter, "old", "--file", files[1], "--html", files[1], "--overwrite").code == 2
+    hint = nearkin_here("compare", matter, "old", "old.txt")
+    assert (hint.code, "To compare with a file: --file old.txt" in hint.err) == (3, True)
+    assert nearkin_here("compare", matter, "old", "new.txt").code == 0  # a document of that name comes first

@@ -41,6 +41,10 @@ COMMANDS = {
     "check": ("check", "matter", "one.txt"),
     "stored": ("check", "matter", "one.txt", "--store", "--id", f"{FORGED} 3"),
     "waves": ("waves", "matter"),
+    "show": ("show", "matter", FORGED),
+    "list": ("list", "matter"),
+    "history": ("history", "matter", FORGED),
+    "search": ("search", "matter", "fox", "again"),
     "audit": ("audit", "matter"),
     "neighbours": ("neighbours", "sig", "--query", "plain", "--distance", "60"),
     "an unknown document": ("similar", "matter", f"{FORGED} 9"),
@@ -92,6 +96,8 @@ def test_half_a_character_names_no_document(folder, monkeypatch):
         ("neighbours", "sig", "--query"),
         ("similar", "matter"),
         ("versions", "matter"),
+        ("show", "matter"),
+        ("history", "matter"),
         ("remove", "matter"),
     ):
         ended = nearkin_here(*arguments, "lone\udcff")

@@ -204,9 +204,7 @@ def test_tables_in_memory(kind):
         "dicts": lambda: records,
     }[kind]()
     result = nearkin.dedup(given, threshold=0.5)
-    tables = [result.documents, result.pairs, result.groups]
-    if kind != "pandas":
-        tables = [table.to_pandas() for table in tables]
+    tables = [result.to_pandas(name) for name in ("documents", "pairs", "groups")]
     for name, table in zip(("documents", "pairs", "groups"), tables, strict=True):
         assert_integers(table, IDS_OF[f"{name}.parquet"])
     assert tables[0]["id"].isna().tolist() == [False] * 4 + [True]

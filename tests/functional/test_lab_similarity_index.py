@@ -141,8 +141,8 @@ def test_files_with_the_names_of_the_paper_need_no_zones(tmp_path: Path) -> None
     [
         (None, "give --expected a CSV file with the columns file,zone"),
         ("name,zone\na0.txt,A\n", "has no column file"),
-        ("file,zone\na0.txt,A\nzz.txt,A\n", "line 3: there is no file 'zz.txt'"),
-        ("file,zone\na0.txt,A\na0.txt,B\n", "stands there twice"),
+        ("file,zone\na0.txt,A\nzz.txt,A\n", "line 3: the folder has no file 'zz.txt'"),
+        ("file,zone\na0.txt,A\na0.txt,B\n", "is listed twice"),
         ("file,zone\na0.txt,A\na1.txt,B\n", "no zone has two files"),
         ("", "has no column file and no column zone"),
     ],
@@ -165,11 +165,11 @@ def test_bad_zones_are_refused_in_words(tmp_path: Path, zones: str | None, messa
         (("--only", "a=b"), 2, "--only and --leave-out"),
         (("--documents", "{}/d.jsonl", "--family", "nothing"), 3, "has no column 'nothing'"),
         (("--documents", "{}/d.jsonl", "--family", "text"), 3, "no two documents have the same 'text'"),
-        (("--documents", "{}/none.parquet", "--family", "f"), 3, "cannot be read"),
-        (("--documents", "{}/zones.txt", "--family", "f"), 3, "takes a file named"),
+        (("--documents", "{}/none.parquet", "--family", "f"), 3, "Cannot read"),
+        (("--documents", "{}/zones.txt", "--family", "f"), 3, "accepts .parquet"),
         (("--documents", "{}/d.jsonl", "--family", "f", "--only", "kind"), 2, "COLUMN=VALUE"),
         (("--multipliers", "0"), 2, "--multipliers must be"),
-        (("--expected", "{}/absent.csv"), 3, "cannot be read"),
+        (("--expected", "{}/absent.csv"), 3, "Cannot read"),
     ],
 )
 def test_bad_options_are_refused_in_words(tmp_path: Path, options: tuple[str, ...], code: int, message: str) -> None:

@@ -57,7 +57,7 @@ def test_of_several_label_columns_one_must_be_named(matter: str, tmp_path: Path)
         assert name in ended.err
     assert told(matter, path, "--label", "responsive")["n_found"] == 0
     found = told(matter, path, "--label", "privilege")
-    assert (found["n_found"], found["label_column"], found["id_column"]) == (2, "privilege", "control_number")
+    assert (found["n_found"], found["label_column"], found["id_column"]) == (1, "privilege", "control_number")
 
 
 def test_the_column_that_is_used_stands_in_every_output(matter: str, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_the_column_that_is_used_stands_in_every_output(matter: str, tmp_path: P
 )
 def test_two_columns_need_no_header(matter: str, tmp_path: Path, text: str, encoding: str) -> None:
     found = told(matter, labels(tmp_path, text, encoding))
-    assert ("Bäume-0", "a", "Bäume-1", "b") in [
+    assert ("Bäume-1", "b", "Bäume-0", "a") in [
         (one["id_a"], one["label_a"], one["id_b"], one["label_b"]) for one in found["conflicts"]
     ]
     assert (found["id_column"], found["label_column"]) == ("column 1", "column 2")
@@ -104,7 +104,7 @@ def test_the_encodings_and_delimiters_of_such_files(matter: str, tmp_path: Path,
     path = labels(tmp_path, ROWS.format(delimiter), encoding)
     options = ["--encoding", "cp1252"] if encoding == "cp1252" else []
     (conflict,) = told(matter, path, *options)["conflicts"]
-    assert (conflict["id_a"], conflict["label_a"], conflict["label_b"]) == ("Bäume-0", "Ämter", "Höfe")
+    assert (conflict["id_a"], conflict["label_a"], conflict["label_b"]) == ("Bäume-1", "Höfe", "Ämter")
 
 
 def test_a_packed_file_is_unpacked(matter: str, tmp_path: Path) -> None:
@@ -134,3 +134,13 @@ def test_what_cannot_be_read_is_refused_with_what_helps(matter: str, tmp_path: P
     assert said in ended.err
     assert run(matter, tmp_path / "none.csv").code == 3
     assert run(matter, path, "--encoding", "no-such").code == 2
+
+
+def test_labels_of_which_no_document_is_known_are_an_error(matter: str, tmp_path: Path) -> None:
+    ended = run(matter, labels(tmp_path, "id,label\nBÄUME-0,yes\nBÄUME-1,no\n"))
+    assert ended.code == 3
+    assert "None of the 2 labelled ids" in ended.err
+    assert "'BÄUME-0' of 'id'" in ended.err
+    assert not ended.out
+    found = told(matter, labels(tmp_path, "id,label\nBÄUME-0,yes\nBäume-1,no\n"))
+    assert (found["n_labelled"], found["unknown"]) == (1, ["BÄUME-0"])

@@ -39,7 +39,7 @@ def test_two_languages(corpus: TranslatedCorpus, tmp_path: Path) -> None:
     assert "of 80 × 80 documents with a cosine of 0.30 or more, the 2 best of each document on the left" in html
     assert "80 of 80 known pairs found (a recall of 100 %)" in html
     assert "1.000 by the translated documents" in html
-    assert "How the words of the right side were translated" in html
+    assert "How the words of the right side were translated, each counted" in html
     assert re.search(r'<bdi>l\w+</bdi> <span class="to">→</span> <bdi>[rq]\w+</bdi>', html)
     assert "default-src 'none'" in html
     assert not re.search(r"<script|<link|<img|@import|https?://(?!www\.w3\.org/2000/svg)", html)

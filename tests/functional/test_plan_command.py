@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from pathlib import Path
 from xml.etree import ElementTree
@@ -67,7 +68,6 @@ def test_fixed_values_stay_and_a_shortfall_is_said():
 
 
 def test_the_figure(tmp_path: Path):
-    pytest.importorskip("altair")
     out = tmp_path / "plan.svg"
     ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", out)
     assert ended.code == 0, ended.err
@@ -78,6 +78,14 @@ def test_the_figure(tmp_path: Path):
     assert again.code == 5
     assert nearkin_here("plan", "paper", "--figure", out, "--overwrite").code == 0
     assert "Sorted orders" in out.read_text(encoding="utf-8")
+
+
+def test_the_figure_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for module in ("jinja2", "rapidfuzz"):
+        monkeypatch.setitem(sys.modules, module, None)
+    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", tmp_path / "plan.svg")
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "plan.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_the_paper():

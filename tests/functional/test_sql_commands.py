@@ -78,9 +78,12 @@ def test_the_index_is_chosen_once_and_asked(place, documents):
 # -- queries ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", [("--method", "si", "--tolerance", "0.9"), ("--gamma", "0.05"), ()])
+@pytest.mark.parametrize(
+    "how", [("--method", "si", "--tolerance", "0.9"), ("--gamma", "0.05"), ("--threshold", "0.4"), ()]
+)
 def test_a_query_is_piped_into_a_shell(place, documents, tmp_path, how):
     run("add", place.address, documents, "--index", "1B:k=3")
+    run("sql", "install", place.address)
     right = found(place.address, *how)
     assert right[:1] == ["copy"]
     printed = run(
@@ -146,7 +149,11 @@ def test_a_copy_does_not_replace_a_file_by_itself(documents, tmp_path):
     [
         ("similar", "a\0b"),
         ("similar", "a", "--dialect", "oracle"),
-        ("similar", "a", "--method", "minhash"),
+        ("similar", "a", "--method", "hamming"),
+        ("similar", "a", "--threshold", "0"),
+        ("similar", "a", "--threshold", "0.5", "--gamma", "0.1"),
+        ("install", "m", "--measure", "words"),
+        ("install", "postgresql://nobody@localhost:1/none", "--flag-look-alikes", "0.5", "--measure", "si"),
         ("similar", "a", "--method", "si", "--gamma", "0.1"),
         ("similar", "a", "--gamma", "-1"),
         ("similar", "a", "--schema", "a;b"),
@@ -161,11 +168,16 @@ def test_wrong_usage_ends_with_2_and_leaves_nothing(tmp_path, monkeypatch, argum
     assert (ended.out, list(tmp_path.iterdir())) == ("", [])
 
 
-def test_a_gamma_that_would_flag_everything_is_refused_with_the_rule():
-    for gamma in ("1", "5", "-0.1", "nan"):
-        ended = run("sql", "install", "postgresql://nobody@localhost:1/none", "--flag-look-alikes", gamma, code=2)
-        assert "--flag-look-alikes" in ended.err
-        assert "at least 0 and below 1" in ended.err
+def test_a_limit_that_makes_no_sense_is_refused_with_the_rule():
+    for measure, rule, limits in (
+        ("letters", "at least 0 and below 1", ("1", "5", "-0.1", "nan")),
+        ("words", "above 0 and at most 1", ("0", "1.01", "-0.1", "nan")),
+    ):
+        for limit in limits:
+            flag = "--flag-look-alikes", limit, "--measure", measure
+            ended = run("sql", "install", "postgresql://nobody@localhost:1/none", *flag, code=2)
+            assert "--flag-look-alikes" in ended.err
+            assert rule in ended.err
 
 
 def test_the_tables_make_a_database(tmp_path, server):
@@ -179,19 +191,33 @@ def test_the_tables_make_a_database(tmp_path, server):
         made.execute(run("sql", "schema", "--dialect", "duckdb").out)
 
 
+def test_the_tables_make_a_collection_that_opens(tmp_path, server):
+    (tmp_path / "made").mkdir()
+    with closing(sqlite3.connect(tmp_path / "made" / "nearkin.sqlite")) as made:
+        made.executescript(run("sql", "schema", "--dialect", "sqlite").out)
+    schema = f"opened_{os.getpid()}"
+    asked_of_psql(server, run("sql", "schema", "--schema", schema).out)
+    for place in (str(tmp_path / "made"), server.url(schema=schema)):
+        assert "0 documents" in run("info", place).out
+        run("add", place, Path(__file__), "--cache", tmp_path, "-q")
+        assert "1 document" in run("info", place).out
+        assert run("fsck", place, "--cache", tmp_path).code == 0
+
+
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
 def test_functions_are_installed_before_anything_is_added(server, tmp_path, documents):
     place = SomePlace.new(tmp_path, server)
-    installed = told("sql", "install", place.address, "--index", "1B:k=3", "--flag-look-alikes", "0.05")
-    assert (installed["flags_look_alikes"], installed["similarity_index"]) == (0.05, "1B:k=3,w=100")
-    assert run("sql", "install", place.address).out.count("gamma 0.05") == 1
+    installed = told("sql", "install", place.address, "--index", "1B:k=3", "--flag-look-alikes", "0.4")
+    assert (installed["flags_look_alikes"], installed["flag_measure"]) == (0.4, "words")
+    assert installed["similarity_index"] == "1B:k=3,w=100"
+    assert run("sql", "install", place.address).out.count("Jaccard similarity of at least 0.4") == 1
     run("add", place.address, documents, "--cache", place.cache)
-    assert place.sql("SELECT other_doc_id FROM look_alikes ORDER BY 1").splitlines()[-1] == "copy"
+    assert place.sql("SELECT similar_doc_id FROM look_alikes ORDER BY 1").splitlines()[-1] == "copy"
     shown = run("sql", "install", place.address).out
     example = shown.partition("Try: ")[2]
-    assert example.startswith(f"SELECT * FROM {place.schema}.similar_documents(")
+    assert example.startswith(f"SELECT * FROM {place.schema}.similar_by_words(")
     installed = told("sql", "install", place.address, "--no-flag")
     assert installed["flags_look_alikes"] is None
     assert [row.split("|")[0] for row in asked_of_psql(server, installed["example"])] == ["copy"]

@@ -10,6 +10,7 @@ import pytest
 import nearkin
 from functional.conftest import FAST
 from nearkin.errors import DocumentError, NearkinError, ParameterError, SourceError
+from nearkin.results import DedupResult
 
 RECORDS = [
     {"id": 3, "text": FAST, "stars": 1.0},
@@ -20,10 +21,10 @@ RECORDS = [
 KEPT = [1, 2]
 
 
-def same_as_from_records(result: nearkin.DedupResult, to_list) -> None:
+def same_as_from_records(result: DedupResult) -> None:
     expected = nearkin.dedup(RECORDS)
     for name in ("documents", "pairs", "groups"):
-        assert to_list(getattr(result, name)) == getattr(expected, name).to_pylist(), name
+        assert getattr(result, name).equals(getattr(expected, name)), name
     times = [result.manifest, expected.manifest]
     assert times[0]["counts"] == times[1]["counts"]
 
@@ -31,7 +32,7 @@ def same_as_from_records(result: nearkin.DedupResult, to_list) -> None:
 def test_arrow():
     table = pa.Table.from_pylist(RECORDS)
     result = nearkin.dedup(table)
-    same_as_from_records(result, pa.Table.to_pylist)
+    same_as_from_records(result)
     assert result.kept == table.take([1, 2])
     assert result.documents["id"].type == pa.int64()
 
@@ -39,10 +40,10 @@ def test_arrow():
 def test_arrow_in_chunks_and_batches():
     table = pa.Table.from_pylist(RECORDS)
     chunked = pa.concat_tables([table.slice(0, 1), table.slice(1, 2), table.slice(3)])
-    same_as_from_records(nearkin.dedup(chunked), pa.Table.to_pylist)
+    same_as_from_records(nearkin.dedup(chunked))
     batch = table.to_batches()[0]
     result = nearkin.dedup(batch)
-    same_as_from_records(result, pa.Table.to_pylist)
+    same_as_from_records(result)
     assert result.kept.equals(batch.take(pa.array([1, 2])))
 
 
@@ -63,33 +64,34 @@ def test_pandas():
     result = nearkin.dedup(frame)
     pd.testing.assert_frame_equal(frame, before)
     pd.testing.assert_frame_equal(result.kept, frame.loc[[20, 30]])
-    assert isinstance(result.documents, pd.DataFrame)
-    assert result.documents["id"].tolist() == [3, 1, 2, 9]
-    assert result.pairs[["id_a", "id_b"]].to_numpy().tolist() == [[3, 1]]
-    assert result.groups["group"].tolist() == [1]
+    same_as_from_records(result)
+    assert result.to_pandas()["id"].tolist() == [3, 1, 2, 9]
+    assert result.to_pandas("pairs")[["id_a", "id_b"]].to_numpy().tolist() == [[3, 1]]
+    assert result.to_pandas("groups")["group"].tolist() == [1]
 
 
 def test_pandas_without_ids_and_with_missing_texts():
     frame = pd.DataFrame({"body": [FAST, None, FAST, float("nan")]}, index=list("wxyz"))
     result = nearkin.dedup(frame, text="body")
-    assert result.documents["reason"].tolist() == ["unique", "unreadable", "exact copy", "unreadable"]
+    assert result.documents["reason"].to_pylist() == ["unique", "unreadable", "exact copy", "unreadable"]
     assert result.kept.index.tolist() == ["w"]
 
 
 def test_polars():
     frame = pl.DataFrame(RECORDS)
     result = nearkin.dedup(frame)
-    same_as_from_records(result, pl.DataFrame.to_dicts)
+    same_as_from_records(result)
     assert result.kept.equals(frame[1:3])
-    assert isinstance(result.groups, pl.DataFrame)
+    assert isinstance(result.to_polars("groups"), pl.DataFrame)
+    assert result.to_polars().to_dicts() == result.documents.to_pylist()
 
 
 def test_polars_against_polars():
     frame = pl.DataFrame(RECORDS)
     result = nearkin.dedup(frame[:1], against=frame[1:])
     assert result.kept.is_empty()
-    assert result.documents["group"].to_list() == [1]
-    assert isinstance(result.groups, pl.DataFrame)
+    assert result.documents["group"].to_pylist() == [1]
+    assert result.to_polars("against")["id"].to_list() == [1, 2, 9]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_nothing_but_missing_texts():
         nearkin.dedup(pd.DataFrame({"text": [None, None]}))
 
 
-@pytest.mark.parametrize("wrong", ["a text", b"bytes", 3, None, {"text": "x"}, [1, 2], object()])
+@pytest.mark.parametrize("wrong", [b"bytes", 3, None, {"text": "x"}, [1, 2], object()])
 def test_what_are_no_documents(wrong):
     with pytest.raises(ParameterError, match="must be"):
         nearkin.dedup(wrong)

@@ -111,6 +111,17 @@ def test_a_reader_that_goes_away(corpus, tmp_path):
     assert (tmp_path / "out/manifest.json").exists()
 
 
+def test_a_reader_of_json_that_goes_away(tmp_path):
+    (tmp_path / "draft.txt").write_text("The rent of 900 crowns is due on the first day of each month.")
+    assert nearkin_here("add", tmp_path / "matter", tmp_path / "draft.txt").code == 0
+    process = subprocess.Popen(
+        command("list", tmp_path / "matter", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 141
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["dedup", "--help"], ["regroup", "--help"], []])
 def test_help(arguments):
     ended = nearkin_here(*arguments)

@@ -38,8 +38,8 @@ def test_near_duplicates_among_articles(tmp_path, multistream):
     done = nearkin("dedup", multistream, "--out", tmp_path / "d", "--write-kept")
     assert done.code == 0, done.err
     said = " ".join((done.out + done.err).split())
-    assert "read as a dump of Wikipedia (told from its content)" in said
-    assert "4 pages: 3 articles read; left out: 1 redirects" in said
+    assert "read as a dump of Wikipedia (recognised by its content)" in said
+    assert "4 pages: 3 articles read; omitted: 1 redirects" in said
     documents = pq.read_table(tmp_path / "d/documents.parquet").to_pylist()
     assert {row["id"]: row["reason"] for row in documents} == {
         "Regen": "near-duplicate",

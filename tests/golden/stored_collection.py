@@ -19,11 +19,19 @@ WAVES = Path(__file__).parent / "collections"
 
 
 def fill(collection: nearkin.Collection) -> None:
-    """Two waves, a changed document, a removed one."""
+    """Two waves, a changed document, a removed one; tags and other decisions, of which one is undone."""
     collection.add([(f"d{i:02d}", text) for i, text in enumerate(DOCUMENTS)], wave="first")
     changed = LEASE.format(owner="Anna Berg", tenant="Carl Dorn", street="12 Mill Lane", rent="925")
     collection.add([("d00", changed), *((f"m{i}", text) for i, text in enumerate(MORE)), ("d01", "No")], wave="second")
     collection.remove(["d06"])
+    collection.tag(["d00", "d02"], "responsive", "yes", by="ada")
+    collection.tag(["d02"], "responsive", "no", by="ada")
+    collection.tag(["m1"], "privileged", by="bo")
+    collection.decide(never_group=("d00", "d02"), by="ada")
+    collection.decide(same_group=("d00", "m1"), by="ada")
+    collection.decide(principal="d02", by="ada")
+    collection.decide(note=("d00", "the signed copy is on paper"), by="bo")
+    collection.undo(2, by="bo")
 
 
 def answers(collection: nearkin.Collection) -> dict[str, Any]:
@@ -35,6 +43,8 @@ def answers(collection: nearkin.Collection) -> dict[str, Any]:
             told[f"{doc_id} by {found.tolerance}"] = [one.to_dict() for one in found.documents]
         told[f"{doc_id} by index"] = collection.similar(doc_id, method="si").to_dict() | {"elapsed_s": ""}
     told["old"] = collection.text("d00", version=1)
+    told["tags"] = [(one["doc_id"], one["field"], one["value"]) for one in collection.tags().documents.to_pylist()]
+    told["log"] = [one.to_dict() | {"at": ""} for one in collection.log()]
     told["info"] = asdict(collection.info()) | {"place": "", "waves": "", "schema": "", "n_segments": ""}
     return json.loads(json.dumps(told))
 

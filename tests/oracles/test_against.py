@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import nearkin
 from made_up_prose import Prose
+from nearkin.results import DedupResult
 from nearkin.workflows.dedup.options import ANY_SHARE
 from oracles.brute_force import (
     Across,
@@ -51,7 +52,7 @@ def assert_like_the_oracle(mine: list[str], theirs: list[str], rule: Across) -> 
     assert result.kept == [one for one, row in zip(inputs.documents, rows, strict=True) if row["keep"]]
 
 
-def assert_others_are_told(result: nearkin.DedupResult, inputs: Collection, others: Collection, rule: Across) -> None:
+def assert_others_are_told(result: DedupResult, inputs: Collection, others: Collection, rule: Across) -> None:
     """A row for each document of the other collection, and the counts of them."""
     rows = result.against.to_pylist()
     said = [OtherRow(row["result"], row["n_documents"], row["most_similar"], row["similarity"]) for row in rows]
@@ -64,7 +65,7 @@ def assert_others_are_told(result: nearkin.DedupResult, inputs: Collection, othe
     assert dropped_for <= {row["id"] for row in rows if row["result"] == "match"}
 
 
-def assert_pairs_lie_across(result: nearkin.DedupResult, inputs: Collection, others: Collection, rule: Across) -> None:
+def assert_pairs_lie_across(result: DedupResult, inputs: Collection, others: Collection, rule: Across) -> None:
     """One side of each pair in each collection, its similarity exact, and no two texts left out."""
     my_row = {doc_id: row for row, (doc_id, _) in enumerate(inputs.documents)}
     their_row = {doc_id: row for row, (doc_id, _) in enumerate(others.documents)}

@@ -1,10 +1,10 @@
-"""Conflicts are those of the definition, in its order, whatever is counted without being listed."""
+"""Conflicts are those of the definition, by wording and by letters."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from fractions import Fraction
+from collections import Counter
+from collections.abc import Callable
 from itertools import combinations
 
 import pytest
@@ -12,69 +12,88 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearkin
+from oracles.test_groups import EDITS, jaccard, sentence
 
-GAMMA = Fraction("0.2")
 IDS = [f"d{i:02}" for i in range(14)]
-COUNTS = st.tuples(*[st.integers(0, 4)] * 3)
-TEXTS = st.dictionaries(st.sampled_from(IDS), st.tuples(COUNTS, st.sampled_from(["", ".", "!"])), max_size=len(IDS))
+TEXTS = st.dictionaries(st.sampled_from(IDS), EDITS, max_size=len(IDS))
 PAIRS = st.lists(st.tuples(st.sampled_from([*IDS, "nobody"]), st.sampled_from("ABC")), max_size=30)
+THRESHOLD, GAMMA = 0.3, 0.2
+Entry = tuple[str, str]
 
 
-def text_of(counts: Sequence[int], mark: str) -> str:
-    """Some are of too few letters: all counts are small."""
-    return " ".join(letter * n for letter, n in zip("abc", counts)) + " " + "z" * 12 + mark
+def letter_distance(a: str, b: str) -> float:
+    """Distance of the letter counts, as a share of the longer vector's length."""
+    letters = sorted(set((a + b).replace(" ", "")))
+    x, y = ([text.count(letter) for letter in letters] for text in (a, b))
+    longest = max(sum(n * n for n in x), sum(n * n for n in y))
+    return (sum((p - q) ** 2 for p, q in zip(x, y)) / longest) ** 0.5
 
 
-def expected(texts: dict[str, str], labels: list[tuple[str, str]]) -> list[tuple[Fraction, str, str, str, str]]:
-    """Every pair of documents and labels that conflicts, by the definition: the square of its distance, ids, labels."""
-    place = {doc_id: i for i, doc_id in enumerate(texts)}
-    entries = sorted({(place[doc_id], label, doc_id) for doc_id, label in labels if doc_id in texts})
-    vectors = {doc_id: [text.count(letter) for letter in "abcz"] for doc_id, text in texts.items()}
-    found = []
-    for (row, label, a), (other_row, other_label, b) in combinations(entries, 2):
-        x, y = vectors[a], vectors[b]
-        longest = max(sum(n * n for n in x), sum(n * n for n in y))
-        square = Fraction(sum((p - q) ** 2 for p, q in zip(x, y)), longest)
-        is_near = min(sum(x), sum(y)) >= 20 and square <= GAMMA**2
-        if label != other_label and (texts[a] == texts[b] or is_near):
-            found.append((square, row, other_row, label, other_label, a, b))
-    return [(square, a, b, label, other) for square, _, _, label, other, a, b in sorted(found)]
+def alike_by_words(a: str, b: str) -> bool:
+    return jaccard(a, b) >= THRESHOLD
 
 
-@settings(max_examples=150, deadline=None)
+def alike_by_letters(a: str, b: str) -> bool:
+    return letter_distance(a, b) <= GAMMA * (1 + 1e-12)
+
+
+def groups_of(texts: dict[str, str], entries: list[Entry], is_alike: Callable[[str, str], bool]) -> list[list[Entry]]:
+    """The labelled documents that matches connect, in the order in which they were stored."""
+    group = {doc_id: {doc_id} for doc_id, _ in entries}
+    for a, b in combinations(group, 2):
+        if group[a] is not group[b] and is_alike(texts[a], texts[b]):
+            group[a] |= group[b]
+            for doc_id in group[b]:
+                group[doc_id] = group[a]
+    distinct = {id(one): one for one in group.values()}
+    return [[entry for entry in entries if entry[0] in one] for one in distinct.values()]
+
+
+def expected(
+    texts: dict[str, str], labels: list[Entry], is_alike: Callable[[str, str], bool]
+) -> dict[Entry, tuple[str, int, float]]:
+    """Each conflict: the label of most, the number of documents, and the similarity to the one it is shown with."""
+    order = {doc_id: i for i, doc_id in enumerate(texts)}
+    entries = sorted({one for one in labels if one[0] in texts}, key=lambda one: (order[one[0]], one[1]))
+    found = dict[Entry, tuple[str, int, float]]()
+    for group in groups_of(texts, entries, is_alike):
+        counts = Counter(label for _, label in group)
+        most = max(counts, key=lambda label: (counts[label], -[one[1] for one in group].index(label)))
+        for doc_id, label in group:
+            others = [one for one in group if one[1] != label and is_alike(texts[one[0]], texts[doc_id])]
+            of_most = [one for one in others if one[1] == most]
+            if label != most and others:
+                best = max(jaccard(texts[doc_id], texts[other]) for other, _ in of_most or others)
+                found[doc_id, label] = most, len({one[0] for one in group}), best
+    return found
+
+
+@pytest.mark.parametrize(
+    ("how", "is_alike"), [({"threshold": THRESHOLD}, alike_by_words), ({"gamma": GAMMA}, alike_by_letters)]
+)
+@settings(max_examples=100, deadline=None)
 @given(texts=TEXTS, labels=PAIRS, limit=st.integers(1, 40))
-def test_conflicts_are_those_of_the_definition(texts, labels, limit) -> None:
-    written = {doc_id: text_of(*one) for doc_id, one in texts.items()}
+def test_conflicts_are_those_of_the_definition(how, is_alike, texts, labels, limit) -> None:
+    written = {doc_id: sentence(*edits) for doc_id, edits in texts.items()}
     with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(f"{folder}/m", create=True) as collection:
         half = len(written) // 2
         for wave in (list(written.items())[:half], list(written.items())[half:]):
             collection.add(wave)
-        found = collection.conflicts(labels, gamma=float(GAMMA), limit=limit)
-    known = expected(written, labels)
-    told = [(one.a.doc_id, one.b.doc_id, one.label_a, one.label_b) for one in found.conflicts]
-    assert told == [one[1:] for one in known[:limit]]
-    assert [one.relative_distance**2 for one in found.conflicts] == pytest.approx(
-        [float(one[0]) for one in known[:limit]], abs=1e-12
-    )
-    assert found.n_found == len(known)
+        whole, found = (collection.conflicts(labels, **how, limit=n) for n in (1_000, limit))
+    known = expected(written, labels, is_alike)
+    assert found.conflicts == whole.conflicts[:limit]
+    assert (found.n_found, found.n_groups) == (len(known), len({one.group for one in whole.conflicts}))
+    assert {
+        (one.a.doc_id, one.label_a): (one.majority_label, one.n_documents, pytest.approx(one.jaccard))
+        for one in whole.conflicts
+    } == known
+    for one in whole.conflicts:
+        assert one.label_b != one.label_a
+        assert (one.b.doc_id, one.label_b) in labels
+        assert is_alike(written[one.a.doc_id], written[one.b.doc_id])
+        assert one.jaccard == pytest.approx(jaccard(written[one.a.doc_id], written[one.b.doc_id]))
+        assert one.relative_distance == pytest.approx(letter_distance(written[one.a.doc_id], written[one.b.doc_id]))
+    assert [one.group for one in whole.conflicts] == sorted(one.group for one in whole.conflicts)
     asked = {doc_id for doc_id, _ in labels}
     assert found.n_labelled == len(asked & written.keys())
     assert set(found.unknown) == asked - written.keys()
-    assert found.n_uncounted == sum(sum(written[one].count(c) for c in "abcz") < 20 for one in asked & written.keys())
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    counts=st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "."]), st.sampled_from("ABCD")), max_size=40),
-    limit=st.integers(1, 60),
-)
-def test_conflicts_of_texts_that_many_documents_share(counts, limit) -> None:
-    texts = {f"d{i:03}": "z" * (30 + n) + mark for i, (n, mark, _) in enumerate(counts)}
-    labels = [(f"d{i:03}", label) for i, (_, _, label) in enumerate(counts)]
-    labels += [(doc_id, "B") for doc_id, _ in labels[::5]]
-    with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(f"{folder}/m", create=True) as collection:
-        collection.add(texts.items())
-        found = collection.conflicts(labels, gamma=float(GAMMA), limit=limit)
-    known = expected(texts, labels)
-    told = [(one.a.doc_id, one.b.doc_id, one.label_a, one.label_b) for one in found.conflicts]
-    assert (told, found.n_found) == ([one[1:] for one in known[:limit]], len(known))

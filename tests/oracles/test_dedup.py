@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import nearkin
 from nearkin.kernels import choosing
+from nearkin.results import DedupResult
 from nearkin.stages.verification.measures import MEASURES
 from oracles.brute_force import Collection, GroupRow, Judged, Verdict
 from oracles.texts import any_texts, families, few_word_texts, marked_texts, named, odd_texts
@@ -42,7 +43,7 @@ def collection_of(texts: list[str], shingle: str) -> Collection:
     return Collection(named(texts), unit=unit, length=int(length))
 
 
-def said(result: nearkin.DedupResult) -> Judged:
+def said(result: DedupResult) -> Judged:
     """A result in the oracle's words."""
     documents = [
         Verdict(row["group"], row["similarity_to_principal"], row["copy_of"], row["reason"])
@@ -63,7 +64,7 @@ def assert_same(ours: Judged, truth: Judged) -> None:
     assert ours.groups == truth.groups
 
 
-def assert_hangs_together(result: nearkin.DedupResult, collection: Collection) -> None:
+def assert_hangs_together(result: DedupResult, collection: Collection) -> None:
     """What the tables repeat of one another, and of the documents, is the same everywhere."""
     rows = result.documents.to_pylist()
     counts = result.manifest["counts"]

@@ -11,6 +11,7 @@ import pytest
 
 import nearkin
 from nearkin.kernels.chances import found_by_bands
+from nearkin.results import DedupResult
 from nearkin.workflows.dedup import searching
 from oracles.brute_force import Shingle, shingles
 from oracles.chance import SIGMAS
@@ -34,7 +35,7 @@ def all_matches(sets: list[set[Shingle]], threshold: float, measure: str = "jacc
     return found
 
 
-def found_by(texts: list[str], **options: object) -> tuple[Pairs, nearkin.DedupResult]:
+def found_by(texts: list[str], **options: object) -> tuple[Pairs, DedupResult]:
     result = nearkin.dedup([(row, text) for row, text in enumerate(texts)], **options)
     measure = options.get("measure", "jaccard")
     pairs = {}

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from nearkin.cli.collection_options import Cache, ChosenAlphabet, ChosenIndex, DocIds, Json, Place, Wave, WaveToRemove
-from nearkin.cli.options import Inputs, Quiet, Threads
+from nearkin.cli.browsing_options import DryRun, IdsColumn, IdsFile
+from nearkin.cli.collection_options import (
+    Cache,
+    ChosenAlphabet,
+    ChosenIndex,
+    DocIds,
+    Json,
+    Place,
+    Wait,
+    Wave,
+    WaveToRemove,
+)  # fmt: skip
+from nearkin.cli.options import Encoding, Inputs, Quiet, Threads
 from nearkin.cli.reading_options import ReadingOptions
-from nearkin.nouns import counted
 
 ADD_HELP = """
 Add documents to a collection. A missing collection is created.
@@ -20,7 +30,7 @@ another text.
 
   nearkin add matter mail.jsonl --text body --id control_number --wave april
 
-  nearkin add postgresql://ada:secret@localhost/matters contracts/
+  nearkin add postgresql://ada:secret@localhost/matters contracts/ --wait 60
 """
 REMOVE_HELP = """
 Remove documents from a collection. Queries no longer find them; their texts stay in the history, and adding them \
@@ -30,7 +40,9 @@ again brings them back.
 
   nearkin remove matter lease-17 lease-18
 
-  nearkin remove matter --wave march
+  nearkin remove matter --wave march --dry-run
+
+  nearkin remove matter --from expired.csv
 """
 
 
@@ -43,6 +55,7 @@ def add(
     index: ChosenIndex = None,
     reading: ReadingOptions,
     cache: Cache = None,
+    wait: Wait = None,
     as_json: Json = False,
     quiet: Quiet = False,
     threads: Threads = 0,
@@ -67,6 +80,7 @@ def add(
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
             similarity_index=index,
             cache=cache,
+            wait=wait,
             progress=bars,
         ) as opened:
             added = add_files(opened, texts, wave=wave, resources=resources, progress=bars)
@@ -83,21 +97,26 @@ def remove(
     collection: Place,
     ids: DocIds = None,
     wave: WaveToRemove = None,
+    file: IdsFile = None,
+    id: IdsColumn = None,
+    encoding: Encoding = "utf-8",
+    dry_run: DryRun = False,
+    wait: Wait = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Remove documents."""
-    from dataclasses import asdict
-
-    from nearkin.cli.printing import tell
+    from nearkin.cli.printing import say, tell
     from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+    from nearkin.reports.sentences.browsing import removed_sentence
+    from nearkin.workflows.collection.id_files import read_ids
 
-    with Collection.open(collection) as opened:
-        removed = opened.remove(ids or (), wave=wave)
-    n = removed.n_documents
-    tell(
-        lambda: asdict(removed),
-        lambda console: console.print(f"[bold]{counted(n, 'document')} removed[/]", highlight=False),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    if sum(one is not None for one in (ids or None, wave, file)) != 1:
+        raise ParameterError("Name what to remove in one way: DOC_ID..., --wave WAVE or --from FILE.")
+    if file is None and id is not None:
+        raise ParameterError("--id is the column of --from FILE.")
+    wanted = (ids or []) if file is None else read_ids(file, column=id, encoding=encoding)
+    with Collection.open(collection, wait=wait) as opened:
+        removed = opened.remove(wanted, wave=wave, dry_run=dry_run)
+    tell(removed.to_dict, lambda console: say(console, [removed_sentence(removed)]), as_json=as_json, quiet=quiet)

@@ -23,16 +23,33 @@ class Root(LazyGroup):
         "Collections": (
             CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),
             CommandEntry("remove", "Remove documents from a collection", "add", "REMOVE_HELP"),
+            CommandEntry("show", "Show the text of a document, and what is known of it", "browsing", "SHOW_HELP"),
+            CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
+            CommandEntry("history", "List the versions of a document with their changes", "browsing", "HISTORY_HELP"),
+            CommandEntry("search", "Find documents by their words, phrases and beginnings of words", "search"),
             CommandEntry("check", "Check whether a similar document is stored already", "check"),
             CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
             CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
-            CommandEntry("versions", "List all versions of a document and their changes", "compare", "VERSIONS_HELP"),
+            CommandEntry(
+                "versions", "List similar documents and older texts, with changes", "compare", "VERSIONS_HELP"
+            ),
             CommandEntry("groups", "Group near-duplicates, and list what changed since last time", "groups"),
             CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
             CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
-            CommandEntry("verify", "Check stored data for damage, and repair it", "collection_info", "VERIFY_HELP"),
+            CommandEntry("fsck", "Check stored data for damage, and repair it", "collection_info", "FSCK_HELP"),
+            CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
             CommandEntry("sql", "Query a collection in plain SQL", "sql"),
+            CommandEntry("index", "Print the similarity index and MinHash keys of files", "index"),
+        ),
+        "Decisions": (
+            CommandEntry("tag", "Set a tag of documents", "decisions", "TAG_HELP"),
+            CommandEntry("untag", "Remove a tag of documents", "decisions", "UNTAG_HELP"),
+            CommandEntry("tags", "Count tags by field and value", "decision_lists", "TAGS_HELP"),
+            CommandEntry("decide", "Decide which documents groups unite or separate", "decisions", "DECIDE_HELP"),
+            CommandEntry("undo", "Undo a tag or a decision", "decisions", "UNDO_HELP"),
+            CommandEntry("log", "List who decided what, and when", "decision_lists", "LOG_HELP"),
+            CommandEntry("purge", "Erase documents and their texts for good", "decisions", "PURGE_HELP"),
         ),
         "Signatures": (
             CommandEntry("sign", "Make a bit signature of every document", "sign"),

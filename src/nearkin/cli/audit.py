@@ -22,13 +22,13 @@ pairs are then looked up in the results. The recall comes with a 95 % interval; 
 sampled. Exact copies count as one text.
 
 DIR is a finished run of nearkin dedup, families, regroup or pairs; its input is read again and must be unchanged. \
-Or it is a collection: each sampled document is queried as by nearkin similar, with --method and its number.
+Or it is a collection: each sampled document is queried as by nearkin similar, with --measure and its number.
 
 [bold]Examples[/]
 
   nearkin audit clean --sample 1000 --missed missed.tsv
 
-  nearkin audit matter --method minhash --threshold 0.8
+  nearkin audit matter --threshold 0.8
 """
 _SHOWN = 5
 

@@ -20,7 +20,7 @@ Sample = Annotated[int, _sample(help="Number of documents to sample; all of them
 AuditSeed = Annotated[int, _sample("--seed", help="Random seed of the sample.")]
 Gamma = Annotated[
     float | None,
-    _alike(help="Maximum distance of letter counts, for --method range. [dim]default: 0.025[/]"),
+    _alike(help="Maximum distance of letter counts, for --measure letters. [dim]default: 0.025[/]"),
 ]
 Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 MissedFile = Annotated[

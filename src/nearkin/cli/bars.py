@@ -24,7 +24,7 @@ from nearkin.kernels.choosing import announcing
 from nearkin.nouns import agreeing
 from nearkin.runs.progress import Unit
 
-_COMPILING = "first run on this machine: compiling kernels takes about ten seconds, once (ahead: nearkin warm-up)"
+_COMPILING = "compiling kernels for this job, once on this machine; nearkin warm-up compiles them ahead"
 
 
 class _Amount(ProgressColumn):

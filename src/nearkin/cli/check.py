@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.collection_options import Json, Place, Tolerance
-from nearkin.cli.options import Quiet
+from nearkin.cli.collection_options import (
+    Json,
+    Place,
+    ReadOnly,
+    Tolerance,
+    Wait,
+)
+from nearkin.cli.options import Overwrite, Quiet
 from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
@@ -29,17 +35,29 @@ The exit code is the answer: 0 nothing similar, 10 an exact copy (apart from cas
 near-duplicate, 12 one text contains the other. Any other code is a failure; its message says whether anything was \
 stored.
 
+With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
+as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
+are. The stream may be endless. A line that cannot be read is answered with its error.
+
 [bold]Examples[/]
 
   nearkin check matter draft.txt
 
-  nearkin check matter draft.txt --store --only-new --id lease-17; [ $? -lt 13 ] || echo "could not be asked"
+  nearkin check matter draft.txt --store --only-new --id lease-17; case $? in 0|1[0-2]);; *) echo "not checked";; esac
 
   nearkin check postgresql://ada:secret@localhost/matters draft.txt --method si --json
+
+  zcat crawl.jsonl.gz | nearkin check matter - --jsonl --store --only-new --kept clean.jsonl > answers.jsonl
 """
 _alike = partial(typer.Option, rich_help_panel="How alike", show_default=True)
 _storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
-CheckedFile = Annotated[Path, typer.Argument(metavar="FILE", help="The document, as text.", show_default=False)]
+_stream = partial(typer.Option, rich_help_panel="A stream", show_default=False)
+CheckedFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="The document, as text; with --jsonl, documents. - is standard input.", show_default=False
+    ),
+]
 CheckedEncoding = Annotated[
     str, typer.Option("--encoding", help="Encoding of FILE if it is not valid UTF-8; latin-1 accepts any bytes.")
 ]
@@ -58,11 +76,40 @@ CheckMethod = Annotated[
     ),
 ]
 CheckLimit = Annotated[
-    int, typer.Option("--limit", min=1, max=10_000, help="Documents to tell.", rich_help_panel="Output")
+    int,
+    typer.Option("--limit", min=1, max=10_000, help="Maximum number of documents to list.", rich_help_panel="Output"),
 ]
 Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer.")]
 OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: only if nothing similar is stored.")]
-StoreId = Annotated[str | None, _storing("--id", help="Id of the stored document. [dim]default: as for nearkin add[/]")]
+StoreId = Annotated[
+    str | None,
+    _storing(
+        "--id",
+        help="Id of the stored document; with --jsonl, the member with the ids. [dim]default: as for nearkin add; "
+        "with --jsonl: id[/]",
+    ),
+]
+JsonLines = Annotated[bool, _stream("--jsonl", help="Read a stream of documents, one JSON object per line.")]
+StreamText = Annotated[
+    str | None, _stream("--text", help="With --jsonl: member with the text of a document. [dim]default: text[/]")
+]
+KeptFile = Annotated[
+    Path | None,
+    _stream(
+        "--kept",
+        metavar="FILE",
+        help="With --jsonl: write the lines of documents that are new, or that were stored under their ids before, to "
+        "this file. With - they are printed instead of the answers.",
+    ),
+]
+StreamOnError = Annotated[
+    str | None,
+    _stream(
+        "--on-error",
+        help="With --jsonl: skip-documents answers a line that cannot be read or stored with its error and goes on; "
+        "stop ends at the first one. [dim]default: skip-documents[/]",
+    ),
+]
 StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [dim]default: check-ins[/]")]
 
 
@@ -80,6 +127,13 @@ def check(
     limit: CheckLimit = 10,
     encoding: CheckedEncoding = "utf-8",
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    jsonl: JsonLines = False,
+    text: StreamText = None,
+    kept: KeptFile = None,
+    overwrite: Overwrite = False,
+    on_error: StreamOnError = None,
+    wait: Wait = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -93,32 +147,66 @@ def check(
     from nearkin.stages.signatures.similarity_index import TOLERANCE
     from nearkin.workflows.reading.one_text import read_one_document
 
-    if not store and (doc_id is not None or only_new or wave != "check-ins"):
-        raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")
+    is_of_stream = text is not None or kept is not None or on_error is not None or overwrite
+    if is_of_stream and not jsonl:
+        raise ParameterError("--text, --kept, --overwrite and --on-error are about a stream: give --jsonl too.")
+    if jsonl and encoding != "utf-8":
+        raise ParameterError("--jsonl requires UTF-8: omit --encoding.")
+    _check_storing(store, read_only, says_how=(doc_id is not None and not jsonl) or only_new or wave != "check-ins")
     if method != "si" and tolerance is not None:
-        raise ParameterError("--tolerance is of --method si: give that too, or omit it.")
-    own_tolerance = TOLERANCE if tolerance is None else tolerance
+        raise ParameterError("--tolerance requires --method si.")
     options = CheckOptions(
         threshold=threshold,
         containment=containment,
         method=method,  # type: ignore[arg-type]  # it checks
-        tolerance=own_tolerance,
+        tolerance=TOLERANCE if tolerance is None else tolerance,
         limit=limit,
+        with_passage=not jsonl,
     )
+    if jsonl:
+        from nearkin.cli.check_stream import check_lines
+        from nearkin.collection.check_in.results import CheckInMany
+        from nearkin.stages.documents.members import printable_id
+        from nearkin.workflows.collection.check_stream import StreamColumns
+
+        check_lines(
+            collection,
+            file,
+            kept,
+            options=options,
+            store=CheckInMany(wave=wave, source=printable_id(str(file)), only_new=only_new) if store else None,
+            columns=StreamColumns(text=text or "text", doc_id=doc_id or "id"),
+            rules=ReadingRules.of(on_error or "skip-documents", max_document_size=max_document_size),
+            overwrite=overwrite,
+            wait=wait,
+            read_only=read_only,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     if store and doc_id is None and str(file) == "-":
-        raise ParameterError("What comes from standard input has no name: give --id to store it.")
+        raise ParameterError("Standard input requires --id with --store.")
     document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
     name = document.doc_id if doc_id is None else doc_id
     under = CheckIn(name, wave, document.source, only_new) if store else None
-    with bars_shown(is_quiet=quiet or as_json) as bars, Collection.open(collection, progress=bars) as opened:
+    with (
+        bars_shown(is_quiet=quiet or as_json) as bars,
+        Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
+    ):
         found = opened.check(document.text, options=options, store=under)
-    tell(
-        found.to_dict,
-        lambda console: _show(console, found, str(file), is_storing=store),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    show = partial(_show, found=found, name=str(file), is_storing=store)
+    tell(found.to_dict, show, as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
+    """Refuse options of a document that is not to be stored."""
+    from nearkin.errors import ParameterError
+
+    if not store and says_how:
+        raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")
+    if store and read_only:
+        raise ParameterError("--read-only stores nothing: omit it, or --store.")
 
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
@@ -128,7 +216,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
 
     say(console, [verdict_sentence(found, name)])
     if found.documents:
-        rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "id", "wave", numbers=4)
+        rows = table("Jaccard", "found there", "found in yours", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
             measured = one.jaccard, one.contained, one.contains, one.edit_similarity
             numbers = [share_text(value) for value in measured]

@@ -1,10 +1,18 @@
-"""``nearkin info``, ``nearkin waves`` and ``nearkin verify``."""
+"""``nearkin info``, ``nearkin waves`` and ``nearkin fsck``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import Cache, Json, Place, Problems, Uncounted
+from nearkin.cli.collection_options import (
+    Cache,
+    Json,
+    Place,
+    Problems,
+    ReadOnly,
+    Uncounted,
+    Wait,
+)
 from nearkin.cli.options import Quiet, Threads
 
 if TYPE_CHECKING:
@@ -31,17 +39,23 @@ List the waves of a collection, the oldest first.
 
   nearkin waves matter
 """
-VERIFY_HELP = """
+FSCK_HELP = """
 Check every checksum of a collection, and compute all data again that is derived from its texts. Damaged data that \
 can be derived is repaired. Other damage is listed, and the command ends with exit code 7.
 
 [bold]Example[/]
 
-  nearkin verify matter
+  nearkin fsck matter
 """
 
 
-def info(collection: Place, uncounted: Uncounted = False, problems: Problems = False, as_json: Json = False) -> None:
+def info(
+    collection: Place,
+    uncounted: Uncounted = False,
+    problems: Problems = False,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+) -> None:
     """Tell what a collection holds."""
     from dataclasses import asdict
 
@@ -51,10 +65,11 @@ def info(collection: Place, uncounted: Uncounted = False, problems: Problems = F
     from nearkin.collection.opened import OpenedCollection
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.info import info_sentences
+    from nearkin.store.store import Access
 
     if uncounted and problems:
         raise ParameterError("--uncounted and --problems are two lists: ask for one at a time.")
-    with OpenedCollection.open(collection) as opened:
+    with OpenedCollection.open(collection, access=Access(is_read_only=read_only)) as opened:
         if uncounted or problems:
             with opened.store.reading() as connection:
                 listed = uncounted_documents(connection) if uncounted else problems_of(connection)
@@ -84,15 +99,19 @@ def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
     console.print(rows if listed else "There were no problems.")
 
 
-def waves(collection: Place, as_json: Json = False) -> None:
+def waves(collection: Place, read_only: ReadOnly = False, as_json: Json = False) -> None:
     """List the waves."""
     from dataclasses import asdict
 
     from nearkin.cli.printing import tell
     from nearkin.collection.info import waves_of
     from nearkin.collection.opened import OpenedCollection
+    from nearkin.store.store import Access
 
-    with OpenedCollection.open(collection) as opened, opened.store.reading() as connection:
+    with (
+        OpenedCollection.open(collection, access=Access(is_read_only=read_only)) as opened,
+        opened.store.reading() as connection,
+    ):
         listed = waves_of(connection)
     tell(lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed), as_json=as_json)
 
@@ -107,24 +126,29 @@ def _show_waves(console: Console, listed: Sequence[Wave]) -> None:
     console.print(rows if listed else "There are no waves yet.")
 
 
-def verify(
-    collection: Place, cache: Cache = None, as_json: Json = False, quiet: Quiet = False, threads: Threads = 0
+def fsck(
+    collection: Place,
+    cache: Cache = None,
+    wait: Wait = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    threads: Threads = 0,
 ) -> None:
-    """Check a collection."""
+    """Check the stored data of a collection for damage."""
     import typer
 
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say, tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import CollectionError
-    from nearkin.reports.sentences.info import verify_sentences
+    from nearkin.reports.sentences.info import fsck_sentences
     from nearkin.workflows.resources import Resources
 
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, progress=bars) as opened,
+        Collection.open(collection, cache=cache, wait=wait, progress=bars) as opened,
     ):
-        found = opened.verify(threads=Resources(threads).n_threads)
-    tell(found.to_dict, lambda console: say(console, verify_sentences(found)), as_json=as_json, quiet=quiet)
+        found = opened.fsck(threads=Resources(threads).n_threads)
+    tell(found.to_dict, lambda console: say(console, fsck_sentences(found)), as_json=as_json, quiet=quiet)
     if not found.is_whole:
         raise typer.Exit(CollectionError.exit_code)

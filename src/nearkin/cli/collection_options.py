@@ -10,13 +10,15 @@ import typer
 
 _collection = partial(typer.Option, rich_help_panel="The collection")
 _alike = partial(typer.Option, rich_help_panel="Tolerance", show_default=False)
+_versions = partial(typer.Option, rich_help_panel="Dates", show_default=False)
 _output = partial(typer.Option, rich_help_panel="Output")
 
 Place = Annotated[
     str,
     typer.Argument(
         metavar="COLLECTION",
-        help="A directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE\\[?schema=NAME].",
+        help="A directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE\\[?schema=NAME], in which parts may be "
+        "omitted as for psql.",
         show_default=False,
     ),
 ]
@@ -51,6 +53,24 @@ Cache = Annotated[
         show_default=False,
     ),
 ]
+Wait = Annotated[
+    float | None,
+    _collection(
+        metavar="SECONDS",
+        min=0,
+        help="Maximum time to wait while another process is writing; then the command ends with exit code 9. "
+        "[dim]default: 2[/]",
+        show_default=False,
+    ),
+]
+ReadOnly = Annotated[
+    bool,
+    _collection(
+        "--read-only",
+        help="Write nothing, for a collection on a medium that cannot be written. What is missing of its index is "
+        "made for this command only, which takes longer.",
+    ),
+]
 DocId = Annotated[str, typer.Argument(metavar="DOC_ID", help="Id of a document.", show_default=False)]
 DocIdIfAny = Annotated[
     str | None, typer.Argument(metavar="DOC_ID", help="Id of a document of the collection.", show_default=False)
@@ -60,7 +80,7 @@ Compared = Annotated[
     list[str],
     typer.Argument(
         metavar="[COLLECTION] A B",
-        help="Two files; or a collection, and the ids of two of its documents.",
+        help="Two files; or a collection, and the ids of two of its documents, or of one with --file.",
         show_default=False,
     ),
 ]
@@ -83,40 +103,58 @@ FileEncoding = Annotated[str, _collection("--encoding", help="Encoding of --file
 Method = Annotated[
     str | None,
     _alike(
-        help="range: letter counts, by --gamma. minhash: shared word 5-grams, by --threshold. hamming: bits "
+        "--measure",
+        "--method",
+        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. hamming: bits "
         "of signatures, by --distance. si: one number per text, by --tolerance; neither complete nor exact. "
-        "[dim]default: range[/]"
+        "[dim]default: words[/]",
+    ),
+]
+PairsMethod = Annotated[
+    str | None,
+    _alike(
+        "--measure",
+        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
+        "letters may be unrelated. [dim]default: words[/]",
     ),
 ]
 Gamma = Annotated[
     float | None,
     _alike(
         help="Maximum distance of letter counts, as a share of the document's length. Every document within it is "
-        "found; similar ones can lie outside it. [dim]default: 0.025[/]"
+        "found; similar ones can lie outside it. Below 1 for groups and conflicts. [dim]default: 0.025[/]"
     ),
 ]
-VersionsGamma = Annotated[
-    float | None,
-    _alike("--gamma", help="Maximum distance, as for nearkin similar. [dim]default: 0.05[/]"),
-]
 Threshold = Annotated[
-    float | None, _alike(help="Minimum Jaccard similarity, for --method minhash. [dim]default: 0.7[/]")
+    float | None, _alike(help="Minimum Jaccard similarity, for --measure words. [dim]default: 0.5[/]")
 ]
 Distance = Annotated[
-    int | None, _alike(help="Maximum number of different bits, of 256, for --method hamming. [dim]default: 32[/]")
+    int | None, _alike(help="Maximum number of different bits, of 256, for --measure hamming. [dim]default: 32[/]")
 ]
 Tolerance = Annotated[
     float | None,
     _alike(
         "--tolerance",
-        help="Maximum relative difference of similarity indexes, for --method si. [dim]default: 0.3[/]",
+        help="Maximum relative difference of similarity indexes, for --measure si. [dim]default: 0.3[/]",
     ),
 ]
 Index = Annotated[
     str | None,
     _alike("--index", help="Required similarity index of the collection, such as 43B:k=40."),
 ]
-Limit = Annotated[int, _output(min=1, help="Maximum number of documents to print; the total is always shown.")]
+Limit = Annotated[int, _output(min=1, help="Maximum number of results to print; the total is always shown.")]
+At = Annotated[
+    str | None,
+    _versions(
+        "--at",
+        metavar="YYYY-MM-DD",
+        help="Mark the version in force on this date: the newest that is not dated after it.",
+    ),
+]
+DateTag = Annotated[
+    str | None,
+    _versions("--date-tag", metavar="FIELD", help="Tag with the dates of the documents. [dim]default: date[/]"),
+]
 Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
 Uncounted = Annotated[
     bool, _output("--uncounted", help="List the documents with too few letters for range search instead.")
@@ -128,17 +166,29 @@ Html = Annotated[
     Path | None, _output("--html", help="Also write the comparison to this HTML file.", show_default=False)
 ]
 ContextLines = Annotated[int, _output("--context", min=0, help="Lines around each difference.")]
+Ignore = Annotated[
+    list[str] | None,
+    _output(
+        "--ignore",
+        metavar="KINDS",
+        help="Differences that do not count: case, punctuation, numbers, or several with commas between. White space"
+        " never counts.",
+    ),
+]
 Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
-GroupsGamma = Annotated[
-    float | None,
-    _alike("--gamma", help="Maximum distance, as for nearkin similar; below 1. [dim]default: 0.025[/]"),
+Since = Annotated[
+    str | None,
+    _output(
+        "--since",
+        metavar="WAVE",
+        help="List what changed in the stored groups since the end of this wave, that is since the first nearkin "
+        "groups after its last documents.",
+        show_default=False,
+    ),
 ]
 MakePrincipal = Annotated[
     str | None,
     _collection("--make-principal", help="Make this document the principal of its group.", show_default=False),
-]
-LabelsFile = Annotated[
-    Path, typer.Argument(metavar="LABELS", help="CSV or TSV file of ids and labels.", show_default=False)
 ]
 LabelIdColumn = Annotated[
     str | None, _collection("--id", help="Column of LABELS with the ids. [dim]default: guessed[/]", show_default=False)

@@ -16,7 +16,7 @@ from nearkin.errors import ParameterError
 from nearkin.paths import check_input, check_output
 
 _OUTPUTS = ("out", "html", "missed", "cache", "figure")
-_NO_FILES = ("ids", "conf", "documents")
+_NO_FILES = ("ids", "conf", "documents", "query")
 """Lists of strings that do not name files. All others do, and so do all paths."""
 COLLECTION_URLS = ("postgresql://", "postgres://")
 _PLAIN = {

@@ -7,33 +7,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearkin.cli.browsing_options import ComparedFile
 from nearkin.cli.collection_options import (
+    At,
     Cache,
     Compared,
     ContextLines,
+    DateTag,
     Distance,
     DocId,
+    Gamma,
     Html,
+    Ignore,
     Json,
     Limit,
     Method,
     Place,
+    ReadOnly,
     Threshold,
     Tolerance,
     VersionA,
     VersionB,
-    VersionsGamma,
 )
 from nearkin.cli.command_line import COLLECTION_URLS
 from nearkin.cli.options import Encoding, Overwrite, Quiet
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.paths import check_input
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.comparing import Versions
+    from nearkin.collection.versions import Versions
     from nearkin.reports.sentences.sentence import Sentence
     from nearkin.stages.differences.comparison import Comparison
 
@@ -41,7 +46,8 @@ COMPARE_HELP = """
 Compare two documents word by word.
 
 Shows both texts merged into one: \\[-words-] are only in A, {+words+} only in B, with the lines around them; then how \
-similar the two are. A and B are two files, or with a COLLECTION the ids of two of its documents.
+similar the two are. A passage of at least 8 words that is in both texts, in different places, is shown as moved. \
+A and B are two files, or with a COLLECTION the ids of two of its documents; --file takes the place of B.
 
 [bold]Examples[/]
 
@@ -49,29 +55,41 @@ similar the two are. A and B are two files, or with a COLLECTION the ids of two 
 
   nearkin compare old.txt new.txt --html changes.html
 
+  nearkin compare old.txt new.txt --ignore case,punctuation
+
   nearkin compare matter lease-17 lease-18
 
   nearkin compare matter lease-17 lease-17 --version-a 1
+
+  nearkin compare matter lease-17 --file draft.txt
 """
 VERSIONS_HELP = """
-List all versions of a document, the most similar first, with the changes in each: other texts stored under its id, \
-and all other documents within the tolerance.
+List all versions of a document, the most similar first, with the changes in each and its relation to the document: \
+other texts stored under its id, and all other documents within the tolerance.
+
+The relations are those of nearkin families. If documents have a tag with their date, such as date=2024-03-01, --at \
+marks the version in force on a day: the newest that is not dated after it.
 
 [bold]Examples[/]
 
   nearkin versions matter lease-17
 
-  nearkin versions matter lease-17 --gamma 0.1 --json
+  nearkin versions matter lease-17 --threshold 0.3 --json
+
+  nearkin versions matter lease-17 --at 2024-03-01 --date-tag signed
 """
 
 
 def compare(
     documents: Compared,
+    file: ComparedFile = None,
     version_a: VersionA = None,
     version_b: VersionB = None,
     encoding: Encoding = "utf-8",
     context: ContextLines = 2,
+    ignore: Ignore = None,
     html: Html = None,
+    read_only: ReadOnly = False,
     overwrite: Overwrite = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -81,15 +99,23 @@ def compare(
     from nearkin.cli.result_file import check_free
 
     if html is not None:
-        check_free(html, overwrite=overwrite, inputs=documents if len(documents) == 2 else (), option="--html")
+        inputs = [file] if file is not None else documents if len(documents) == 2 else ()
+        check_free(html, overwrite=overwrite, inputs=inputs, option="--html")
         from nearkin.reports.comparison.page import comparison_html
-    if len(documents) == 2:
+    shown = _Shown(context, tuple(kind.strip() for one in ignore or () for kind in one.split(",")))
+    if file is not None:
+        if len(documents) != 2 or version_b is not None:
+            raise ParameterError("With --file, name a collection and one of its documents, and no --version-b.")
+        found = _compared_with_file(
+            documents[0], documents[1], version_a, file, shown, encoding=encoding, read_only=read_only
+        )
+    elif len(documents) == 2:
         has_versions = version_a is not None or version_b is not None
-        found = _compared_files(documents[0], documents[1], encoding, context, has_versions=has_versions)
+        found = _compared_files(documents[0], documents[1], encoding, shown, has_versions=has_versions)
     elif len(documents) == 3:
         if encoding != "utf-8":
             raise ParameterError("--encoding is for two files; the texts of a collection are stored as UTF-8.")
-        found = _compared_documents(documents[0], documents[1], documents[2], (version_a, version_b), context)
+        found = _compared_documents(documents[0], documents[1], documents[2], (version_a, version_b), shown, read_only)
     else:
         raise ParameterError(
             f"Name two files, or a collection and two documents. Got {counted(len(documents), 'name')}."
@@ -101,6 +127,14 @@ def compare(
         with published(html) as aside:
             aside.write_text(page, encoding="utf-8")
     tell(found.to_dict, lambda console: _show(console, found), as_json=as_json, quiet=quiet)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Lines around each difference, and the kinds of difference that do not count."""
+
+    context_lines: int
+    ignore: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +149,7 @@ class _Answer:
     to_dict: Callable[[], dict[str, object]]
 
 
-def _compared_files(file_a: str, file_b: str, encoding: str, context: int, *, has_versions: bool) -> _Answer:
+def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, has_versions: bool) -> _Answer:
     from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.reading.one_text import read_one_document
@@ -124,11 +158,14 @@ def _compared_files(file_a: str, file_b: str, encoding: str, context: int, *, ha
         raise ParameterError("--version-a and --version-b are for documents of a collection: COLLECTION A B.")
     if Path(file_a).is_dir() or file_a.startswith(COLLECTION_URLS):
         place = "the directory" if Path(file_a).is_dir() else "the database"
-        raise ParameterError(f"To compare two documents of {place}, name both: nearkin compare COLLECTION A B.")
+        raise ParameterError(
+            f"To compare two documents of {place}, name both: nearkin compare COLLECTION A B. To compare a document "
+            "with a file: nearkin compare COLLECTION A --file FILE."
+        )
     for file in (file_a, file_b):
         check_input(file)
     one, other = (read_one_document(Path(file), encoding) for file in (file_a, file_b))
-    found = compare(one.text, other.text, context_lines=context)
+    found = compare(one.text, other.text, context_lines=shown.context_lines, ignore=shown.ignore)
     return _Answer(
         name_a=file_a,
         name_b=file_b,
@@ -140,13 +177,21 @@ def _compared_files(file_a: str, file_b: str, encoding: str, context: int, *, ha
 
 
 def _compared_documents(
-    collection: str, a: str, b: str, versions: tuple[int | None, int | None], context: int
+    collection: str, a: str, b: str, versions: tuple[int | None, int | None], shown: _Shown, read_only: bool
 ) -> _Answer:
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.compare import comparison_sentences, similarity_facts
 
-    with Collection.open(collection) as opened:
-        found = opened.compare(a, b, version_a=versions[0], version_b=versions[1], context_lines=context)
+    with Collection.open(collection, read_only=read_only) as opened:
+        try:
+            found = opened.compare(
+                a, b, version_a=versions[0], version_b=versions[1], context_lines=shown.context_lines,
+                ignore=shown.ignore,
+            )  # fmt: skip
+        except UnknownDocumentError as error:
+            if not Path(b).is_file() or opened.has_document(b):
+                raise
+            raise UnknownDocumentError(f"{error} To compare with a file: --file {b}") from None
     return _Answer(
         name_a=str(found.a),
         name_b=str(found.b.document),
@@ -154,6 +199,29 @@ def _compared_documents(
         facts=similarity_facts(found),
         sentences=comparison_sentences(found),
         to_dict=found.to_dict,
+    )
+
+
+def _compared_with_file(
+    collection: str, doc_id: str, version: int | None, file: Path, shown: _Shown, *, encoding: str, read_only: bool
+) -> _Answer:
+    from nearkin.collection.collection import Collection
+    from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
+    from nearkin.workflows.comparing import compare
+    from nearkin.workflows.reading.one_text import read_one_document
+
+    text = read_one_document(file, encoding).text
+    with Collection.open(collection, read_only=read_only) as opened:
+        stored = opened.details(doc_id, version=version)
+    found = compare(stored.text, text, context_lines=shown.context_lines, ignore=shown.ignore)
+    name = str(stored.document)
+    return _Answer(
+        name_a=name,
+        name_b=str(file),
+        comparison=found.comparison,
+        facts=text_similarity_facts(found),
+        sentences=text_comparison_sentences(name, str(file), found),
+        to_dict=lambda: {"a": stored.document.to_dict(), "b": {"file": str(file)}, **found.to_dict()},
     )
 
 
@@ -174,12 +242,15 @@ def versions(
     collection: Place,
     doc_id: DocId,
     method: Method = None,
-    gamma: VersionsGamma = None,
+    gamma: Gamma = None,
     threshold: Threshold = None,
     distance: Distance = None,
     tolerance: Tolerance = None,
+    at: At = None,
+    date_tag: DateTag = None,
     limit: Limit = 50,
     cache: Cache = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -190,7 +261,7 @@ def versions(
 
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, progress=bars) as opened,
+        Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.versions(
             doc_id,
@@ -200,6 +271,8 @@ def versions(
             distance=distance,
             tolerance=tolerance,
             limit=limit,
+            at=at,
+            date_tag=date_tag,
         )
     tell(found.to_dict, lambda console: _show_versions(console, found), as_json=as_json, quiet=quiet)
 
@@ -207,17 +280,20 @@ def versions(
 def _show_versions(console: Console, found: Versions) -> None:
     from nearkin.cli.printing import say, say_passage, shown
     from nearkin.reports.quantities import share_text
-    from nearkin.reports.sentences.compare import change_text, versions_sentence
+    from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
 
     for one in found.versions:
         document, measured = one.similar.document, one.similar
         edit, jaccard = share_text(measured.edit_similarity), share_text(measured.jaccard)
+        dated = (
+            "" if found.in_force is None else f"{'[green]' if one.is_in_force else '[default]'}{date_text(one)}[/]  "
+        )
         console.print(
-            f"[bold]{shown(document)}[/]  edit {edit}  Jaccard {jaccard}  {change_text(one)}  "
-            f"[dim]{shown(document.wave)}[/]",
+            f"[bold]{shown(document)}[/]  {dated}edit {edit}  Jaccard {jaccard}  {change_text(one)}  "
+            f"{shown(relation_text(one, found.document))}  [dim]{shown(document.wave)}[/]",
             highlight=False,
             soft_wrap=True,
         )
         if one.passage:
             say_passage(console, one.passage)
-    say(console, [versions_sentence(found)])
+    say(console, versions_sentences(found))

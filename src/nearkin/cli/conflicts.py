@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import (
     Cache,
-    GroupsGamma,
+    Gamma,
     Json,
     LabelColumn,
     LabelIdColumn,
-    LabelsFile,
     Limit,
     MaxConflicts,
+    PairsMethod,
     Place,
+    ReadOnly,
+    Threshold,
 )
+from nearkin.cli.decision_options import LabelsFileIfAny, TagOfLabels
 from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.nouns import counted
 
@@ -25,14 +28,18 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
-Find near-duplicates with different labels, the most similar first, and show the passage in which they differ.
+Find near-duplicates with different labels. By group, it lists the documents that do not have the label of most, each \
+with the most similar document that has another label and the passage in which the two differ.
 
 Labels come from a CSV or TSV file with a column of ids and a column of labels. Name the columns with --id and \
---label, or give two columns without a header. --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
+--label, or give two columns without a header. With --tag they are the values of a tag in the collection; of a bare \
+tag all other documents have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
-  nearkin conflicts matter labels.csv --gamma 0.05
+  nearkin conflicts matter labels.csv --threshold 0.7
+
+  nearkin conflicts matter --tag responsive
 
   nearkin conflicts matter coding.csv --id control_number --label privilege --out conflicts.csv
 """
@@ -40,8 +47,11 @@ Labels come from a CSV or TSV file with a column of ids and a column of labels. 
 
 def conflicts(
     collection: Place,
-    labels: LabelsFile,
-    gamma: GroupsGamma = None,
+    labels: LabelsFileIfAny = None,
+    tag: TagOfLabels = None,
+    measure: PairsMethod = None,
+    threshold: Threshold = None,
+    gamma: Gamma = None,
     id: LabelIdColumn = None,
     label: LabelColumn = None,
     encoding: Encoding = "utf-8",
@@ -49,6 +59,7 @@ def conflicts(
     max_conflicts: MaxConflicts = 1_000,
     limit: Limit = 20,
     cache: Cache = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
@@ -59,19 +70,41 @@ def conflicts(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
+    from nearkin.errors import InputError, ParameterError
     from nearkin.workflows.collection.labels import read_labels
     from nearkin.workflows.collection.tables import check_format, table_of_conflicts, write_table
+    from nearkin.workflows.collection.tag_labels import labels_of_tag
     from nearkin.workflows.resources import Resources
 
+    if (labels is None) == (tag is None):
+        raise ParameterError("Give either a file of labels or --tag.")
+    if tag is not None and (id is not None or label is not None or encoding != "utf-8"):
+        raise ParameterError("--id, --label and --encoding require a file of labels; omit them with --tag.")
     if out is not None:
         check_format(out)
-        check_free(out, overwrite=overwrite, inputs=[labels])
+        check_free(out, overwrite=overwrite, inputs=[] if labels is None else [labels])
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, progress=bars) as opened,
+        Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
     ):
-        read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
-        found = opened.conflicts(read.pairs, gamma=gamma, limit=max_conflicts, threads=Resources(threads).n_threads)
+        if labels is None:
+            read = labels_of_tag(opened, tag or "")
+        else:
+            read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
+        found = opened.conflicts(
+            read.pairs,
+            method=measure,  # type: ignore[arg-type]  # it checks the measure
+            threshold=threshold,
+            gamma=gamma,
+            limit=max_conflicts,
+            threads=Resources(threads).n_threads,
+        )
+    if labels is not None and found.unknown and not found.n_labelled:
+        raise InputError(
+            f"None of the {counted(len(found.unknown), 'labelled id')} of {labels} is in the collection, for example "
+            f"{found.unknown[0]!r} of {read.id_column!r}. Ids must be written as the collection has them: see nearkin "
+            "list COLLECTION; --id names their column."
+        )
     if out is not None:
         write_table(table_of_conflicts(found, read.label_column), out)
     of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
@@ -90,11 +123,20 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
     from nearkin.reports.quantities import distance_text, share_text
     from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 
+    group = 0
     for one in found.conflicts[:limit]:
         edit, jaccard, distance = share_text(one.edit_similarity), share_text(one.jaccard), one.relative_distance
+        if one.group != group:
+            group = one.group
+            console.print(
+                f"[bold]{counted(one.n_documents, 'document')} with matching texts[/], "
+                f"{one.n_with_majority_label:,} of them [bold]{shown(one.majority_label)}[/]",
+                highlight=False,
+                soft_wrap=True,
+            )
         console.print(
-            f"[bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold yellow]{shown(one.label_b)}[/] "
-            f"{shown(one.b)}  [dim]γ {distance_text(distance)}  edit {edit}  Jaccard {jaccard}[/]",
+            f"  [bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold]{shown(one.label_b)}[/] "
+            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]",
             highlight=False,
             soft_wrap=True,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nearkin.cli.engine_options import EngineOptions
 from nearkin.cli.options import (
     Against,
+    By,
     DedupChoices,
     Inputs,
     Json,
@@ -47,6 +48,7 @@ def dedup(
     chosen: DedupChoices,
     write_kept: WriteKept = False,
     report: Report = True,
+    by: By = None,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
@@ -64,7 +66,7 @@ def dedup(
     from nearkin.workflows.resources import Resources
 
     options = DedupOptions.of(**vars(chosen))
-    delivery = Delivery(resume, overwrite, write_kept, report)
+    delivery = Delivery(resume, overwrite, write_kept, report, by)
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,16 @@ from nearkin.cli.reading_options import ReadingOptions
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from nearkin.collection.groups import CollectionGroups
     from nearkin.manifests.dedup import DedupManifest
 
 HELP = """
-Group contracts into form groups: signed and unsigned copies, one form with different parties, and versions.
+Group contracts into form groups: versions of one form or contract, such as signed and unsigned copies, revisions, and \
+one form with different parties. The results call a form group a family; it is not a mail with its attachments.
+
+Of a COLLECTION, the form groups are its groups, as nearkin groups makes them: they are updated, keep their numbers \
+and principals, and respect all decisions. Relations are stored, so that after the next wave only new pairs are \
+compared.
 
 The results list for each member its similarity to the principal of its group, how it relates to the principal, and \
 the first lines that differ.
@@ -35,6 +42,8 @@ the first lines that differ.
   nearkin families dataroom/ --out families
 
   nearkin families contracts.parquet --text body --id file --threshold 0.7 --out families
+
+  nearkin families matter --out families --overwrite
 """
 
 
@@ -57,24 +66,34 @@ def families(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.files import Delivery
     from nearkin.workflows.families.files import families_files
+    from nearkin.workflows.families.of_collection import families_of_collection, is_one_collection
     from nearkin.workflows.resources import Resources
 
     asked = reading.request(inputs)
     delivery = Delivery(resume, overwrite)
     resources = Resources.of(threads, memory)
+    groups: CollectionGroups | None = None
+    to_dict: Callable[[], Mapping[str, object]]
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        manifest = families_files(
-            asked, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
-        )
+        if shingle is None and is_one_collection(asked):
+            found = families_of_collection(
+                asked, out, threshold=threshold, delivery=delivery, resources=resources, progress=bars
+            )
+            manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
+        else:
+            manifest = families_files(
+                asked, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
+            )
+            to_dict = manifest.as_stored
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(manifest.as_stored, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
+    tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, manifest: DedupManifest, out: Path) -> None:
+def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
     """Members by relation, what stands alone, where to look."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.manifests.dedup import FamilyCounts
-    from nearkin.reports.sentences.families import families_sentences
+    from nearkin.reports.sentences.families import families_sentences, family_group_sentences
 
     found = manifest.families or FamilyCounts()
     rows = table("members", "share", "relation to the principal", numbers=2)
@@ -82,4 +101,6 @@ def _show(console: Console, manifest: DedupManifest, out: Path) -> None:
         rows.add_row(f"{n:,}", f"{n / max(1, found.documents - found.families):.1%}", relation)
     console.print(rows)
     say(console, families_sentences(manifest, found))
+    if groups is not None:
+        say(console, family_group_sentences(groups))
     say_results(console, out, "families.csv")

@@ -4,72 +4,116 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import Cache, GroupsGamma, Json, Limit, MakePrincipal, Place
+from nearkin.cli.collection_options import (
+    Cache,
+    Gamma,
+    Json,
+    Limit,
+    MakePrincipal,
+    PairsMethod,
+    Place,
+    ReadOnly,
+    Since,
+    Threshold,
+    Wait,
+)
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.collection.groups import CollectionGroups
+    from nearkin.collection.groups_since import GroupsSince
 
 HELP = """
-Group the documents of a collection that lie within a tolerance of one another, and list what changed since the last \
-call.
+Group the near-duplicates of a collection, and list what changed since the last call.
+
+Documents are in one group if their wording matches, directly or through others: the Jaccard similarity of their word \
+5-grams is at least --threshold.
 
 Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out \
-writes all members to a .csv, .jsonl or .parquet file.
+writes all members to a .csv, .tsv, .jsonl or .parquet file.
+
+--since WAVE lists what changed since the end of that wave, from the stored groups, and changes nothing: groups that \
+are new, have grown, were merged or split, have another principal, or lost members. --out then writes a row for each \
+document with a change.
 
 [bold]Examples[/]
 
-  nearkin groups matter --gamma 0.05 --out groups.csv
+  nearkin groups matter --threshold 0.7 --out groups.csv
 
   nearkin groups matter --make-principal lease-17
+
+  nearkin groups matter --since march --out changes.csv
 """
 
 
 def groups(
     collection: Place,
-    gamma: GroupsGamma = None,
+    measure: PairsMethod = None,
+    threshold: Threshold = None,
+    gamma: Gamma = None,
     make_principal: MakePrincipal = None,
+    since: Since = None,
     out: OutFileIfAny = None,
     limit: Limit = 20,
     cache: Cache = None,
+    wait: Wait = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
 ) -> None:
-    """Group documents."""
+    """Group documents, or list what changed in their groups."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
+    from nearkin.collection.groups import group
+    from nearkin.collection.groups_since import groups_since
+    from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.principal import groups_with_principal
     from nearkin.workflows.collection.tables import check_format, write_table
     from nearkin.workflows.resources import Resources
 
+    if make_principal is not None and (read_only or since is not None):
+        raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
+    alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
     if out is not None:
         check_format(out)
         check_free(out, overwrite=overwrite, inputs=())
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, progress=bars) as opened,
+        Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
+        if since is not None:
+            changed = groups_since(opened.opened, since, alike)
+            if out is not None:
+                write_table(changed.documents, out)
+            tell(changed.to_dict, lambda console: _show_since(console, changed, limit), as_json=as_json, quiet=quiet)
+            if out is not None and not (quiet or as_json):
+                bars.say(f"all changes are in {out}")
+            return
         n_threads, number = Resources(threads).n_threads, None
         if make_principal is None:
-            found = opened.groups(gamma=gamma, threads=n_threads)
+            found = group(opened.opened, alike, threads=n_threads)
         else:
-            found, number = groups_with_principal(opened, make_principal, gamma=gamma, threads=n_threads)
+            found, number = groups_with_principal(opened, make_principal, alike, threads=n_threads)
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
     if out is not None:
         write_table(found.members, out)
     tell(found.to_dict, lambda console: _show(console, found, limit), as_json=as_json, quiet=quiet)
+    if read_only and not (quiet or as_json):
+        bars.say("not stored (--read-only): new groups may get other numbers")
     if out is not None and not (quiet or as_json):
         bars.say(f"all members are in {out}")
     if make_principal is not None and number is None:
-        raise ParameterError(f"{make_principal!r} is in no group {found.tolerance.in_words()}: it can stand for none.")
+        raise ParameterError(
+            f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."
+        )
 
 
 def _show(console: Console, found: CollectionGroups, limit: int) -> None:
@@ -77,10 +121,24 @@ def _show(console: Console, found: CollectionGroups, limit: int) -> None:
     from nearkin.reports.sentences.groups import groups_sentences
 
     if found.groups:
-        rows = table("group", "documents", "texts", "by a chain", "principal", numbers=4)
+        rows = table("group", "documents", "texts", "indirect", "principal", numbers=4)
         for one in found.groups[:limit]:
             proposed = f" [yellow](proposed: {shown(one.proposed_principal)})[/]" if one.proposed_principal else ""
             figures = (one.number, one.n_documents, one.n_texts, one.n_chained)
             rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed)
         console.print(rows)
     say(console, groups_sentences(found, limit))
+
+
+def _show_since(console: Console, found: GroupsSince, limit: int) -> None:
+    from nearkin.cli.printing import say, shown, table
+    from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences
+
+    if found.changes:
+        rows = table("group", "documents", "were", "principal", "change", numbers=3)
+        for one in found.changes[:limit]:
+            figures = (one.number, one.n_documents, one.n_documents_were)
+            principal = one.principal if one.principal is not None else one.principal_was
+            rows.add_row(*(f"{n:,}" for n in figures), shown(principal), shown(change_words(one)))
+        console.print(rows)
+    say(console, groups_since_sentences(found, limit))

@@ -22,6 +22,7 @@ class CommandEntry:
     name : str
         The word that is typed.
     summary : str
+        Empty for a command that lists omit, such as a former name.
     module : str
         Below ``nearkin.cli``.
     help : str
@@ -46,7 +47,7 @@ class CommandEntry:
             line = CommandLine(add_completion=False)
             line.command(self.name, help=getattr(module, self.help), short_help=self.summary)(work)
             loaded = typer.main.get_command(line)
-        loaded.name, loaded.short_help = self.name, self.summary
+        loaded.name, loaded.short_help, loaded.hidden = self.name, self.summary or None, not self.summary
         return loaded
 
 
@@ -104,4 +105,4 @@ class LazyGroup(PlainGroup):
         """Write a section for each panel."""
         for panel, entries in self.panels.items():
             with formatter.section(panel):
-                formatter.write_dl([(one.name, one.summary) for one in entries])
+                formatter.write_dl([(one.name, one.summary) for one in entries if one.summary])

@@ -62,9 +62,11 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         _say_interrupted(error)
         code = _INTERRUPTED
     except BrokenPipeError:
-        # nobody reads any more: end in silence, as other tools do
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
+        code = _end_in_silence()
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):  # of which typer makes exit code 1
+            raise
+        code = _end_in_silence()
     except OSError as error:
         if error.filename is not None or error.errno not in _FULL:
             raise
@@ -75,6 +77,12 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         code = 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: nothing is left to interrupt
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end_in_silence() -> int:
+    """Return the exit code of other tools whose output nobody reads any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
 
 
 def fail(error: NearkinError, *, as_json: bool) -> int:

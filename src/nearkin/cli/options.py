@@ -85,9 +85,19 @@ Threshold = Annotated[
 ]
 FamilyThreshold = Annotated[
     float | None,
-    _search("--threshold", help="Minimum similarity to the principal, above 0 and up to 1. [dim]default: 0.6[/]"),
+    _search(
+        "--threshold",
+        help="Minimum similarity to the principal, above 0 and up to 1; of a collection, that of its groups. "
+        "[dim]default: 0.6; of a collection 0.5[/]",
+    ),
 ]
-FamilyShingle = Annotated[str | None, _search("--shingle", help="words:N or chars:N. [dim]default: words:3[/]")]
+FamilyShingle = Annotated[
+    str | None,
+    _search(
+        "--shingle",
+        help="words:N or chars:N. With it a collection is searched like files. [dim]default: words:3[/]",
+    ),
+]
 HigherThreshold = Annotated[float, _search(help="Minimum similarity; at least the threshold of the run.")]
 Measure = Annotated[
     str | None,
@@ -175,6 +185,14 @@ WriteKept = Annotated[
     _output("--write-kept", help="Also write the cleaned corpus, in the format it came in."),
 ]
 Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
+By = Annotated[
+    str | None,
+    _output(
+        "--by",
+        metavar="COLUMN",
+        help="Column whose values get a row each in the report: what was dropped from each. Reads the input twice.",
+    ),
+]
 ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]
 Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]
 JsonSummary = Annotated[bool, _output("--json", help="Print the summary as JSON and nothing else.")]

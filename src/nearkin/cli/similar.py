@@ -17,6 +17,7 @@ from nearkin.cli.collection_options import (
     Limit,
     Method,
     Place,
+    ReadOnly,
     TextGiven,
     Threshold,
     Tolerance,
@@ -26,16 +27,18 @@ from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.results import SimilarDocuments
+    from nearkin.collection.results import SimilarDocument, SimilarDocuments
+    from nearkin.collection.tolerance import Tolerance as QueryTolerance
 from nearkin.cli.options import Quiet
 
 HELP = """
 Find all documents of a collection that are similar to a stored document, a file or a text. You choose the tolerance \
 with each query.
 
-Every document within --gamma or --distance is found; similar documents, such as versions with more changes, can lie \
-outside it. --method si compares one number per text (M. Scott Roth): a quick first look that is neither complete \
-nor exact nor symmetric, so judge its results by the similarities beside them.
+By default documents match by their wording: the Jaccard similarity of their word 5-grams is at least --threshold. \
+--measure letters finds every document within --gamma; versions with more changes can lie outside it, and texts with \
+the same letters may be unrelated. --measure si compares one number per text (M. Scott Roth): a quick first look that \
+is neither complete nor exact nor symmetric, so judge its results by the similarities beside them.
 
 [bold]Examples[/]
 
@@ -43,9 +46,11 @@ nor exact nor symmetric, so judge its results by the similarities beside them.
 
   nearkin similar matter lease-17 --gamma 0.05 --explain
 
-  nearkin similar matter --file draft.txt --method minhash --threshold 0.8
+  nearkin similar matter --file draft.txt --threshold 0.8
 
-  nearkin similar matter lease-17 --method si --tolerance 0.3
+  nearkin similar matter lease-17 --measure si --tolerance 0.3
+
+  nearkin similar /media/archive/matter lease-17 --read-only
 """
 
 
@@ -65,6 +70,7 @@ def similar(
     limit: Limit = 50,
     explain: Explain = False,
     cache: Cache = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -83,7 +89,7 @@ def similar(
         text = read_one_text(file, encoding, ReadingRules.of(max_document_size=max_document_size))
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, progress=bars) as opened,
+        Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.similar(
             doc_id,
@@ -112,17 +118,25 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
         console.print(stages)
     if found.documents:
         by_index = found.tolerance.method == "si"
-        rows = table(*["index"] * by_index, "γ", "edit", "Jaccard", "bits", "id", "wave", numbers=4 + by_index)
+        rows = table(*["index"] * by_index, "Jaccard", "edit", "γ", "bits", "id", "wave", numbers=4 + by_index)
         for one in found.documents:
             document = one.document
             rows.add_row(
                 *[str(one.similarity_index)] * by_index,
-                distance_text(one.relative_distance),
-                share_text(one.edit_similarity),
                 share_text(one.jaccard),
+                share_text(one.edit_similarity),
+                distance_text(one.relative_distance),
                 "–" if one.n_bits is None else str(one.n_bits),
-                shown(document) + (" [dim](same text)[/]" if one.is_same_text else ""),
+                shown(document) + _remark(one, found.tolerance),
                 shown(document.wave),
             )
         console.print(rows)
     say(console, similar_sentences(found, name))
+
+
+def _remark(one: SimilarDocument, tolerance: QueryTolerance) -> str:
+    from nearkin.reports.sentences.similar import LETTERS_ONLY, is_letters_only
+
+    if one.is_same_text:
+        return " [dim](same text)[/]"
+    return f" [yellow]({LETTERS_ONLY})[/]" if is_letters_only(one.jaccard, tolerance) else ""

@@ -8,21 +8,34 @@ from typing import Annotated
 
 import typer
 
-from nearkin.cli.collection_options import ChosenAlphabet, ChosenIndex, DocId, Gamma, Json, Place, Tolerance
+from nearkin.cli.collection_options import (
+    ChosenAlphabet,
+    ChosenIndex,
+    DocId,
+    Gamma,
+    Json,
+    Place,
+    Threshold,
+    Tolerance,
+    Wait,
+)
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.lazy_group import PlainGroup
 from nearkin.cli.options import Overwrite
 
 _SIMILAR = """
-Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds what nearkin similar finds for a document: by \
-its similarity index, or by range search, which finds every document within --gamma. It reads only the stored \
+Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds the documents similar to one. It reads only stored \
 tables.
+
+By default wording decides: the Jaccard similarity of word 5-grams, at least --threshold, computed exactly. Candidates \
+share keys, so a few similar documents may be missing. Run [bold]nearkin sql install[/] first: it makes the tables of \
+this query. --measure letters and si take no preparation, and find what nearkin similar finds.
 
 [bold]Examples[/]
 
-  nearkin sql similar lease-17 --gamma 0.05 | psql postgresql://ada:secret@localhost/matters
+  nearkin sql similar lease-17 --threshold 0.7 | psql postgresql://ada:secret@localhost/matters
 
-  nearkin sql similar lease-17 --method si --dialect sqlite | sqlite3 matter/nearkin.sqlite
+  nearkin sql similar lease-17 --measure si --dialect sqlite | sqlite3 matter/nearkin.sqlite
 """
 _SCHEMA = """
 Print the tables, indexes and view of a collection as SQL.
@@ -32,14 +45,15 @@ Print the tables, indexes and view of a collection as SQL.
   nearkin sql schema --dialect sqlite
 """
 _INSTALL = """
-Install functions and views for plain SQL in a collection in PostgreSQL; a missing collection is created. Then \
-similar_documents and similar_by_index answer without Nearkin. Run it again after an update of Nearkin.
+Prepare a collection for plain SQL; a missing collection is created. The word 5-grams and keys of its texts are \
+stored, and those of all texts that are added later. PostgreSQL gets functions and views too: similar_by_words, \
+near_duplicates, similar_documents and similar_by_index answer without Nearkin. Run it again after an update of Nearkin.
 
 [bold]Examples[/]
 
-  nearkin sql install postgresql://ada:secret@localhost/matters
+  nearkin sql install matter
 
-  nearkin sql install postgresql://ada:secret@localhost/matters --flag-look-alikes 0.05
+  nearkin sql install postgresql://ada:secret@localhost/matters --flag-look-alikes 0.5
 """
 _COPY = """
 Copy the tables of a collection to a DuckDB file, under the same names. Query it with: nearkin sql similar ID \
@@ -53,8 +67,10 @@ _option = partial(typer.Option, rich_help_panel="SQL", show_default=False)
 _Method = Annotated[
     str | None,
     typer.Option(
+        "--measure",
         "--method",
-        help="range: letter counts, by --gamma. si: the similarity index, by --tolerance. [dim]default: range[/]",
+        help="words: shared word 5-grams, by --threshold; needs nearkin sql install. letters: letter counts, by "
+        "--gamma. si: the similarity index, by --tolerance. [dim]default: words[/]",
         rich_help_panel="How alike",
         show_default=False,
     ),
@@ -65,14 +81,23 @@ _FlagLookAlikes = Annotated[
     float | None,
     _option(
         "--flag-look-alikes",
-        metavar="GAMMA",
-        help="For each document that is added, store all documents within this gamma (at least 0 and below 1) in the "
-        "table look_alikes, and NOTIFY nearkin_look_alike.",
+        metavar="LIMIT",
+        help="For each document that is added, store the documents that are at least as similar in the table "
+        "look_alikes, and NOTIFY nearkin_look_alike. LIMIT is a Jaccard similarity above 0 and at most 1; with "
+        "--measure letters, a gamma of at least 0 and below 1.",
+    ),
+]
+_FlagMeasure = Annotated[
+    str | None,
+    _option(
+        "--measure",
+        help="Measure of --flag-look-alikes: words (shared word 5-grams) or letters (letter counts). "
+        "[dim]default: words[/]",
     ),
 ]
 _NoFlag = Annotated[bool, _option("--no-flag", help="Stop storing look-alikes.")]
 _File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="That is written, such as matter.duckdb.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="DuckDB file to create, such as matter.duckdb.", show_default=False)
 ]
 
 sql = CommandLine(
@@ -84,6 +109,7 @@ sql = CommandLine(
 def similar(
     doc_id: DocId,
     method: _Method = None,
+    threshold: Threshold = None,
     gamma: Gamma = None,
     tolerance: Tolerance = None,
     dialect: _Dialect = "postgresql",
@@ -94,7 +120,8 @@ def similar(
     from nearkin.collection.plain_sql.queries import similar_query
     from nearkin.collection.tolerance import Tolerance
 
-    alike = Tolerance.of(method, gamma=gamma, tolerance=tolerance)  # type: ignore[arg-type]  # it checks the method
+    limits = {"threshold": threshold, "gamma": gamma, "tolerance": tolerance}
+    alike = Tolerance.of(method, **limits)  # type: ignore[arg-type]  # it checks the method
     typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
 
 
@@ -114,24 +141,28 @@ def _check_schema(dialect: str, schema: str) -> None:
         raise ParameterError("--schema is of --dialect postgresql: in the others a collection is a file of its own.")
 
 
-@sql.command(help=_INSTALL, short_help="Install functions and views in PostgreSQL")
+@sql.command(help=_INSTALL, short_help="Prepare a collection for plain SQL by words")
 def install(
     collection: Place,
     flag_look_alikes: _FlagLookAlikes = None,
+    measure: _FlagMeasure = None,
     no_flag: _NoFlag = False,
     alphabet: ChosenAlphabet = None,
     index: ChosenIndex = None,
+    wait: Wait = None,
     as_json: Json = False,
 ) -> None:
-    """Put functions into PostgreSQL."""
+    """Put tables and functions into the database."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say, tell
     from nearkin.collection.opened import OpenedCollection
     from nearkin.collection.plain_sql.installing import check_flagging
     from nearkin.collection.plain_sql.installing import install as put
     from nearkin.reports.sentences.sql import install_sentences
+    from nearkin.store.store import Access
 
-    check_flagging(collection, flag_look_alikes, stops_flagging=no_flag)  # before anything is made
+    # before anything is made
+    check_flagging(collection, flag_look_alikes, measure=measure, stops_flagging=no_flag)
     with (
         bars_shown(is_quiet=as_json) as bars,
         OpenedCollection.open(
@@ -139,10 +170,16 @@ def install(
             create=True,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
             similarity_index=index,
+            access=Access(wait),
             progress=bars,
         ) as opened,
     ):
-        installed = put(opened, flag_look_alikes=flag_look_alikes, stops_flagging=no_flag)
+        installed = put(
+            opened,
+            flag_look_alikes=flag_look_alikes,
+            measure=measure or "words",  # type: ignore[arg-type]  # it was checked
+            stops_flagging=no_flag,
+        )
     tell(installed.to_dict, lambda console: say(console, install_sentences(installed)), as_json=as_json)
 
 

@@ -35,6 +35,8 @@ _STEPS = {
         "similar matter texts:1 --gamma 0.2",
         "check matter one.txt",
         "groups matter --gamma 0.1",
+        "groups matter",
+        "similar matter texts:1",
     ],
     "signatures": [
         *(f"sign texts.txt --out {method}.sig --method {method}" for method in ("minhash", "topsig", "simhash-fast")),

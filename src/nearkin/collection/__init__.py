@@ -1,4 +1,4 @@
-"""Documents that stay: waves that are added for months, and queries over all of them."""
+"""Persistent collections: documents added in waves over months, and queries over all of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One load: the documents of one command, stored in one transaction.
+"""A load: the documents of one command, stored in one transaction.
 
-Whoever reads sees all of a load or nothing of it, and a process that ends in the middle leaves nothing behind.
+Readers see all of a load or nothing, and an interrupted process leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from sqlalchemy import Connection
-
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import checked_wave
-from nearkin.collection.incoming import Examined, Incoming, examine
+from nearkin.collection.incoming import PURGED, Examined, Incoming, examine
 from nearkin.collection.known_texts import KnownTexts, known_texts
 from nearkin.collection.loading import Load
 from nearkin.engines.local import map_ordered
@@ -24,27 +22,27 @@ from nearkin.store.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What a load stored.
+    """Counts of what a load stored.
 
     Parameters
     ----------
     wave : str
     n_new : int
-        Documents with ids that the collection did not have, or had no longer.
+        Documents whose ids were not in the collection, or had been removed.
     n_new_versions : int
-        Documents whose text differs from what their id had.
+        Documents whose text differs from the current one of their id.
     n_unchanged : int
-        Documents that were there already, id and text; or had been, in this very wave, before a later one changed them.
+        Documents stored already with the same id and text, or stored earlier in this wave and changed by a later one.
     n_problems : int
-        Documents that could not be stored; told in the table of problems.
+        Documents that could not be stored; listed in the table of problems.
     n_contents : int
         Texts that the collection did not have under any id.
     n_repeated : int
-        Of the new versions those whose id came before in the same load.
+        New versions whose id occurred before in the same load.
     n_repaired : int
-        Stored texts, and rows of documents, that were damaged or missing and are as they were again.
+        Stored texts, and rows of documents, that were damaged or missing and have been restored.
     n_missing : int
-        Texts of documents that came which are missing from the store. What came is not proven to be the same, and is
+        Texts of added documents that are missing from the store. The added text is not proven to be the same, and is
         stored as a new version.
     """
 
@@ -59,12 +57,12 @@ class Added:
     n_missing: int = 0
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         return asdict(self)
 
     @property
     def n_documents(self) -> int:
-        """Documents that are in the collection now, of those that came."""
+        """Number of the load's documents that are now in the collection."""
         return self.n_new + self.n_new_versions + self.n_unchanged
 
 
@@ -77,7 +75,7 @@ def add(
     threads: int,
     rules: ReadingRules,
 ) -> Added:
-    """Store documents; all of them, or, whatever happens, none.
+    """Store documents; if anything fails, none is stored.
 
     Parameters
     ----------
@@ -85,11 +83,11 @@ def add(
     counting : TextCounting
     incoming : iterable of Incoming
     wave : str, optional
-        A name that is new, or that of a wave that is there and grows; "wave 1", "wave 2", … if not given.
+        Name of a new wave or of an existing one, which grows; by default "wave 1", "wave 2", …
     threads : int
-        That count and sign.
+        Number of threads that count and sign.
     rules : ReadingRules
-        Whether a document that cannot be read ends the load, and how many may be unreadable.
+        Whether an unreadable document ends the load, and how many may be unreadable.
 
     Raises
     ------
@@ -115,19 +113,6 @@ def add(
         return _added(load)
 
 
-def add_one(
-    connection: Connection, store: Store, counting: TextCounting, examined: Examined, *, wave: str
-) -> tuple[Added, str | None]:
-    """Store a batch inside a transaction of the caller's, and tell the first problem of its documents, if any.
-
-    Each is meant as it comes: one that the same wave brought before becomes current again.
-    """
-    load = Load.begin(connection, store, counting, wave)
-    load.brings_back = True
-    load.store(examined)
-    return _added(load), next((problem for problem in examined.problems if problem is not None), None)
-
-
 def _added(load: Load) -> Added:
     return Added(wave=load.name, n_contents=load.next_content - load.first_content, **asdict(load.finish()))
 
@@ -150,9 +135,9 @@ class _Unreadable:
     first: str = ""
 
     def take(self, examined: Examined) -> None:
-        """Some documents more."""
+        """Count the problems of a batch."""
         self.n_documents += len(examined.problems)
         for source, line, problem in zip(examined.sources, examined.lines, examined.problems):
-            if problem is not None:
+            if problem not in (None, PURGED):
                 self.n += 1
                 self.first = self.first or f"{source}:{line}: {problem}"

@@ -1,4 +1,4 @@
-"""Documents with a similarity index near another one: one question to one indexed column, and nothing else."""
+"""Search by similarity index: a single query of one indexed column."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
 from nearkin.store import schema
 
 MOST, LEAST = 2**63 - 1, -(2**63)
-"""That a column holds."""
+"""Range of values of the column."""
 
 
 def near_by_index(connection: Connection, own: int | None, tolerance: float) -> Near:
-    """The contents in the interval of a similarity index, those with the nearest first.
+    """Return the contents within a relative tolerance of a similarity index, the nearest first.
 
-    The interval of 0 is empty, as the paper has it; so a text with the index 0 cannot be asked for, as one without.
+    The interval around 0 is empty, as in the paper; so a text with index 0 finds nothing, like one without an index.
     """
     stage = "texts with a similarity index in the interval"
     low, high = interval(own, tolerance) if own is not None else (1, 0)
@@ -32,7 +32,7 @@ def near_by_index(connection: Connection, own: int | None, tolerance: float) -> 
 
 
 def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:
-    """The method that a user named.
+    """Return the method named by the user.
 
     Raises
     ------
@@ -44,22 +44,22 @@ def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:
 
 
 def check_index(place: object, own: SimilarityIndex, asked: SimilarityIndex | str | None) -> None:
-    """Refuse a method that is not the collection's.
+    """Refuse a method other than the collection's.
 
     Raises
     ------
     FingerprintError
-        It names both.
+        The methods differ; the message names both.
     """
     method = chosen(asked)
     if method is not None and method.fingerprint != own.fingerprint:
         raise FingerprintError(
-            f"{place} has similarity indexes by {own} ({own.fingerprint!r}), not by {method} ({method.fingerprint!r}): "
-            "numbers of two methods say nothing about one another. The method is chosen when a collection is made: "
-            f"leave --index out, or add the documents to a new collection with --index {method.spec}"
+            f"{place} has similarity indexes by {own} ({own.fingerprint!r}), not by {method} ({method.fingerprint!r}); "
+            "the two cannot be compared. The method is fixed when a collection is created: omit --index, or add the "
+            f"documents to a new collection with --index {method.spec}"
         )
 
 
 def n_indexed(connection: Connection) -> int:
-    """Texts with a similarity index."""
+    """Count the texts with a similarity index."""
     return int(connection.execute(select(func.count(schema.profiles.c.similarity_index))).scalar_one())

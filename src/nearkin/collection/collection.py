@@ -8,31 +8,33 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from nearkin.collection.browsing import DocumentQueries
 from nearkin.collection.contents import stored_text
+from nearkin.collection.decisions.methods import DecisionMethods
 from nearkin.collection.documents import document, is_current
+from nearkin.collection.group_queries import GroupQueries
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.similar import similar_documents
-from nearkin.collection.tolerance import Method, Tolerance
+from nearkin.collection.tolerance import MethodName, Tolerance
 from nearkin.errors import NearkinError, ParameterError
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.letters import Alphabet
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from nearkin.store.store import Access
 
 if TYPE_CHECKING:
     from nearkin.collection.adding import Added
-    from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
-    from nearkin.collection.comparing import ComparedDocuments, Versions
-    from nearkin.collection.conflicts import Conflicts, Labels
-    from nearkin.collection.groups import CollectionGroups
+    from nearkin.collection.check_in.results import CheckAnswer, Checked, CheckIn, CheckInMany, CheckOptions
+    from nearkin.collection.comparing import ComparedDocuments
+    from nearkin.collection.fsck import IntegrityReport
     from nearkin.collection.incoming import Incoming
     from nearkin.collection.info import Info
     from nearkin.collection.removing import Removed
-    from nearkin.collection.verifying import VerifiedCollection
 
 
-class Collection:
+class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     """Stored documents, added in waves, and queries over all of them.
 
     One process or thread writes at a time. Any number read meanwhile, and each sees the state at the start of its
@@ -68,6 +70,8 @@ class Collection:
         alphabet: Alphabet | None = None,
         similarity_index: SimilarityIndex | str | None = None,
         cache: str | Path | None = None,
+        wait: float | None = None,
+        read_only: bool = False,
         progress: Progress | None = None,
     ) -> Collection:
         """Open a collection.
@@ -75,7 +79,9 @@ class Collection:
         Parameters
         ----------
         path_or_url : str or Path
-            A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME`` may be added.
+            A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME``, ``service``,
+            ``host``, ``sslmode`` and ``sslrootcert`` may be added. What is omitted comes from the environment, as for
+            psql.
         create : bool
             Create a missing collection.
         alphabet : {"universal", "latin"}, optional
@@ -86,6 +92,11 @@ class Collection:
         cache : str or Path, optional
             Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. It can be removed
             at any time and is made again from the store.
+        wait : float, optional
+            Seconds to wait while another process is writing, by default 2.
+        read_only : bool
+            Write nothing, for a medium that cannot be written. What is missing of the index, or of the keys of
+            check-ins, is then made for this object only, which takes longer.
         progress : Progress, optional
             Receiver of progress reports.
 
@@ -103,6 +114,7 @@ class Collection:
                 alphabet=alphabet,
                 similarity_index=similarity_index,
                 cache=cache,
+                access=Access(wait, read_only),
                 progress=progress,
             )
         )
@@ -165,11 +177,19 @@ class Collection:
         try:
             opened.settle()
         except (NearkinError, OSError) as error:  # what was added is stored all the same
-            opened.progress.say(f"the documents are stored; their index is made when it is needed next ({error})")
+            opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
         return added
 
-    def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None) -> Removed:
+    def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None, dry_run: bool = False) -> Removed:
         """Remove the named documents, or all documents of a wave. Their versions stay in the history of the store.
+
+        Parameters
+        ----------
+        doc_ids : sequence of str
+        wave : str, optional
+            Wave that added the current versions of the documents.
+        dry_run : bool
+            Only count the documents; nothing is removed.
 
         Raises
         ------
@@ -178,7 +198,7 @@ class Collection:
         """
         from nearkin.collection.removing import remove
 
-        return remove(self.opened.store, doc_ids, wave=wave)
+        return remove(self.opened.store, doc_ids, wave=wave, dry_run=dry_run)
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
         """Return a document, by default its current version.
@@ -210,7 +230,7 @@ class Collection:
         doc_id: str | None = None,
         *,
         text: str | None = None,
-        method: Method | None = None,
+        method: MethodName | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
@@ -228,7 +248,8 @@ class Collection:
         text : str, optional
             The text to query with, instead of a document.
         method, gamma, threshold, distance, tolerance
-            See `Tolerance`; by default range search with gamma 0.025. Each query chooses its own.
+            See `Tolerance`; by default a Jaccard similarity of the word 5-grams of at least 0.5. Each query chooses its
+            own.
         index : SimilarityIndex or str, optional
             Required method of the similarity indexes.
         limit : int
@@ -271,6 +292,59 @@ class Collection:
         options = options or CheckOptions()
         return check_only(self.opened, text, options) if store is None else check_in(self.opened, text, options, store)
 
+    def check_many(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        options: CheckOptions | None = None,
+        store: CheckInMany | None = None,
+        stops_at_problem: bool = False,
+    ) -> tuple[CheckAnswer, ...]:
+        """Check documents one after another; with ``store``, each sees the documents stored before it.
+
+        All of them are stored in one transaction: once the answers are returned, what they say is stored durably. If
+        the call fails, nothing is stored. A document that cannot be checked or stored gets an answer with a problem.
+
+        Parameters
+        ----------
+        documents : iterable of (str, str)
+            Ids and texts. A stream of any length is checked in calls of some dozens of documents.
+        options : CheckOptions, optional
+        store : CheckInMany, optional
+            How to store them; by default nothing is stored.
+        stops_at_problem : bool
+            End at the first document with a problem: later documents are not checked, not stored, and have no answer.
+
+        Returns
+        -------
+        tuple of CheckAnswer
+            In the order of the documents.
+
+        Raises
+        ------
+        CollectionBusyError
+        ParameterError
+            The name of the wave breaks its rule; ``documents`` are not pairs; or there is not one line per document.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from nearkin.results import CheckInMany
+        >>> lease = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
+        >>> with tempfile.TemporaryDirectory() as folder, Collection.open(f"{folder}/m", create=True) as collection:
+        ...     documents = [("a", lease), ("b", lease.upper()), ("c", "A note about kites, and nothing else.")]
+        ...     answers = collection.check_many(documents, store=CheckInMany(only_new=True))
+        >>> [(one.doc_id, one.checked.verdict, one.is_kept) for one in answers]
+        [('a', 'new', True), ('b', 'exact', False), ('c', 'new', True)]
+        """
+        from nearkin.collection.check_in.check_in import check_many
+        from nearkin.collection.check_in.results import CheckOptions
+
+        options = options or CheckOptions(with_passage=False)
+        if not isinstance(documents, Iterable) or isinstance(documents, str):
+            raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", documents)
+        return check_many(self.opened, list(documents), options, store, stops=stops_at_problem)
+
     def info(self) -> Info:
         """Count documents, versions, waves and texts."""
         from nearkin.collection.info import info
@@ -285,6 +359,7 @@ class Collection:
         version_a: int | None = None,
         version_b: int | None = None,
         context_lines: int = 2,
+        ignore: Iterable[str] = (),
     ) -> ComparedDocuments:
         """Compare two documents word by word, and measure how similar they are.
 
@@ -296,101 +371,28 @@ class Collection:
             By default the current versions.
         context_lines : int
             Lines shown around each difference.
+        ignore : iterable of {"case", "punctuation", "numbers"}
+            Differences that do not count; white space never does.
 
         Raises
         ------
         UnknownDocumentError
+        ParameterError
         """
         from nearkin.collection.comparing import compare
 
-        return compare(self.opened, a, b, version_a=version_a, version_b=version_b, context_lines=context_lines)
+        return compare(
+            self.opened, a, b, version_a=version_a, version_b=version_b, context_lines=context_lines, ignore=ignore
+        )
 
-    def versions(
-        self,
-        doc_id: str,
-        *,
-        method: Method | None = None,
-        gamma: float | None = None,
-        threshold: float | None = None,
-        distance: int | None = None,
-        tolerance: float | None = None,
-        version: int | None = None,
-        limit: int = 50,
-    ) -> Versions:
-        """List all versions of a document, the most similar first, with the changes in each.
-
-        Versions are the other texts stored under its id, and all other documents within the tolerance.
-
-        Parameters
-        ----------
-        doc_id, version : str and int, optional
-        method, gamma, threshold, distance, tolerance
-            See `Tolerance`; by default range search with gamma 0.05.
-        limit : int
-            Maximum number of versions to return.
-
-        Raises
-        ------
-        UnknownDocumentError
-        """
-        from nearkin.collection.comparing import VERSIONS_GAMMA, versions
-
-        if all(one is None for one in (gamma, threshold, distance, tolerance)) and method in (None, "range"):
-            gamma = VERSIONS_GAMMA
-        alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
-        return versions(self.opened, doc_id, alike, version=version, limit=limit)
-
-    def conflicts(
-        self, labels: Labels, *, gamma: float | None = None, limit: int = 1_000, threads: int = 1
-    ) -> Conflicts:
-        """Find near-duplicates with different labels, the most similar first, with the passage in which they differ.
-
-        Parameters
-        ----------
-        labels : mapping of str to str, or iterable of pairs
-            Labels by document id. An id with two different labels is a conflict with itself.
-        gamma : float, optional
-            Below 1; 0.025 by default.
-        limit : int
-            Maximum number of conflicts to return; the result always has the total.
-        threads : int
-        """
-        from nearkin.collection.conflicts import conflicts
-
-        return conflicts(self.opened, labels, Tolerance.of("range", gamma=gamma), limit=limit, threads=threads)
-
-    def groups(self, *, gamma: float | None = None, threads: int = 1) -> CollectionGroups:
-        """Group documents within a tolerance of one another, and list what changed since the last call.
-
-        Groups are stored: a group keeps its number and its principal when documents are added, and no number is used
-        twice. Only new documents, and groups that lost a member, are compared again.
-
-        Parameters
-        ----------
-        gamma : float, optional
-            Below 1; 0.025 by default. Each tolerance has groups of its own.
-        threads : int
-
-        Raises
-        ------
-        CollectionBusyError
-            Another process is writing.
-        """
-        from nearkin.collection.groups import group
-
-        return group(self.opened, gamma, threads=threads)
-
-    def make_principal(self, doc_id: str, *, gamma: float | None = None) -> int:
-        """Make a document the principal of its group, and return the number of the group."""
-        from nearkin.collection.groups import make_principal
-
-        return make_principal(self.opened, doc_id, gamma)
-
-    def verify(self, *, threads: int = 1) -> VerifiedCollection:
+    def fsck(self, *, threads: int = 1) -> IntegrityReport:
         """Check every checksum, compute all derived data again, and repair what can be repaired."""
-        from nearkin.collection.verifying import verify
+        from nearkin.collection.fsck import fsck
 
-        return verify(self.opened, threads=threads)
+        return fsck(self.opened, threads=threads)
+
+    verify = fsck
+    """Former name of `fsck`, for one release."""
 
     def close(self) -> None:
         """Close the database."""

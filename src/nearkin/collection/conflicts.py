@@ -1,28 +1,27 @@
-"""Near-duplicates that carry different labels.
+"""Near-duplicates with different labels: by group, the documents that do not have the label of most.
 
 Source: the check of a training set in Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar
-Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013.
+Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013. There every pair within a
+distance is listed; here a document is listed once, with the most similar one that has another label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.contents import Content, contents_of
 from nearkin.collection.documents import stored_documents, with_documents
-from nearkin.collection.labelled import Best, Entry, Labelled
+from nearkin.collection.forest import Forest
+from nearkin.collection.labelled import Entry, LabelledGroup, labelled_groups
+from nearkin.collection.matching import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.pairs import lengths_of, pairs_within
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.similar import jaccards
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
-from nearkin.records import F64, I64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.marks import marked_text
@@ -37,23 +36,36 @@ Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two documents that are nearly the same and carry different labels.
+    """A document whose label is not that of a near-duplicate.
 
     Parameters
     ----------
-    a, b : StoredDocument
-        The one that came first is A. One document with two labels is a conflict with itself.
+    group : int
+        Number of its group in this result, from 1.
+    majority_label : str
+        Label of most documents of the group; in a tie, that of the document stored first.
+    n_documents, n_with_majority_label : int
+        Number of labelled documents of the group, and of those with that label.
+    a : StoredDocument
+        The document; it does not have the majority's label.
+    b : StoredDocument
+        The most similar document with another label, if possible the majority's. A document with two labels is a
+        conflict with itself.
     label_a, label_b : str
     relative_distance : float
-        Between the letter counts, as a part of the longer one's length.
+        Distance of the letter counts, as a share of the longer vector's length.
     edit_similarity : float or None
-        In characters; None if it would have taken too long.
+        In characters; None if it would take too long.
     jaccard : float
-        Of the sets of five words.
+        Jaccard similarity of the word 5-grams.
     passage : tuple of Piece
-        The most telling difference, with a few words around it; empty if the texts are equal.
+        Most telling difference, with a few words around it; empty if the texts are identical.
     """
 
+    group: int
+    majority_label: str
+    n_documents: int
+    n_with_majority_label: int
     a: StoredDocument
     b: StoredDocument
     label_a: str
@@ -64,8 +76,12 @@ class Conflict:
     passage: tuple[Piece, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON and tables: the passage as one text, with its marks."""
+        """Return the fields for JSON and tables; the passage is one marked-up text."""
         return {
+            "group": self.group,
+            "majority_label": self.majority_label,
+            "n_documents": self.n_documents,
+            "n_with_majority_label": self.n_with_majority_label,
             "id_a": self.a.doc_id,
             "label_a": self.label_a,
             "id_b": self.b.doc_id,
@@ -85,32 +101,42 @@ class Conflicts:
     ----------
     tolerance : Tolerance
     conflicts : tuple of Conflict
-        The worst first: the nearest texts. At most as many as were asked for.
+        By group, the most similar texts first; at most ``limit``.
     n_found : int
+        Total number, including those not returned.
+    n_groups : int
+        Number of groups that they are in.
     n_labelled : int
-        Documents of the collection with a label.
+        Number of documents of the collection with a label.
     unknown : tuple of str
-        Ids with a label that the collection does not have.
+        Labelled ids that are not in the collection.
     n_uncounted : int
-        Labelled documents with too few letters to be compared, but with their copies.
+        Number of labelled documents with too few letters or words, which are compared only with their copies.
+    n_not_compared : int
+        See `CollectionGroups`.
     """
 
     tolerance: Tolerance
     conflicts: tuple[Conflict, ...]
     n_found: int
+    n_groups: int
     n_labelled: int
     unknown: tuple[str, ...]
     n_uncounted: int
+    n_not_compared: int
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         return {
-            "gamma": self.tolerance.value,
+            "method": self.tolerance.method,
+            self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,
+            "n_groups": self.n_groups,
             "n_labelled": self.n_labelled,
             "n_unknown": len(self.unknown),
             "unknown": list(self.unknown[:100]),
             "n_uncounted": self.n_uncounted,
+            "n_not_compared": self.n_not_compared,
             "conflicts": [one.to_dict() for one in self.conflicts],
         }
 
@@ -118,39 +144,43 @@ class Conflicts:
 def conflicts(
     collection: OpenedCollection, labels: Labels, tolerance: Tolerance, *, limit: int, threads: int
 ) -> Conflicts:
-    """See `Collection.conflicts`."""
-    if tolerance.method != "range":
-        raise ParameterError.of("method", "conflicts", "range", tolerance.method)
+    """Find conflicts; see `Collection.conflicts`."""
     check_limit("conflicts", limit)
     check_threads("conflicts", threads)
     by_id = _by_id(labels)
 
     def ask(seen: Snapshot) -> Conflicts:
-        labelled = Labelled(_entries(seen.connection, by_id))
-        best, n_found = _search(collection, seen, labelled, tolerance.value, limit=limit, threads=threads)
-        told = tuple(_told(seen.connection, collection, *one) for one in islice(labelled.conflicts(best), limit))
-        is_counted = {one.document.doc_id: one.document.is_counted for one in labelled.entries}
-        unknown = tuple(doc_id for doc_id in by_id if doc_id not in is_counted)
-        n_uncounted = len(is_counted) - sum(is_counted.values())
+        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "conflicts")
+        entries = _entries(seen.connection, by_id)
+        contents = np.unique(np.array([one.document.content for one in entries], np.int64))
+        is_live = np.zeros(len(matching.is_comparable), np.bool_)
+        is_live[contents] = True
+        forest = Forest(len(is_live))
+        n_not_compared = matching.link(forest, contents, is_live, threads=threads, progress=collection.progress)
+        found = _contradictions(labelled_groups(entries, forest), matching, measures)
+        content_of = {one.document.doc_id: one.document.content for one in entries}
+        is_comparable = matching.is_comparable[np.array([*content_of.values()], np.int64)]
         return Conflicts(
             tolerance=tolerance,
-            conflicts=told,
-            n_found=n_found,
-            n_labelled=len(is_counted),
-            unknown=unknown,
-            n_uncounted=n_uncounted,
+            conflicts=tuple(_told(seen.connection, one) for one in found[:limit]),
+            n_found=len(found),
+            n_groups=len({one.number for one in found}),
+            n_labelled=len(content_of),
+            unknown=tuple(doc_id for doc_id in by_id if doc_id not in content_of),
+            n_uncounted=int((~is_comparable).sum()),
+            n_not_compared=n_not_compared,
         )
 
     return collection.answered(ask)
 
 
 def _by_id(labels: Labels) -> dict[str, list[str]]:
-    """The labels of each document, none twice.
+    """Return the distinct labels of each document.
 
     Raises
     ------
     ParameterError
-        They are no pairs, or something is no str.
+        An item is not a pair, or a value is not a str.
     """
     if not isinstance(labels, Iterable):
         raise ParameterError.of("labels", "conflicts", "a mapping or pairs of ids and labels", labels)
@@ -166,7 +196,7 @@ def _by_id(labels: Labels) -> dict[str, list[str]]:
 
 
 def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
-    """The documents that have labels; one with two labels is there twice."""
+    """Return the labelled documents; one with two labels occurs twice."""
     found = list[Entry]()
     for some in named([doc_id for doc_id in labels if is_storable(doc_id)]):
         is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
@@ -176,65 +206,91 @@ def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> lis
     return found
 
 
-def _search(
-    collection: OpenedCollection, seen: Snapshot, labelled: Labelled, gamma: float, *, limit: int, threads: int
-) -> tuple[Best, int]:
-    """The contents with the worst conflicts, and how many conflicts there are."""
-    contents, counting = labelled.contents, collection.counting
-    is_live = np.zeros(sum(len(segment) for segment in seen.segments), np.bool_)
-    is_live[contents] = True
-    lengths = lengths_of(seen.segments, contents, counting.letters.n_dimensions)
-    best, n_found = Best(limit), labelled.n_within()
-    own = np.arange(len(contents))
-    first = labelled.first_conflicts(own, own)
-    own = own[first >= 0]
-    best.add(np.zeros(len(own)), first[own], own, own)
-    for pairs in pairs_within(
-        counting, seen.segments, contents, is_live, gamma, threads=threads, progress=collection.progress
-    ):
-        a, b = np.searchsorted(contents, pairs.left), np.searchsorted(contents, pairs.right)
-        first = labelled.first_conflicts(a, b)
-        is_one = first >= 0
-        a, b, first, squares = a[is_one], b[is_one], first[is_one], pairs.squared_distance[is_one]
-        n_found += labelled.n_between(a, b)
-        best.add(_relative(squares, np.maximum(lengths[a], lengths[b])), first, a, b)
-    return best, n_found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Contradiction:
+    """An entry, and the nearest one with another label."""
+
+    number: int
+    group: LabelledGroup
+    odd: Entry
+    other: Entry
+    jaccard: float
+    relative_distance: float
 
 
-def _relative(squares: I64, longest: I64) -> F64:
-    """Distances as parts of the longer one's length; of both the squares are given."""
-    relative: F64 = np.sqrt(squares / np.maximum(longest, 1))
-    return relative
+def _contradictions(
+    groups: Sequence[LabelledGroup], matching: Matching, measures: PairMeasures
+) -> list[_Contradiction]:
+    """Return the entries that match one with another label, by group, the most similar first."""
+    of_group = list[list[_Contradiction]]()
+    for group in groups:
+        asked = [(odd, content) for odd in group.odd for content in _promising(group, odd, matching)]
+        left = np.array([odd.document.content for odd, _ in asked], np.int64)
+        right = np.array([content for _, content in asked], np.int64)
+        found = measures.of(left, right)
+        is_match = matching.is_match(found)
+        nearest = dict[tuple[int, str], _Contradiction]()
+        for i in np.lexsort((found.relative_distance, -found.jaccard)).tolist():
+            odd, content = asked[i]
+            other = group.first_with_another_label(odd.label, content)
+            one = _Contradiction(
+                number=0,
+                group=group,
+                odd=odd,
+                other=other,
+                jaccard=float(found.jaccard[i]),
+                relative_distance=float(found.relative_distance[i]),
+            )
+            known = nearest.get((odd.row, odd.label))
+            is_better = known is None or (
+                known.other.label != group.majority_label and other.label == group.majority_label
+            )
+            if is_match[i] and is_better:
+                nearest[odd.row, odd.label] = one
+        if nearest:
+            of_group.append(sorted(nearest.values(), key=_likeness))
+    of_group.sort(key=lambda own: _likeness(own[0]))
+    return [replace(one, number=number) for number, own in enumerate(of_group, start=1) for one in own]
 
 
-def _told(connection: Connection, collection: OpenedCollection, distance: float, one: Entry, other: Entry) -> Conflict:
-    contents = contents_of(connection, [one.document.content, other.document.content])
-    first, second = contents[one.document.content], contents[other.document.content]
-    a, b = first.text, second.text
-    is_same = a == b
-    if not is_same:
-        _check(first, second, distance, (one, other))
-    (jaccard,) = jaccards(collection.counting, a, [b])
-    edit = 1.0 if is_same else edit_similarity(a, b).similarity
-    passage = () if is_same else first_difference(compare_texts(a, b, context_lines=0))
+def _promising(group: LabelledGroup, odd: Entry, matching: Matching) -> list[int]:
+    """Return contents with another label that may be the most similar: of the majority first, then of all."""
+    both = (matching.promising(odd.document.content, some).tolist() for some in group.others(odd.label))
+    return list(dict.fromkeys(content for some in both for content in some))
+
+
+def _likeness(one: _Contradiction) -> tuple[float, float, int, str]:
+    return -one.jaccard, one.relative_distance, one.odd.row, one.odd.label
+
+
+def _told(connection: Connection, one: _Contradiction) -> Conflict:
+    a, b = one.odd.document, one.other.document
+    contents = contents_of(connection, list({a.content, b.content}))
+    is_same = a.content == b.content
+    text_a, text_b = contents[a.content].text, contents[b.content].text
+    _check(contents[a.content], contents[b.content], one)
     return Conflict(
-        a=one.document,
-        b=other.document,
-        label_a=one.label,
-        label_b=other.label,
-        relative_distance=distance,
-        edit_similarity=edit,
-        jaccard=jaccard,
-        passage=passage,
+        group=one.number,
+        majority_label=one.group.majority_label,
+        n_documents=one.group.n_documents,
+        n_with_majority_label=one.group.n_with_majority_label,
+        a=a,
+        b=b,
+        label_a=one.odd.label,
+        label_b=one.other.label,
+        relative_distance=one.relative_distance,
+        edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
+        jaccard=one.jaccard,
+        passage=() if is_same else first_difference(compare_texts(text_a, text_b, context_lines=0)),
     )
 
 
-def _check(a: Content, b: Content, distance: float, entries: tuple[Entry, Entry]) -> None:
-    """The distance once more, from the store: what is told is never what a damaged file says."""
+def _check(a: Content, b: Content, one: _Contradiction) -> None:
+    """Compute the distance again from the store, so that a damaged index never appears in a result."""
     counts = np.stack([a.counts, b.counts]).astype(np.int64)
-    gap = counts[0] - counts[1]
-    longest = np.einsum("ij,ij->i", counts, counts).max(keepdims=True)
-    stored = float(_relative(np.array([gap @ gap]), longest)[0])
-    if stored != distance or not (a.is_counted and b.is_counted):
-        names = " and ".join(str(one.document) for one in entries)
-        raise StaleIndexError(f"{names} are at {stored}, not at {distance}")
+    gap, longest = counts[0] - counts[1], max(1, int(np.einsum("ij,ij->i", counts, counts).max()))
+    stored = float(np.sqrt(gap @ gap / longest))
+    if stored != one.relative_distance:
+        raise StaleIndexError(
+            f"{one.odd.document} and {one.other.document} are at {stored}, not at {one.relative_distance}"
+        )

@@ -1,10 +1,10 @@
-"""Texts as the store has them, and what was worked out of them."""
+"""Stored texts, with their counts and signatures."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ import zstandard
 from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.documents import VERIFY
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.collection.documents import FSCK
+from nearkin.collection.purged import purged_contents
+from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
 from nearkin.records import U8, U32
@@ -23,11 +24,11 @@ from nearkin.store.schema import contents, documents
 
 _NOT_STORED = -1
 _MAX_OF_A_BYTE = 1 << 17
-"""Bytes that one byte of Zstandard can stand for: a block of 128 KiB takes three or more."""
+"""Maximum number of bytes that one compressed byte stands for: Zstandard needs three or more for a block of 128 KiB."""
 
 
 class _OfThread(threading.local):
-    """A decompressor serves one thread; making one takes longer than it takes to unpack a page of text."""
+    """A decompressor per thread: it is not thread-safe, and creating one takes longer than unpacking a page of text."""
 
     def __init__(self) -> None:
         self.decompressor = zstandard.ZstdDecompressor()
@@ -38,12 +39,12 @@ _OWN = _OfThread()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """A text and what was worked out of it.
+    """A text with its counts and signature.
 
     Parameters
     ----------
     number : int
-        -1: it is not in the store.
+        -1: not in the store.
     digest : bytes
         SHA-256.
     counts : uint32 array, shape (n_dimensions,)
@@ -62,14 +63,13 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class DamagedText:
-    """A content whose stored text is not what its digest says.
+    """A content whose stored text does not match its digest.
 
     Parameters
     ----------
     number : int
     digests : tuple of bytes
-        The one that is stored, and that of the bytes that are stored, if they can be unpacked: one of the two is
-        damaged.
+        The stored digest, and the digest of the stored bytes if they can be unpacked: one of the two is damaged.
     reason : str
     """
 
@@ -79,12 +79,12 @@ class DamagedText:
 
 
 def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Content]:
-    """Contents by their numbers, texts included.
+    """Return contents by their numbers, including texts.
 
     Raises
     ------
     CollectionError
-        One of them is damaged, or missing.
+        A content is damaged or missing.
     """
     found, damaged = whole_contents_of(connection, numbers)
     if damaged:
@@ -93,12 +93,12 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
 
 
 def stored_text(connection: Connection, number: int) -> str:
-    """One text, whatever became of what was worked out of it.
+    """Return a text, even if its counts or signature are damaged.
 
     Raises
     ------
     CollectionError
-        It is damaged, or missing.
+        The text is damaged or missing.
     """
     is_it = contents.c.content == number
     row = connection.execute(select(contents.c.text, contents.c.digest).where(is_it)).first()
@@ -110,37 +110,65 @@ def stored_text(connection: Connection, number: int) -> str:
     return text
 
 
-def _damaged_text_of(connection: Connection, number: int, reason: str) -> CollectionError:
-    has_it = documents.c.content == number
-    names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
-    return CollectionError(f"{reason} It is the text of {', '.join(map(repr, names))}.")
-
-
-def _missing(number: int) -> CollectionError:
-    return CollectionError(f"The text of content {number} is missing from the store. {VERIFY}")
-
-
-def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
-    """Contents by their numbers, and apart from these the ones whose text is damaged.
+def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+    """Return texts by their numbers, even if their counts or signatures are damaged.
 
     Raises
     ------
     CollectionError
-        One of them is missing, or what was counted in its text is damaged.
+        A text is damaged or missing.
     """
-    found, damaged = dict[int, Content](), list[DamagedText]()
+    found = dict[int, str]()
+    columns = contents.c.content, contents.c.text, contents.c.digest
+    for some in named(numbers):
+        for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
+            text, reason = _text(row.text, row.digest)
+            if text is None:
+                raise _damaged_text_of(connection, row.content, _damaged(row.content, reason))
+            found[row.content] = text
+    if missing := [number for number in numbers if number not in found]:
+        raise _missing(missing[0])
+    return found
+
+
+def _damaged_text_of(connection: Connection, number: int, reason: str) -> CollectionError:
+    has_it = documents.c.content == number
+    names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
+    if activity := purged_contents(connection, [number]).get(number):
+        return UnknownDocumentError(f"The text of {', '.join(map(repr, names))} was purged (activity {activity}).")
+    return CollectionError(f"{reason} It is the text of {', '.join(map(repr, names))}.")
+
+
+def _missing(number: int) -> CollectionError:
+    return CollectionError(f"The text of content {number} is missing from the store. {FSCK}")
+
+
+def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
+    """Return contents by their numbers, and separately those whose text is damaged.
+
+    Raises
+    ------
+    CollectionError
+        A content is missing, or its counts or signature are damaged.
+    """
     columns = (
         contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
         contents.c.n_letters, contents.c.text,
     )  # fmt: skip
-    for some in named(numbers):
-        for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
-            text, reason = _text(row.text, row.digest)
-            if text is not None:
-                found[row.content] = _content(row, text)
-                continue
-            digests = tuple(one for one in (row.digest, digest_of(row.text)) if isinstance(one, bytes))
-            damaged.append(DamagedText(row.content, digests, _damaged(row.content, reason)))
+    queries = (select(*columns).where(contents.c.content.in_(some)) for some in named(numbers))
+    return whole_contents_in((row for query in queries for row in connection.execute(query)), numbers)
+
+
+def whole_contents_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
+    """Make contents of rows that were read; see `whole_contents_of`."""
+    found, damaged = dict[int, Content](), list[DamagedText]()
+    for row in rows:
+        text, reason = _text(row.text, row.digest)
+        if text is not None:
+            found[row.content] = _content(row, text)
+            continue
+        digests = tuple(one for one in (row.digest, digest_of(row.text)) if isinstance(one, bytes))
+        damaged.append(DamagedText(row.content, digests, _damaged(row.content, reason)))
     known = {one.number for one in damaged} | found.keys()
     missing = [number for number in numbers if number not in known]
     if missing:
@@ -150,7 +178,7 @@ def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[d
 
 def _content(row: Any, text: str) -> Content:
     if not _are_vectors(row.counts, row.n_letters, row.signature):
-        raise CollectionError(f"The letter counts or the signature of content {row.content} are damaged. {VERIFY}")
+        raise CollectionError(f"The letter counts or the signature of content {row.content} are damaged. {FSCK}")
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
     counts = np.frombuffer(row.counts, "<u4")
     return Content(
@@ -159,7 +187,7 @@ def _content(row: Any, text: str) -> Content:
 
 
 def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
-    """SQLite stores anything in any column; every letter that is counted is in one of the counts."""
+    """Check types and the sum of the counts: SQLite stores any type in any column."""
     if not isinstance(counts, bytes) or not counts or len(counts) % 4:
         return False
     if int(np.frombuffer(counts, "<u4").sum(dtype=np.uint64)) != n_letters:
@@ -168,7 +196,7 @@ def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
 
 
 def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
-    """A text that was given, counted and signed; with its number if the store has it.
+    """Count and sign a given text; the result has its number if the text is stored.
 
     Raises
     ------
@@ -179,7 +207,7 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ParameterError.of("text", "similar", "text that UTF-8 can hold", text[error.start]) from error
+        raise ParameterError.of("text", "similar", "text that can be encoded as UTF-8", text[error.start]) from error
     texts = strings([text])
     vectors, signed = counting.count(texts), counting.sign(texts)
     digest = hashlib.sha256(data).digest()
@@ -197,12 +225,12 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
 
 
 def text_of(number: int, stored: object, digest: object) -> str:
-    """A text as it came.
+    """Return a text unchanged.
 
     Raises
     ------
     CollectionError
-        The store is damaged.
+        The stored text is damaged.
     """
     text, reason = _text(stored, digest)
     if text is None:
@@ -211,25 +239,25 @@ def text_of(number: int, stored: object, digest: object) -> str:
 
 
 def _text(stored: object, digest: object) -> tuple[str | None, str]:
-    """A text; or None, and why it cannot be read."""
+    """Return a text; or None, and the reason why it cannot be read."""
     try:
         data = _unpacked(stored)
         if hashlib.sha256(data).digest() == digest:
             return data.decode("utf-8"), ""
     except (zstandard.ZstdError, TypeError, ValueError, MemoryError) as error:
         return None, str(error)
-    return None, "its SHA-256 is another"
+    return None, "its SHA-256 does not match"
 
 
 def _damaged(number: int, reason: str) -> str:
     return (
-        f"The text of content {number} is damaged in the store ({reason}). Run nearkin verify COLLECTION for all that "
-        "is. Add the document again to repair its text, or restore the database from a backup."
+        f"The text of content {number} is damaged in the store ({reason}). Run nearkin fsck COLLECTION to list all "
+        "damage. Add the document again to repair its text, or restore the database from a backup."
     )
 
 
 def digest_of(stored: object) -> bytes | None:
-    """The SHA-256 of a text as it is stored now; None if it cannot be unpacked."""
+    """Return the SHA-256 of a stored text; None if it cannot be unpacked."""
     try:
         return hashlib.sha256(_unpacked(stored)).digest()
     except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
@@ -237,9 +265,9 @@ def digest_of(stored: object) -> bytes | None:
 
 
 def _unpacked(stored: Any) -> bytes:
-    """The bytes of a text; how many there are is said in the frame itself."""
+    """Unpack the bytes of a text; the frame itself says how many there are."""
     size = zstandard.frame_content_size(stored)
     if size > _MAX_OF_A_BYTE * len(stored) + _MAX_OF_A_BYTE:
         reason = f"{counted(size, 'byte')} cannot have been packed into {len(stored):,}"
-        raise zstandard.ZstdError(reason)  # before memory is taken for them
+        raise zstandard.ZstdError(reason)  # before memory for them is allocated
     return _OWN.decompressor.decompress(stored)

@@ -1,4 +1,4 @@
-"""How the texts of a collection are counted and signed: said once, when it is made."""
+"""Methods that count, sign and index the texts of a collection; fixed when it is created."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex, Similari
 
 DEFAULT_ALPHABET: Alphabet = "universal"
 AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
-"""Texts are stored, digested and counted letter by letter as they came."""
+"""Preparation of texts: stored, digested and counted letter by letter unchanged."""
 SHINGLES = Words(5)
 NORMALISE = Normalisation()
 SIGNATURE = BitMinHash(256)
-"""See docs/decisions/0006 for why this one."""
+"""Default method of similarity indexes; docs/decisions/0006 gives the reasons."""
 _NAMED = {"similarity_index": "similarity indexes", "index": "similarity indexes"}
 
 
 @dataclass(frozen=True, slots=True)
 class TextCounting:
-    """What is worked out of every text.
+    """Methods applied to every text of a collection.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class TextCounting:
 
     @property
     def signatures(self) -> str:
-        """The fingerprint of signatures: of what is made equal, what a feature is, and the method."""
+        """Fingerprint of the signatures: normalisation, features and method."""
         return f"{NORMALISE.fingerprint};{SHINGLES.fingerprint};{SIGNATURE.fingerprint}"
 
     def facts(self) -> dict[str, str]:
-        """What the store keeps of it."""
+        """Return the facts to store."""
         return {
             "alphabet": self.letters.alphabet,
             "letters": self.letters.fingerprint,
@@ -62,14 +62,14 @@ class TextCounting:
 
     @classmethod
     def of(cls, facts: Mapping[str, str]) -> TextCounting:
-        """As a store has it.
+        """Restore the methods from the facts of a store.
 
         Raises
         ------
         FingerprintError
-            This Nearkin counts or signs in another way under the same name.
+            This Nearkin counts or signs differently under the same name.
         CollectionError
-            The store does not say how they were counted: it is damaged.
+            The facts are missing: the store is damaged.
         """
         if missing := [name for name in cls(LetterCounts()).facts() if name not in facts]:
             raise CollectionError(
@@ -83,34 +83,34 @@ class TextCounting:
             index = SimilarityIndex.parse(facts.get("index", ""))
         except ParameterError as error:
             raise FingerprintError(
-                f"The collection says {facts.get('index')!r} where its similarity index should be."
+                f"The collection is damaged: the method of its similarity indexes is {facts.get('index')!r}."
             ) from error
         counting = cls(LetterCounts(facts["alphabet"]), index)  # type: ignore[arg-type]  # it was checked
         for name, value in counting.facts().items():
             if facts.get(name) != value:
                 raise FingerprintError(
-                    f"The collection's {_NAMED.get(name, name)} were made as {facts.get(name)!r}; this Nearkin makes "
-                    f"{value!r}. Use the version of Nearkin that made it, or add its documents to a new collection."
+                    f"The {_NAMED.get(name, name)} of the collection were made as {facts.get(name)!r}; this Nearkin "
+                    f"makes {value!r}. Use the Nearkin version that made it, or add its documents to a new collection."
                 )
         return counting
 
     def count(self, texts: pa.LargeStringArray) -> LetterVectors:
-        """The letters of texts as they came."""
+        """Count the letters of unchanged texts."""
         return self.letters.count(texts)
 
     def vectors_of_counts(self, counts: U32, is_counted: Bool) -> LetterVectors:
-        """Letter counts that were stored, to be searched with or for."""
-        nothing = np.zeros(len(counts), np.int64)  # how many letters there are plays no part in a search
+        """Make letter vectors from stored counts, for searches."""
+        nothing = np.zeros(len(counts), np.int64)  # the number of letters plays no part in a search
         return LetterVectors(counts, is_counted, nothing, nothing, self.letters.fingerprint)
 
     def sign(self, texts: pa.LargeStringArray) -> BitSignatures:
-        """The signatures of texts as they came."""
+        """Make the signatures of unchanged texts."""
         return replace(SIGNATURE.sign(count_features(NORMALISE.apply(texts), SHINGLES)), fingerprint=self.signatures)
 
     def index(self, texts: pa.LargeStringArray) -> SimilarityIndexes:
-        """The similarity indexes of texts as they came."""
+        """Make the similarity indexes of unchanged texts."""
         return self.similarity_index.index(texts)
 
     def shingles(self, texts: pa.LargeStringArray) -> ShingleSets:
-        """By which the Jaccard similarity is."""
+        """Make the shingle sets from which Jaccard similarity is computed."""
         return SHINGLES.sets(NORMALISE.apply(texts))

@@ -1,11 +1,12 @@
-"""What the store has of documents, looked up."""
+"""Lookup of stored documents."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, func, literal_column, select
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal_column, select, true
 
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
@@ -18,44 +19,55 @@ _MAX_OF_A_NAME = 200
 _MAX_OF_A_HINT = 200
 _CHECKED = covered(documents)
 _N_CHECKED = len(_CHECKED)
-VERIFY = "Run nearkin verify COLLECTION, which repairs what can be repaired and names the rest."
-"""The end of a message about damage."""
+_DOC_ID, _VERSION, _REMOVED_AT = (_CHECKED.index(name) for name in ("doc_id", "version", "removed_at"))
+FSCK = "Run nearkin fsck COLLECTION, which repairs what it can and lists the rest."
+"""Last sentence of messages about damage."""
 
 
 def with_documents() -> Select[Any]:
-    """A query for what `stored_documents` makes records of, for conditions to be added to."""
+    """Return a query for `stored_documents`, to which conditions can be added."""
     columns = [
         *(documents.c[name] for name in _CHECKED), documents.c.checksum, documents.c.is_current, waves.c.name,
         contents.c.n_characters, contents.c.n_letters, contents.c.is_counted,
     ]  # fmt: skip
-    # what a document refers to may be lost: then it is told, and is not taken for a document that is not there
+    # outer joins: a document whose references are lost is reported, not omitted
     joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
     joined = joined.outerjoin(loads, documents.c.load == loads.c.load).outerjoin(waves, loads.c.wave == waves.c.wave)
     return select(*columns).select_from(joined)
 
 
 def stored_documents(rows: Iterable[Any]) -> list[StoredDocument]:
-    """Documents from the rows of `with_documents`.
+    """Make documents from the rows of `with_documents`.
 
     Raises
     ------
     CollectionError
-        A row is not what was stored, or refers to something that is not there.
+        A row was changed, or refers to a missing one.
     """
     return [_stored_document(row) for row in rows]
 
 
-def _stored_document(row: Any) -> StoredDocument:
-    values, stored, is_current = row[:_N_CHECKED], row[_N_CHECKED], row[_N_CHECKED + 1]
-    wave, n_characters, n_letters, is_counted = row[_N_CHECKED + 2 : _N_CHECKED + 6]
-    own = dict(zip(_CHECKED, values))
-    if checksum(values, own["doc_id"]) != stored:
-        raise damaged_row(own["doc_id"], own["version"])
-    if is_current and own["removed_at"] is not None:
-        raise damaged_row(own["doc_id"], own["version"])
+def refuse_changed_row(row: Any) -> None:
+    """Refuse a row of `with_documents` that was changed, or refers to a missing one.
+
+    Raises
+    ------
+    CollectionError
+    """
+    values = row[:_N_CHECKED]
+    stored, is_current, wave, n_characters = row[_N_CHECKED : _N_CHECKED + 4]
+    doc_id, version, removed_at = values[_DOC_ID], values[_VERSION], values[_REMOVED_AT]
+    if checksum(values, doc_id) != stored or (is_current and removed_at is not None):
+        raise damaged_row(doc_id, version)
     if wave is None or n_characters is None:
         what = "wave" if wave is None else "text"
-        raise CollectionError(f"The {what} of document {own['doc_id']!r} is missing from the store. {VERIFY}")
+        raise CollectionError(f"The {what} of document {doc_id!r} is missing from the store. {FSCK}")
+
+
+def _stored_document(row: Any) -> StoredDocument:
+    refuse_changed_row(row)
+    own, is_current = dict(zip(_CHECKED, row)), row[_N_CHECKED + 1]
+    wave, n_characters, n_letters, is_counted = row[_N_CHECKED + 2 : _N_CHECKED + 6]
     return StoredDocument(
         doc_id=own["doc_id"],
         version=own["version"],
@@ -71,21 +83,21 @@ def _stored_document(row: Any) -> StoredDocument:
 
 
 def damaged_row(doc_id: object, version: object) -> CollectionError:
-    """A row of a document that is not what was stored."""
-    return CollectionError(
-        f"What the store says of document {doc_id!r} (version {version}) is not what was stored. {VERIFY}"
-    )
+    """Return the error for a document's row that was changed."""
+    return CollectionError(f"The row of document {doc_id!r} (version {version}) was changed in the store. {FSCK}")
 
 
-def current_documents(connection: Connection, numbers: Sequence[int], limit: int) -> tuple[list[StoredDocument], int]:
-    """The current documents that have these contents: the first ``limit``, in the order of the contents; and how many.
+def current_documents(
+    connection: Connection, numbers: Sequence[int], limit: int, where: ColumnElement[bool] | None = None
+) -> tuple[list[StoredDocument], int]:
+    """Return the first ``limit`` current documents with these contents, in order of content, and their total number.
 
-    Documents that share a content are in the order in which they came.
+    Documents that share a content are in the order in which they were added. ``where`` is one more condition.
     """
     found: list[StoredDocument] = []
     n_found = 0
     for some in named(numbers):
-        is_wanted = documents.c.content.in_(some) & documents.c.is_current
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current & (true() if where is None else where)
         if len(found) < limit:
             places = {number: place for place, number in enumerate(some)}
             rows = connection.execute(with_documents().where(is_wanted).order_by(documents.c.row)).all()
@@ -98,14 +110,14 @@ def current_documents(connection: Connection, numbers: Sequence[int], limit: int
 
 
 def document(connection: Connection, doc_id: str, version: int | None = None) -> StoredDocument:
-    """One document; its current version, or the one that is named.
+    """Return the given version of a document, by default the current one.
 
     Raises
     ------
     UnknownDocumentError
-        There is none; the message names ids that look like it.
+        There is no such document; the message lists similar ids.
     ParameterError
-        The id is no str, or the version no int that a version can have.
+        The id is not a str, or the version is not an int in range.
     """
     check_id(doc_id)
     is_int = isinstance(version, int) and not isinstance(version, bool)
@@ -127,7 +139,7 @@ def is_current(connection: Connection, doc_id: str) -> bool:
 
 
 def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) -> None:
-    """Tell a document of which the row was changed so that it is not found from one that is not there."""
+    """Raise an error if a document is not found because its row was changed."""
     if not is_storable(doc_id):
         return
     columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
@@ -135,8 +147,8 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
     versions = connection.execute(of_id).all()
     newest = versions[0] if versions else None
     if newest is not None and version is None and newest.removed_at is None:
-        raise damaged_row(doc_id, newest.version)  # it is neither current nor removed
-    for one in versions[:1] if version is None else versions:  # what they say is told
+        raise damaged_row(doc_id, newest.version)  # neither current nor removed
+    for one in versions[:1] if version is None else versions:  # those whose values are returned
         if checksum(one[:-1], doc_id) != one.checksum:
             raise damaged_row(doc_id, one.version)
     same_key = documents.c.checksum.op(">>")(literal_column("48")) == key_bits(doc_id)
@@ -145,38 +157,43 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
         right = row | {"doc_id": doc_id}
         if row["doc_id"] == doc_id and newest is None:
             raise CollectionError(
-                f"Document {doc_id!r} is in the store, and an index of the database lacks it. {VERIFY}"
+                f"Document {doc_id!r} is in the store, but missing from an index of the database. {FSCK}"
             )
         if row["doc_id"] != doc_id and checksum(list(right.values()), doc_id) == stored:
             raise CollectionError(
-                f"The id of document {doc_id!r} (version {row['version']}) is {row['doc_id']!r} in the store, which is "
-                f"not what was stored. {VERIFY}"
+                f"The id of document {doc_id!r} (version {row['version']}) was changed in the store to "
+                f"{row['doc_id']!r}. {FSCK}"
             )
 
 
 def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
-    """Refuse to leave out a document that has one of some contents now, and that the store does not give.
+    """Refuse to omit a current document with one of these contents that the store fails to return.
 
     Raises
     ------
     CollectionError
         The newest version of a document is neither current nor removed, or its text is missing.
     """
-    newer = documents.alias("newer")
-    is_replaced = exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
-    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & ~is_replaced
-    has_no_text = documents.c.is_current & ~exists().where(contents.c.content == documents.c.content)
     for some in named(numbers):
-        query = select(documents.c.doc_id, documents.c.version, documents.c.is_current)
-        found = connection.execute(query.where(documents.c.content.in_(some), is_hidden | has_no_text).limit(1)).first()
+        found = connection.execute(_hidden().where(documents.c.content.in_(some)).limit(1)).first()
         if found is not None and found.is_current:
-            raise CollectionError(f"The text of document {found.doc_id!r} is missing from the store. {VERIFY}")
+            raise CollectionError(f"The text of document {found.doc_id!r} is missing from the store. {FSCK}")
         if found is not None:
             raise damaged_row(found.doc_id, found.version)
 
 
+@functools.cache
+def _hidden() -> Select[Any]:
+    """Return the query for hidden documents: to make it takes longer than to answer it."""
+    newer = documents.alias("newer")
+    is_replaced = exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
+    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & ~is_replaced
+    has_no_text = documents.c.is_current & ~exists().where(contents.c.content == documents.c.content)
+    return select(documents.c.doc_id, documents.c.version, documents.c.is_current).where(is_hidden | has_no_text)
+
+
 def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:
-    """Refuse to believe that no document has some contents now, if a row that says so is not what was stored.
+    """Refuse to report that no current document has these contents if a row that implies it was changed.
 
     Raises
     ------
@@ -190,27 +207,62 @@ def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:
 
 
 def check_id(doc_id: object) -> None:
-    """Refuse what is no id, before a database makes something of it."""
+    """Refuse anything but a valid id before it reaches the database."""
     if not isinstance(doc_id, str):
-        raise ParameterError.of("doc_id", "Collection", "a str; ids that came as numbers are their digits", doc_id)
+        raise ParameterError.of("doc_id", "Collection", "a str; numeric ids are stored as their digits", doc_id)
 
 
-def checked_wave(wave: object) -> str:
-    """The name of a wave, without white space around it.
+def checked_ids(doc_ids: object, owner: str) -> list[str]:
+    """Return different ids in order.
 
     Raises
     ------
     ParameterError
-        It is no str, blank, too long, or nothing that a database can store.
+        They are no list of ids.
+    """
+    if isinstance(doc_ids, str | bytes) or not isinstance(doc_ids, Iterable):
+        raise ParameterError.of("doc_ids", owner, "a list of ids", doc_ids)
+    wanted = list(doc_ids)
+    for doc_id in wanted:
+        check_id(doc_id)
+    return list(dict.fromkeys(wanted))
+
+
+def checked_wave(wave: object) -> str:
+    """Return the name of a wave without surrounding white space.
+
+    Raises
+    ------
+    ParameterError
+        It is not a str, blank, too long, or not storable.
     """
     if not isinstance(wave, str) or not wave.strip() or len(wave) > _MAX_OF_A_NAME or not is_storable(wave):
-        rule = f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank, that UTF-8 can hold"
+        rule = f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank, that can be encoded as UTF-8"
         raise ParameterError.of("wave", "Collection", rule, wave)
     return wave.strip()
 
 
+def number_of_wave(connection: Connection, wave: str) -> int:
+    """Return the number of a wave.
+
+    Raises
+    ------
+    UnknownDocumentError
+        There is no such wave; the message lists the newest ones.
+    ParameterError
+        It cannot be the name of a wave.
+    """
+    wave = checked_wave(wave)
+    number = connection.execute(select(waves.c.wave).where(waves.c.name == wave)).scalar()
+    if number is None:
+        names = connection.execute(select(waves.c.name).order_by(waves.c.wave)).scalars().all()
+        newest = ", ".join(map(repr, names[-5:])) or "none"
+        raise UnknownDocumentError(f"There is no wave {wave!r}. The newest waves are: {newest}.")
+    return int(number)
+
+
 def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
-    """Why a document is not there, and what may have been meant."""
+    """Return a message that says why a document is missing, with a hint at similar ids."""
     if not is_storable(doc_id):
         return f"There is no document {doc_id!r}."
     stored = connection.execute(
@@ -221,9 +273,16 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
     if stored and version is not None:
         return f"The document {doc_id!r} has no version {version}; it has {', '.join(str(row[0]) for row in stored)}."
     if stored:
-        return f"The document {doc_id!r} was removed at {stored[-1][1]}. Its versions are kept: {len(stored)}."
+        is_erased = (documents.c.doc_id == doc_id) & (contents.c.text == b"")  # no compressed text is empty
+        query = select(func.count()).select_from(documents.join(contents)).where(is_erased)
+        n_erased = connection.execute(query).scalar_one()
+        kept = f"{len(stored) - n_erased}" + (f"; erased: {n_erased}" if n_erased else "")
+        return (
+            f"The document {doc_id!r} was removed at {stored[-1][1]}. Its versions are kept: {kept}; nearkin history "
+            "lists them."
+        )
     if len(doc_id) > _MAX_OF_A_HINT:
-        return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}…, an id of {counted(len(doc_id), 'character')}."
+        return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')})."
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()

@@ -1,4 +1,4 @@
-"""A collection of an older schema gets the profiles of its texts; it says how they were made when all are there."""
+"""Profiles for the texts of a collection with an older schema; when all exist, a fact names their method."""
 
 from __future__ import annotations
 
@@ -25,25 +25,28 @@ _FACTS = ("index", "similarity_index")
 
 
 def fill(store: Store, index: SimilarityIndex, progress: Progress) -> None:
-    """Work out the profile of every text, in one transaction, unless it is done; ``store.facts`` say so afterwards.
+    """Make the profile of every text in one transaction, unless done before, and update ``store.facts``.
 
     Parameters
     ----------
     store : Store
     index : SimilarityIndex
-        How similarity indexes are made, if this call makes them.
+        Method of the similarity indexes, if this call makes them.
     progress : Progress
 
     Raises
     ------
     CollectionBusyError
-        Another process is writing; it may be doing the same.
+        Another process is writing; it may be making the profiles too.
     """
-    if "index" in store.facts or store.facts.get("alphabet") not in ("latin", "universal"):  # told by `TextCounting.of`
+    if "index" in store.facts or store.facts.get("alphabet") not in (
+        "latin",
+        "universal",
+    ):  # `TextCounting.of` reports it
         return
     counting = TextCounting(LetterCounts(store.facts["alphabet"]), index)  # type: ignore[arg-type]  # it was checked
     with store.writing() as connection:
-        if store.fact(connection, "index") is None:  # else another process was faster
+        if store.fact(connection, "index") is None:  # otherwise another process was faster
             _fill(connection, counting, progress)
             facts = {name: counting.facts()[name] for name in _FACTS}
             store.say(connection, facts)
@@ -68,7 +71,7 @@ def _fill(connection: Connection, counting: TextCounting, progress: Progress) ->
 
 
 def profiles_of_stored(rows: Sequence[Any], counting: TextCounting) -> list[Profile]:
-    """The profiles of rows of ``contents``; what is damaged has none of what would be made of it."""
+    """Return the profiles of rows of ``contents``; parts that depend on damaged data are None."""
     n_dimensions = counting.letters.n_dimensions
     is_whole = [isinstance(row.counts, bytes) and len(row.counts) == 4 * n_dimensions for row in rows]
     nothing = bytes(4 * n_dimensions)
@@ -85,5 +88,5 @@ def _texts(rows: Sequence[Any]) -> Iterator[str | None]:
     for row in rows:
         try:
             yield text_of(row.content, row.text, row.digest)
-        except CollectionError:  # verify tells which
+        except CollectionError:  # nearkin fsck reports it
             yield None

@@ -1,4 +1,4 @@
-"""A grouping as the store has it, read and written."""
+"""A stored grouping, read and written."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import wrapped
+from nearkin.store.facts import read_facts, say
 from nearkin.store.schema import documents, groupings, groups, members
 from nearkin.store.sealing import grouping_checksum, of_grouping
 from nearkin.store.seals import Seal, Seals, read_seals, write_seals
@@ -23,20 +24,20 @@ _AT_A_TIME = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupState:
-    """What is known of the groups at one tolerance.
+    """Stored groups at one tolerance.
 
     Parameters
     ----------
     tolerance : str
     number : int or None
-        Of the grouping; None if there is none at this tolerance yet.
+        Number of the grouping; None if there is none at this tolerance yet.
     seen_row : int
-        Documents from this row on are new to it.
+        Documents with this row and above are not grouped yet.
     next_group : int
     member_contents, member_groups : int64 arrays, shape (n_members,)
-        In the order of contents.
+        In ascending order of contents.
     principals : dict of int to int
-        The row of each group's principal.
+        Row of each group's principal.
     """
 
     tolerance: str
@@ -49,12 +50,12 @@ class GroupState:
 
     @classmethod
     def read(cls, connection: Connection, tolerance: str) -> GroupState:
-        """The grouping at a tolerance, or one that has yet to see everything.
+        """Read the grouping at a tolerance, or return an empty one.
 
         Raises
         ------
         CollectionError
-            It is not what was stored.
+            The grouping was changed.
         """
         found = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
         if found is None:
@@ -86,7 +87,7 @@ class GroupState:
         )
 
     def is_same_as(self, other: GroupState) -> bool:
-        """Whether nothing was written between reading the one and the other."""
+        """Whether nothing was written between the two reads."""
         numbers = [(one.number, one.seen_row, one.next_group, one.principals) for one in (self, other)]
         return numbers[0] == numbers[1] and all(
             np.array_equal(mine, theirs)
@@ -97,7 +98,7 @@ class GroupState:
         )
 
     def live_contents(self, connection: Connection, n_contents: int) -> tuple[Bool, I64]:
-        """Which contents some current document has, and how many documents have each, shape (n_contents,)."""
+        """Return which contents a current document has, and the number of documents of each, shape (n_contents,)."""
         n_copies = np.zeros(n_contents, np.int64)
         for start in range(0, n_contents, _AT_A_TIME):
             is_in = (documents.c.content >= start) & (documents.c.content < start + _AT_A_TIME)
@@ -107,13 +108,13 @@ class GroupState:
         return n_copies > 0, n_copies
 
     def new_contents(self, connection: Connection) -> I64:
-        """The contents of current documents that came since."""
+        """Return the contents of current documents that are not grouped yet."""
         is_new = (documents.c.row >= self.seen_row) & documents.c.is_current
         return np.array(connection.execute(select(documents.c.content).where(is_new)).scalars().all(), np.int64)
 
 
 def n_rows(connection: Connection) -> int:
-    """Documents that were ever stored."""
+    """Return one more than the highest row of all documents ever stored."""
     return int(connection.execute(select(func.coalesce(func.max(documents.c.row) + 1, 0))).scalar_one())
 
 
@@ -127,7 +128,7 @@ def write(
     numbers: I64,
     principals: dict[int, int],
 ) -> None:
-    """Replace what was stored of a grouping, in the transaction of the connection."""
+    """Replace a stored grouping, inside the connection's transaction."""
     seals, number = Seals(), state.number
     if number is None:
         number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
@@ -148,8 +149,25 @@ def write(
         insert_rows(connection, members, [[number] * len(columns[0]), *columns])
 
 
+def n_not_compared(connection: Connection, state: GroupState) -> int:
+    """Return the number of pairs that earlier updates of a grouping left uncompared."""
+    name = _not_compared(state)
+    return 0 if state.number is None else int(read_facts(connection, "The collection", [name]).get(name, "0"))
+
+
+def store_not_compared(connection: Connection, state: GroupState, n_pairs: int) -> None:
+    """Store the number of pairs left uncompared so far, in the transaction that stores the groups."""
+    name = _not_compared(state)
+    if read_facts(connection, "The collection", [name]).get(name, "0") != str(n_pairs):
+        say(connection, {name: str(n_pairs)})
+
+
+def _not_compared(state: GroupState) -> str:
+    return f"pairs not compared at {state.tolerance}"
+
+
 def make_principal(connection: Connection, number: int, group: int, row: int) -> None:
-    """Let a document stand for a group of a grouping, in the transaction of the connection."""
+    """Make a document the principal of a group, inside the connection's transaction."""
     is_it = (groups.c.grouping == number) & (groups.c.group_number == group)
     connection.execute(update(groups).where(is_it).values(principal=row))
     found = connection.execute(select(groupings).where(groupings.c.grouping == number)).one()
@@ -161,8 +179,8 @@ def make_principal(connection: Connection, number: int, group: int, row: int) ->
 
 
 def faults(connection: Connection) -> list[str]:
-    """What is wrong with the groupings, their groups and members."""
-    told = [f"the groups at {one} are not what was stored" for one in damaged_groupings(connection)]
+    """Return the damage of the groupings, their groups and members."""
+    told = [f"the groups at {one} were changed" for one in damaged_groupings(connection)]
     known = select(groupings.c.grouping)
     for table in (groups, members):
         n_rows = connection.execute(select(func.count()).where(table.c.grouping.not_in(known))).scalar_one()
@@ -170,12 +188,12 @@ def faults(connection: Connection) -> list[str]:
             told.append(f"{table.name}: {counted(n_rows, 'row')} of no grouping")
     seal = read_seals(connection, [groupings.name]).get(groupings.name, Seal(0, 0, False))
     if not told and seal != _seal_of_groupings(connection):
-        told.append("groupings: not the rows that were stored")
+        told.append("groupings: rows differ from those stored")
     return told
 
 
 def repair(connection: Connection) -> None:
-    """Delete the groupings that are not what was stored, in a transaction that writes: they can be made again."""
+    """Delete changed groupings, in a write transaction; they can be computed again."""
     for found in connection.execute(select(groupings)).all():
         if _as_stored(connection, found) is None:
             _forget(connection, found.grouping)
@@ -191,24 +209,24 @@ def _seal_of_groupings(connection: Connection) -> Seal:
 
 
 def damaged_groupings(connection: Connection) -> list[str]:
-    """The tolerances of the groupings that are not what was stored."""
+    """Return the tolerances of the groupings that were changed."""
     rows = connection.execute(select(groupings)).all()
     return [str(one.tolerance) for one in rows if _as_stored(connection, one) is None]
 
 
 def _as_stored(connection: Connection, found: Any) -> tuple[I64, I64, I64, I64] | None:
-    """The groups and the members of a row of ``groupings``; None if something of it all is not what was stored."""
+    """Return the groups and members of a row of ``groupings``; None if any of them was changed."""
     try:
         columns = of_grouping(connection, found.grouping)
         return columns if grouping_checksum(found[:-1], *columns) == found.checksum else None
-    except (TypeError, ValueError, OverflowError):  # SQLite stores anything in any column
+    except (TypeError, ValueError, OverflowError):  # SQLite stores any type in any column
         return None
 
 
 def _damaged(tolerances: Sequence[str]) -> CollectionError:
     return CollectionError(
-        f"The groups at {' and '.join(tolerances)} are not what was stored. Restore the database from a backup; or run "
-        "nearkin verify COLLECTION, which deletes them, and nearkin groups, which makes new ones with new numbers."
+        f"The groups at {' and '.join(tolerances)} were changed in the store. Restore the database from a backup; or "
+        "run nearkin fsck COLLECTION, which deletes them, then nearkin groups, which makes groups with new numbers."
     )
 
 

@@ -1,40 +1,37 @@
-"""Groups whose numbers stay: what a wave changes in them is worked out, stored, and told.
+"""Groups with permanent numbers: updated for a wave, stored, and reported with their changes.
 
-A group is what a chain of matches connects: two texts match when either finds the other within gamma. Every member is
-told with its distance from the group's principal, so that what hangs together by a chain alone is seen.
+Groups are the connected components of matches (`nearkin.collection.matching`). Every member is reported with its
+similarity to the group's principal, which shows members that are linked only through a chain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.counting import TextCounting
+from nearkin.collection.constraints import Similarity
+from nearkin.collection.decisions.for_groups import GroupDecisions
+from nearkin.collection.forest import Forest
 from nearkin.collection.group_state import GroupState
-from nearkin.collection.pairs import are_counted, pairs_within
-from nearkin.collection.segment_files import Segment
-from nearkin.kernels.grouping import components
+from nearkin.collection.matching import Matching
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 
 NO_GROUP = -1
-_MAX_WAITING = 1 << 20
-"""Pairs, that are kept until they are put together with those before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Which contents belong together.
+    """Contents and their groups.
 
     Parameters
     ----------
     contents : int64 array, shape (n_members,)
         Sorted.
     groups : int64 array, shape (n_members,)
-        The number of each one's group.
+        Number of each one's group.
     """
 
     contents: I64
@@ -44,7 +41,7 @@ class Membership:
         return len(self.contents)
 
     def group_of(self, contents: I64) -> I64:
-        """Of each of some contents; NO_GROUP for those that are in none.
+        """Return the group of each content; NO_GROUP for those in no group.
 
         Examples
         --------
@@ -57,100 +54,86 @@ class Membership:
         return np.where(self.contents[places] == contents, self.groups[places], NO_GROUP)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regrouped:
+    """Groups that are up to date.
+
+    Parameters
+    ----------
+    membership : Membership
+    next_group : int
+        The next free number.
+    n_uncounted : int
+        Number of current documents with too few letters or words to be compared.
+    n_not_compared : int
+        Number of pairs of texts that may match and were not compared; see `nearkin.collection.matching`.
+    """
+
+    membership: Membership
+    next_group: int
+    n_uncounted: int
+    n_not_compared: int
+
+
 def regroup(
     connection: Connection,
-    counting: TextCounting,
-    segments: Sequence[Segment],
     state: GroupState,
-    gamma: float,
+    matching: Matching,
+    similarity: Similarity,
     *,
     threads: int,
     progress: Progress,
-) -> tuple[Membership, int, int]:
-    """The groups as they are now, from those there were; the next number for a group; how many cannot be compared.
-
-    Only texts that came since, and the groups that lost a text, are compared again; the rest is as it was.
+) -> Regrouped:
+    """Update groups. Only new texts, and groups that lost a text or a decision, are compared again.
 
     Parameters
     ----------
     connection : Connection
-        Of the snapshot that the segments belong to.
-    counting : TextCounting
-    segments : sequence of Segment
+        Connection of the snapshot that the matching belongs to.
     state : GroupState
-        Of the grouping, and of the documents.
-    gamma : float
-        Below 1.
+        State of the grouping and of the documents.
+    matching : Matching
+    similarity : callable
+        Decides to which part of a divided group a text belongs; see `nearkin.collection.constraints`.
     threads : int
     progress : Progress
-
-    Returns
-    -------
-    tuple of Membership, int, int
-        The last one counts current documents with too few letters.
     """
     before = Membership(state.member_contents, state.member_groups)
-    is_counted = are_counted(segments)
-    is_live, n_copies = state.live_contents(connection, len(is_counted))
-    broken = np.unique(before.groups[~is_live[before.contents]])
+    decided = GroupDecisions.read(connection, state)
+    n_contents = len(matching.is_comparable)
+    is_live, n_copies = state.live_contents(connection, n_contents)
+    broken = np.union1d(before.groups[~is_live[before.contents]], before.group_of(decided.undone))
     is_kept = ~np.isin(before.groups, broken) if len(broken) else np.ones(len(before), np.bool_)
     orphans = before.contents[~is_kept]
-    asked = np.unique(np.concatenate([state.new_contents(connection), orphans[is_live[orphans]]]))
-    forest = _Forest(len(is_counted))
+    again = np.concatenate([orphans, decided.undone])
+    asked = np.unique(np.concatenate([state.new_contents(connection), again[is_live[again]]]))
+    forest = Forest(n_contents)
     forest.connect(*_chained(before.contents[is_kept], before.groups[is_kept]))
-    for found in pairs_within(counting, segments, asked, is_live, gamma, threads=threads, progress=progress):
-        forest.connect(found.left, found.right)
-    copies = np.flatnonzero((n_copies > 1) & is_counted)
+    n_not_compared = matching.link(forest, asked, is_live, threads=threads, progress=progress)
+    copies = np.flatnonzero((n_copies > 1) & matching.is_comparable)
     forest.connect(copies, copies)
-    nodes, component = forest.components()
+    nodes, component = decided.kept(*forest.components(), n_copies, similarity, before.group_of)
     numbers, following = _numbered(nodes, component, before, state.next_group)
-    return Membership(nodes, numbers), following, int(n_copies[~is_counted].sum())
+    return Regrouped(
+        membership=Membership(nodes, numbers),
+        next_group=following,
+        n_uncounted=int(n_copies[~matching.is_comparable].sum()),
+        n_not_compared=n_not_compared,
+    )
 
 
 def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
-    """Pairs that hold together what was together: each member with the one before it in its group."""
+    """Return pairs that keep earlier groups connected: each member with the one before it in its group."""
     order = np.lexsort((contents, groups))
     contents, groups = contents[order], groups[order]
     is_same = groups[1:] == groups[:-1]
     return contents[:-1][is_same], contents[1:][is_same]
 
 
-class _Forest:
-    """What hangs together, from pairs that are forgotten: at most one pair is kept for each content."""
-
-    def __init__(self, n_contents: int) -> None:
-        self._least = np.arange(n_contents, dtype=np.uint32)  # of what each content is known to hang together with
-        self._is_in = np.zeros(n_contents, np.bool_)
-        self._waiting: list[tuple[I64, I64]] = []
-        self._n_waiting = 0
-
-    def connect(self, left: I64, right: I64) -> None:
-        """Take some pairs; a content with itself is a component of its own, if it is in no other."""
-        self._is_in[left] = self._is_in[right] = True
-        is_news = self._least[left] != self._least[right]
-        self._waiting.append((left[is_news], right[is_news]))
-        self._n_waiting += int(is_news.sum())
-        if self._n_waiting > max(_MAX_WAITING, len(self._least)):
-            self._unite()
-
-    def components(self) -> tuple[I64, I64]:
-        """The contents that occur in pairs, sorted, and the number of each one's component."""
-        self._unite()
-        nodes = np.flatnonzero(self._is_in)
-        return nodes, np.searchsorted(nodes, self._least[nodes])
-
-    def _unite(self) -> None:
-        known = np.flatnonzero(self._least != np.arange(len(self._least), dtype=np.uint32))
-        self._waiting.append((self._least[known].astype(np.int64), known))
-        left, right = (np.concatenate(column).astype(np.uint32) for column in zip(*self._waiting))
-        self._waiting, self._n_waiting = [], 0
-        self._least = components(left, right, len(self._least), work_bytes=len(left))
-
-
 def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -> tuple[I64, int]:
-    """The number of each node's group: the old one of most of its members; a new one where there is none left.
+    """Return the group number of each node: that of most of its component's members, or a new one.
 
-    An old number goes to the component that has most of its members; of equals to the one with the lowest content.
+    An old number goes to the component with most of its members; in a tie, to that with the lowest content.
     """
     was = before.group_of(nodes)
     is_old = was != NO_GROUP

@@ -1,26 +1,29 @@
-"""The groups of a collection at one tolerance, and what changed in them since they were asked for last."""
+"""Groups of a collection at one tolerance, and their changes since the last call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection import group_state
+from nearkin.collection import group_history, group_state
+from nearkin.collection.decisions.activity import next_number
+from nearkin.collection.decisions.deciding import record_principal
+from nearkin.collection.decisions.for_groups import say_grouped, similarity_by
+from nearkin.collection.decisions.principals import chosen_principals, places_of_chosen
 from nearkin.collection.documents import check_id, document
 from nearkin.collection.group_state import GroupState
-from nearkin.collection.grouping import NO_GROUP, Membership, regroup
+from nearkin.collection.grouping import NO_GROUP, Membership, Regrouped, regroup
+from nearkin.collection.matching import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.pairs import counts_of
-from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, ParameterError
-from nearkin.records import F64, I64, Bool
-from nearkin.stages.search.ranges.directions import squared_lengths
+from nearkin.records import I64, Bool
+from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
 
@@ -33,30 +36,31 @@ MEMBERS_SCHEMA = pa.schema(
         pa.field("n_characters", pa.int64(), nullable=False),
         pa.field("is_principal", pa.bool_(), nullable=False),
         pa.field("is_proposed_principal", pa.bool_(), nullable=False),
-        pa.field("relative_distance", pa.float64()),  # from the principal, as a part of its length; null: not counted
-        pa.field("is_within_gamma", pa.bool_(), nullable=False),  # of the principal; else by a chain of others
-        pa.field("is_new", pa.bool_(), nullable=False),  # since the groups were asked for last
+        pa.field("jaccard", pa.float64(), nullable=False),  # of the word 5-grams, with the principal
+        pa.field("relative_distance", pa.float64(), nullable=False),  # of the letter counts
+        pa.field("is_match", pa.bool_(), nullable=False),  # of the principal; otherwise linked through others
+        pa.field("is_new", pa.bool_(), nullable=False),  # since the last call
     ]
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Documents that hang together.
+    """Documents linked by matches.
 
     Parameters
     ----------
     number : int
-        Stays, whatever is added; it is never given to another group.
+        Permanent number; never given to another group.
     principal : str
-        The document that stands for the group. It stays, in whichever version, as long as it is in the group.
+        Document that represents the group. It stays principal, in any version, as long as it is in the group.
     proposed_principal : str or None
-        The longest document, or the earliest of the longest, if that is not the principal. It is never imposed.
+        Longest document, or the earliest of the longest, if it is not the principal. It is only a suggestion.
     n_documents : int
     n_texts : int
-        Distinct ones.
+        Number of distinct texts.
     n_chained : int
-        Documents that are not within gamma of the principal, but of others that are.
+        Number of documents that do not match the principal, only linked to it through others.
     """
 
     number: int
@@ -69,28 +73,34 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChange:
-    """What happened to a group since it was asked for last.
+    """Changes of a group since the last call.
 
     Parameters
     ----------
     number : int
     is_new : bool
     new_documents : tuple of str
+    new_versions : tuple of str
+        Members with another text than at the last call.
+    left_documents : tuple of str
+        Documents that are in no group any more: by a decision, or because removed texts linked them.
     merged : tuple of int
-        Groups that are now in this one; their numbers are gone.
+        Groups that are now part of this one; their numbers are gone.
     split_from : tuple of int
-        Groups, still there, that members of this one were in.
+        Groups, still existing, to which members of this one belonged.
     n_lost : int
-        Texts that are in it no longer: gone, or alone without those that are.
+        Number of texts that no document has any more, apart from those that `new_versions` replaced.
     is_dissolved : bool
         Fewer than two documents are left.
     principal_was : str or None
-        The principal that is in it no longer, if so. Its newer version takes its place without a word.
+        Former principal if it left the group. A newer version of it replaces it without being listed here.
     """
 
     number: int
     is_new: bool
     new_documents: tuple[str, ...]
+    new_versions: tuple[str, ...]
+    left_documents: tuple[str, ...]
     merged: tuple[int, ...]
     split_from: tuple[int, ...]
     n_lost: int
@@ -108,15 +118,18 @@ class CollectionGroups:
     groups : tuple of Group
         The largest first.
     changes : tuple of GroupChange
-        By the number of the group; none the first time.
+        By number of the group; empty the first time.
     is_first : bool
-        There were no groups at this tolerance before.
+        Whether there were no groups at this tolerance before.
     new_waves : tuple of str
-        In which documents came since.
+        Waves that added documents since the last call.
     n_uncounted : int
-        Current documents with too few letters to be compared: they are in no group.
+        Number of current documents with too few letters or words to compare; they are in no group.
+    n_not_compared : int
+        Number of pairs of texts with near signatures that were not compared by words, in this and all earlier calls,
+        as nearer pairs of the same groups did not match. Later calls may have put some of them into one group.
     members : Table
-        Of `MEMBERS_SCHEMA`: the principal of each group first, the others the nearest first.
+        Table with `MEMBERS_SCHEMA`: the principal of each group first, then the others, the most similar first.
     """
 
     tolerance: Tolerance
@@ -125,25 +138,41 @@ class CollectionGroups:
     is_first: bool
     new_waves: tuple[str, ...]
     n_uncounted: int
+    n_not_compared: int
     members: pa.Table
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON: without the members."""
+        """Return the fields as JSON types, without the members."""
         return {
-            "gamma": self.tolerance.value,
+            "method": self.tolerance.method,
+            self.tolerance.parameter: self.tolerance.value,
             "is_first": self.is_first,
             "new_waves": list(self.new_waves),
             "n_groups": len(self.groups),
             "n_documents": len(self.members),
             "n_uncounted": self.n_uncounted,
+            "n_not_compared": self.n_not_compared,
             "groups": [asdict(one) for one in self.groups],
             "changes": [asdict(one) for one in self.changes],
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Updated:
+    """Groups with what is stored of them, up to a row of documents and a number of the log."""
+
+    grouping: CollectionGroups
+    state: GroupState
+    regrouped: Regrouped
+    principals: dict[int, int]
+    rows: I64  # shape (n_documents, 2): row and group of each document
+    seen_row: int
+    last_activity: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _MemberRows:
-    """The current documents of all groups, as columns: sorted by group, then by row."""
+    """Current documents of all groups, as columns sorted by group, then by row."""
 
     row: I64
     group: I64
@@ -154,37 +183,59 @@ class _MemberRows:
     wave: list[str]
 
 
-def group(collection: OpenedCollection, gamma: float | None, *, threads: int) -> CollectionGroups:
-    """Bring the groups at a tolerance up to date, store them, and tell what changed; see `Collection.groups`."""
-    tolerance = Tolerance.of("range", gamma=gamma)
+def group(collection: OpenedCollection, tolerance: Tolerance, *, threads: int) -> CollectionGroups:
+    """Update the groups at a tolerance, store them unless opened read-only, and return the changes.
 
-    def ask(seen: Snapshot) -> tuple[CollectionGroups, GroupState, Membership, int, dict[int, int], int]:
+    See `Collection.groups`.
+    """
+    check_threads("groups", threads)
+
+    def ask(seen: Snapshot) -> _Updated:
         state = GroupState.read(seen.connection, str(tolerance))
-        membership, following, n_uncounted = regroup(
-            seen.connection, collection.counting, seen.segments, state, tolerance.value,
+        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
+        regrouped = regroup(
+            seen.connection, state, matching, similarity_by(measures, tolerance),
             threads=threads, progress=collection.progress,
         )  # fmt: skip
-        rows = _rows_of(seen.connection, membership)
-        grouping, principals = _told(seen, collection, tolerance, state, membership, rows, n_uncounted)
-        return grouping, state, membership, following, principals, group_state.n_rows(seen.connection)
+        n_before = group_state.n_not_compared(seen.connection, state)
+        regrouped = replace(regrouped, n_not_compared=n_before + regrouped.n_not_compared)
+        rows = _rows_of(seen.connection, regrouped.membership)
+        grouping, principals = _told(seen, tolerance, state, regrouped, rows, matching, measures)
+        return _Updated(
+            grouping=grouping,
+            state=state,
+            regrouped=regrouped,
+            principals=principals,
+            rows=np.stack([rows.row, rows.group], axis=1),
+            seen_row=group_state.n_rows(seen.connection),
+            last_activity=next_number(seen.connection) - 1,
+        )
 
-    grouping, state, membership, following, principals, seen_row = collection.answered(ask)
+    found = collection.answered(ask)
+    if collection.store.access.is_read_only:
+        return found.grouping
+    state, membership = found.state, found.regrouped.membership
     with collection.store.writing() as connection:
         if not state.is_same_as(GroupState.read(connection, state.tolerance)):
             raise CollectionBusyError(
-                f"Another process has grouped {collection.place} or made a principal meanwhile. Ask again."
+                f"Another process has grouped {collection.place} or made a principal meanwhile. Try again."
             )
         group_state.write(
-            connection, state, seen_row=seen_row, next_group=following,
-            contents=membership.contents, numbers=membership.groups, principals=principals,
+            connection, state, seen_row=found.seen_row, next_group=found.regrouped.next_group,
+            contents=membership.contents, numbers=membership.groups, principals=found.principals,
         )  # fmt: skip
-    return grouping
+        group_history.record(
+            connection, state.tolerance, found.rows, np.array(list(found.principals.items()), np.int64).reshape(-1, 2),
+            seen_row=found.seen_row, is_first=state.number is None,
+        )  # fmt: skip
+        group_state.store_not_compared(connection, state, found.regrouped.n_not_compared)
+        say_grouped(connection, state.tolerance, found.last_activity)
+    return found.grouping
 
 
-def make_principal(collection: OpenedCollection, doc_id: str, gamma: float | None) -> int:
-    """Let a document stand for its group; the number of the group."""
+def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Tolerance) -> int:
+    """Make a document the principal of its group, and return the group's number."""
     check_id(doc_id)
-    tolerance = Tolerance.of("range", gamma=gamma)
     with collection.store.writing() as connection:
         content = document(connection, doc_id).content
         row = connection.execute(
@@ -196,8 +247,9 @@ def make_principal(collection: OpenedCollection, doc_id: str, gamma: float | Non
             .where((groupings.c.tolerance == str(tolerance)) & (members.c.content == content))
         ).first()
         if found is None:
-            raise ParameterError(f"{doc_id!r} is in no group at {tolerance}. Bring the groups up to date first.")
-        GroupState.read(connection, str(tolerance))  # a new checksum would hide what is damaged
+            raise ParameterError(f"{doc_id!r} is in no group at {tolerance}. Update the groups first: nearkin groups")
+        GroupState.read(connection, str(tolerance))  # refuses damage, which a new checksum would hide
+        record_principal(connection, doc_id)
         group_state.make_principal(connection, found.grouping, found.group_number, row)
     return int(found.group_number)
 
@@ -229,21 +281,23 @@ def _rows_of(connection: Connection, membership: Membership) -> _MemberRows:
 
 def _told(
     seen: Snapshot,
-    collection: OpenedCollection,
     tolerance: Tolerance,
     state: GroupState,
-    membership: Membership,
+    regrouped: Regrouped,
     rows: _MemberRows,
-    n_uncounted: int,
+    matching: Matching,
+    measures: PairMeasures,
 ) -> tuple[CollectionGroups, dict[int, int]]:
-    """The groups with their principals, and what changed."""
+    """Return the groups with their principals, and the changes."""
     numbers, starts = np.unique(rows.group, return_index=True)
     ends = np.append(starts[1:], len(rows.group))
     proposed = _longest(rows, starts, ends)
     names = _ids_of_missing(seen.connection, state, rows)
     places = _principals(rows, numbers, starts, ends, state, names, proposed)
-    n_dimensions = collection.counting.letters.n_dimensions
-    relative, is_within = _distances(seen.segments, rows, starts, ends, places, tolerance.value, n_dimensions)
+    chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
+    places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
+    found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
+    is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row
     told = tuple(
         Group(
@@ -252,14 +306,15 @@ def _told(
             proposed_principal=rows.doc_id[best] if best != place else None,
             n_documents=int(end - start),
             n_texts=len(np.unique(rows.content[start:end])),
-            n_chained=int((~is_within[start:end]).sum()),
+            n_chained=int((~is_match[start:end]).sum()),
         )
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
     is_first = state.number is None
-    changes = () if is_first else _changes(state, membership, rows, is_new, _gone(names, rows))
+    gone = _gone(names, rows)
+    changes = () if is_first else _changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
-    table = _members(rows, places, proposed, relative, is_within, is_new & (not is_first))
+    table = _members(rows, places, proposed, found, is_match, is_new & (not is_first))
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
     principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
     return CollectionGroups(
@@ -268,58 +323,45 @@ def _told(
         changes=changes,
         is_first=is_first,
         new_waves=new_waves,
-        n_uncounted=n_uncounted,
+        n_uncounted=regrouped.n_uncounted,
+        n_not_compared=regrouped.n_not_compared,
         members=table,
     ), principals
 
 
 def _longest(rows: _MemberRows, starts: I64, ends: I64) -> I64:
-    """The place of the longest document of each group; of equals the one that came first."""
+    """Position of the longest document of each group; in a tie, the one stored first."""
     return np.array([a + int(rows.n_characters[a:b].argmax()) for a, b in zip(starts, ends)], np.int64)
 
 
 def _principals(
     rows: _MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
 ) -> I64:
-    """The place of the document that stands for each group: the one that did before, if it is in the group still."""
+    """Position of each group's principal: the previous one if it is still in the group."""
     places = proposed.copy()
     for i, (number, start, end) in enumerate(zip(numbers.tolist(), starts.tolist(), ends.tolist())):
-        if number in names:  # another version of it may be there
+        if number in names:  # another version of it may be in the group
             places[i] = next((at for at in range(start, end) if rows.doc_id[at] == names[number]), places[i])
         elif number in state.principals:
             places[i] = start + int(np.searchsorted(rows.row[start:end], state.principals[number]))
     return places
 
 
-def _distances(
-    segments: Sequence[Segment], rows: _MemberRows, starts: I64, ends: I64, places: I64, gamma: float, n_dimensions: int
-) -> tuple[F64, Bool]:
-    """Of each document, from its principal, as a part of the principal's length; and whether that is within gamma."""
-    principal = rows.content[np.repeat(places, ends - starts)]
-    relative = np.full(len(rows.row), np.nan)
-    for start in range(0, len(relative), 1 << 14):
-        part = slice(start, start + (1 << 14))
-        own = counts_of(segments, principal[part], n_dimensions)
-        gaps = counts_of(segments, rows.content[part], n_dimensions).astype(np.int64) - own
-        lengths = squared_lengths(own)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            relative[part] = np.sqrt(np.einsum("ij,ij->i", gaps, gaps) / lengths)
-    relative[np.isnan(relative)] = 0.0  # equal texts without any letter
-    return relative, relative <= gamma
-
-
-def _members(rows: _MemberRows, places: I64, proposed: I64, relative: F64, is_within: Bool, is_new: Bool) -> pa.Table:
+def _members(
+    rows: _MemberRows, places: I64, proposed: I64, found: Similarities, is_match: Bool, is_new: Bool
+) -> pa.Table:
     is_principal = np.zeros(len(rows.row), np.bool_)
     is_principal[places] = True
     is_proposed = np.zeros(len(rows.row), np.bool_)
     is_proposed[proposed] = True
-    order = np.lexsort((rows.row, relative, ~is_principal, rows.group))
+    order = np.lexsort((rows.row, found.relative_distance, -found.jaccard, ~is_principal, rows.group))
     listed = order.tolist()
     columns = [
         rows.group[order], pa.array([rows.doc_id[i] for i in listed], pa.large_string()),
         np.array([rows.version[i] for i in listed], np.int32),
         pa.array([rows.wave[i] for i in listed], pa.large_string()), rows.n_characters[order],
-        is_principal[order], (is_proposed & ~is_principal)[order], relative[order], is_within[order], is_new[order],
+        is_principal[order], (is_proposed & ~is_principal)[order],
+        found.jaccard[order], found.relative_distance[order], is_match[order], is_new[order],
     ]  # fmt: skip
     return pa.Table.from_arrays([pa.array(column) for column in columns], schema=MEMBERS_SCHEMA)
 
@@ -331,9 +373,14 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
 
 
 def _changes(
-    state: GroupState, membership: Membership, rows: _MemberRows, is_new: Bool, gone: Mapping[int, str]
+    connection: Connection,
+    state: GroupState,
+    membership: Membership,
+    rows: _MemberRows,
+    is_new: Bool,
+    gone: Mapping[int, str],
 ) -> tuple[GroupChange, ...]:
-    """By comparing what each content's group was with what it is."""
+    """Compare the former and the present group of each content."""
     before = Membership(state.member_contents, state.member_groups)
     now_of_old = membership.group_of(before.contents)
     was_of_now = before.group_of(membership.contents)
@@ -342,12 +389,11 @@ def _changes(
     merged, split = dict[int, set[int]](), dict[int, set[int]]()
     for number, was in zip(membership.groups[moved].tolist(), was_of_now[moved].tolist()):
         (split if was in present else merged).setdefault(number, set()).add(was)
-    newcomers = dict[int, list[str]]()
-    for i in np.flatnonzero(is_new).tolist():
-        newcomers.setdefault(int(rows.group[i]), []).append(rows.doc_id[i])
-    lost, n_lost = np.unique(before.groups[now_of_old == NO_GROUP], return_counts=True)
-    losses = dict(zip(lost.tolist(), n_lost.tolist()))
-    changed = newcomers.keys() | merged.keys() | split.keys() | losses.keys() | (present - old)
+    group_of = dict(zip(before.contents.tolist(), before.groups.tolist()))
+    newcomers, versions, replaced = _arrived(connection, state.seen_row, rows, is_new, group_of)
+    lost = {content: group_of[content] for content in before.contents[now_of_old == NO_GROUP].tolist()}
+    left, n_lost = _departed(connection, lost, replaced)
+    changed = newcomers.keys() | versions.keys() | merged.keys() | split.keys() | n_lost.keys() | (present - old)
     changed |= gone.keys() & present
     absorbed = set().union(*merged.values()) if merged else set()
     return tuple(
@@ -355,9 +401,11 @@ def _changes(
             number=number,
             is_new=number not in old,
             new_documents=tuple(newcomers.get(number, ())),
+            new_versions=tuple(versions.get(number, ())),
+            left_documents=tuple(left.get(number, ())),
             merged=tuple(sorted(merged.get(number, ()))),
             split_from=tuple(sorted(split.get(number, ()))),
-            n_lost=losses.get(number, 0),
+            n_lost=n_lost.get(number, 0),
             is_dissolved=number not in present,
             principal_was=gone.get(number),
         )
@@ -366,8 +414,53 @@ def _changes(
     )
 
 
+def _arrived(
+    connection: Connection, seen_row: int, rows: _MemberRows, is_new: Bool, group_of: Mapping[int, int]
+) -> tuple[dict[int, list[str]], dict[int, list[str]], set[int]]:
+    """Return the new documents of each group, the new versions of members, and the contents that these replaced."""
+    places, former = np.flatnonzero(is_new).tolist(), dict[str, int]()
+    for some in named([rows.doc_id[i] for i in places if rows.version[i] > 1]):
+        is_former = documents.c.doc_id.in_(some) & (documents.c.row < seen_row)
+        query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
+        former |= dict(connection.execute(query).all())  # of several versions the last one
+    newcomers, versions, replaced = dict[int, list[str]](), dict[int, list[str]](), set[int]()
+    for i in places:
+        doc_id, number = rows.doc_id[i], int(rows.group[i])
+        if doc_id in former and group_of.get(former[doc_id]) == number:
+            versions.setdefault(number, []).append(doc_id)
+            replaced.add(former[doc_id])
+        else:
+            newcomers.setdefault(number, []).append(doc_id)
+    return newcomers, versions, replaced
+
+
+def _departed(
+    connection: Connection, lost: Mapping[int, int], replaced: set[int]
+) -> tuple[dict[int, list[str]], dict[int, int]]:
+    """Return the documents that left each group, and the number of texts that it lost with their documents.
+
+    Parameters
+    ----------
+    connection : Connection
+    lost : dict of int to int
+        Contents that are in no group any more, and their former groups.
+    replaced : set of int
+        Contents that new versions of members replaced, which are not counted.
+    """
+    left, n_lost, live = dict[int, list[str]](), dict.fromkeys(lost.values(), 0), set[int]()
+    for some in named(list(lost)):
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current
+        query = select(documents.c.content, documents.c.doc_id).where(is_wanted).order_by(documents.c.row)
+        for content, doc_id in connection.execute(query):
+            left.setdefault(lost[content], []).append(doc_id)
+            live.add(content)
+    for content in lost.keys() - live - replaced:
+        n_lost[lost[content]] += 1
+    return left, n_lost
+
+
 def _ids_of_missing(connection: Connection, state: GroupState, rows: _MemberRows) -> dict[int, str]:
-    """The principals of which that very version is no longer in their group, by the group's number."""
+    """Return, by number of the group, the principals whose stored version is no longer in the group."""
     here = set(zip(rows.group.tolist(), rows.row.tolist()))
     missing = {number: row for number, row in state.principals.items() if (number, row) not in here}
     names = dict[int, str]()
@@ -378,6 +471,6 @@ def _ids_of_missing(connection: Connection, state: GroupState, rows: _MemberRows
 
 
 def _gone(names: Mapping[int, str], rows: _MemberRows) -> dict[int, str]:
-    """Those of which no version is."""
+    """Select the principals of which no version is in the group."""
     here = set(zip(rows.group.tolist(), rows.doc_id)) if names else set()
     return {number: doc_id for number, doc_id in names.items() if (number, doc_id) not in here}

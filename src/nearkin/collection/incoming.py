@@ -1,4 +1,4 @@
-"""Documents on their way into a collection: read, checked, counted, signed, indexed, compressed."""
+"""Preparation of documents for storage: checked, counted, signed, indexed, compressed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ from nearkin.records import U64, Bool
 from nearkin.stages.documents.preparing import prepare
 
 _LEVEL = 3
-_MAX_OF_AN_ID = 2_000  # bytes: the indexes of PostgreSQL take little more
-_MAX_STORED = 900_000_000  # bytes: SQLite takes a billion, PostgreSQL a GiB
+PURGED = "its text was purged"
+"""Problem of a document with an erased text, which is not stored again."""
+_MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
+_MAX_STORED = 900_000_000  # bytes: SQLite allows a billion, PostgreSQL 1 GiB
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """Some documents as a reader gives them.
+    """A batch of documents from a reader.
 
     Parameters
     ----------
     batch : RecordBatch
         Of `records.DOCUMENTS_SCHEMA`.
     sources : LargeStringArray, shape (n_documents,)
-        Where each document comes from.
+        Source of each document.
     name : str or None
-        After which documents without an id are called; the wave, if None.
+        Prefix of the names given to documents without an id; by default the wave.
     """
 
     batch: pa.RecordBatch
@@ -45,7 +47,7 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """The same documents, ready to be stored: columns of Python's own, for a database's driver.
+    """The same documents, ready to be stored: columns of Python objects for a database's driver.
 
     Parameters
     ----------
@@ -53,11 +55,11 @@ class Examined:
     digests : list of bytes
     lines : list of int
     contents : dict of bytes to tuple
-        By its digest each content that the store may not have yet: the columns of ``contents`` after its number.
+        Contents that the store may lack, by digest: the columns of ``contents`` after the number.
     profiles : dict of bytes to tuple
-        The same of ``profiles``.
+        The columns of ``profiles``, in the same way.
     damaged : set of bytes
-        Digests of which the store has a damaged text, for which what came is to be stored.
+        Digests whose stored text is damaged, to be replaced by the added one.
     """
 
     doc_ids: list[str]
@@ -71,7 +73,7 @@ class Examined:
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
-    """Check and digest the documents; count, sign, index and compress the contents that are not known yet."""
+    """Check and digest the documents; count, sign, index and compress contents that are not stored yet."""
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
     problems = [problem or _bad_id(doc_id) for problem, doc_id in zip(prepared["problem"].to_pylist(), doc_ids)]
@@ -80,8 +82,10 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         if problem is None:
             firsts.setdefault(digest, row)
     stored = known(list(firsts))
-    for digest in stored.whole:
+    for digest in (*stored.whole, *stored.purged):
         del firsts[digest]
+    if stored.purged:
+        problems = [problem or (PURGED if one in stored.purged else None) for one, problem in zip(digests, problems)]
     contents, profiles = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
     for digest, content in contents.items():
         if len(content[-1]) > _MAX_STORED:
@@ -107,7 +111,7 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
 def _contents(
     prepared: pa.RecordBatch, counting: TextCounting
 ) -> tuple[dict[bytes, tuple[Any, ...]], dict[bytes, Profile]]:
-    """The rows of the tables ``contents`` and ``profiles``, without their numbers."""
+    """Return the rows of the tables ``contents`` and ``profiles``, without their numbers."""
     if not prepared.num_rows:
         return {}, {}
     texts = prepared["text"]
@@ -132,17 +136,17 @@ def _contents(
 
 def _bad_id(doc_id: str) -> str | None:
     if "\0" in doc_id:
-        return "the id holds the character U+0000, which PostgreSQL cannot store"
+        return "the id contains the character U+0000, which PostgreSQL cannot store"
     if len(doc_id) > _MAX_OF_AN_ID or len(doc_id.encode()) > _MAX_OF_AN_ID:
         return f"the id is longer than {_MAX_OF_AN_ID:,} bytes"
     return None
 
 
 class SeenIds:
-    """Which ids came before in this load, in eight bytes each.
+    """Ids seen in a load, in eight bytes each.
 
-    Two ids may by chance have one hash, with a probability below one in a hundred thousand for ten million of them;
-    the later document is then counted as one that repeats an id.
+    Two ids may have the same hash, with a probability below one in a hundred thousand for ten million ids; the later
+    document is then counted as repeating an id.
 
     Examples
     --------
@@ -155,7 +159,7 @@ class SeenIds:
         self._parts: list[U64] = []
 
     def mark(self, doc_ids: Sequence[str]) -> Bool:
-        """Whether each came before, in this call or an earlier one."""
+        """Return whether each id occurred before, in this call or an earlier one."""
         if not doc_ids:
             return np.zeros(0, np.bool_)
         joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)

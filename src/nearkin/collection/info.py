@@ -1,4 +1,4 @@
-"""What a collection holds, in figures."""
+"""Figures about a collection."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from nearkin.collection.documents import stored_documents, with_documents
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.store.integrity import refuse_changed
-from nearkin.store.schema import contents, documents, loads, problems, waves
+from nearkin.store.schema import contents, documents, loads, problems, purges, waves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wave:
-    """Documents that were added under one name.
+    """Documents added under one name.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ class Wave:
     first_added_at, last_added_at : str
         UTC, ISO 8601.
     n_current : int
-        Documents whose current version came in this wave.
+        Number of documents whose current version was added in this wave.
     n_new, n_new_versions, n_problems : int
-        As its loads told.
+        Sums over its loads.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A document that was not stored, or got another id, and why."""
+    """A document that was not stored, or got another id, and the reason."""
 
     doc_id: str
     wave: str
@@ -52,7 +52,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Info:
-    """A collection in figures.
+    """Figures about a collection.
 
     Parameters
     ----------
@@ -60,24 +60,26 @@ class Info:
     alphabet : str
     schema : int
     n_documents : int
-        Current ones.
+        Number of current documents.
     n_versions : int
-        All that are stored: current, replaced and removed.
+        Number of stored versions: current, replaced and removed.
     n_removed : int
     n_texts : int
-        Distinct ones.
+        Number of distinct texts, without erased ones.
+    n_erased : int
+        Number of distinct texts that were purged.
     n_uncounted : int
-        Current documents with too few letters for range search.
+        Number of current documents with too few letters for range search.
     n_problems : int
     size_bytes : int
-        Of all distinct texts in UTF-8.
+        Size of all distinct texts in UTF-8.
     waves : tuple of Wave
     n_segments : int
-        Of the index.
+        Number of segments of the index.
     similarity_index : str
-        How similarity indexes are made, as ``--index`` takes it.
+        Method of the similarity indexes, in the syntax of ``--index``.
     n_indexed : int
-        Distinct texts that have one; the others have too few words.
+        Number of distinct texts that have one; the others have too few words.
     """
 
     place: str
@@ -87,6 +89,7 @@ class Info:
     n_versions: int
     n_removed: int
     n_texts: int
+    n_erased: int
     n_uncounted: int
     n_problems: int
     size_bytes: int
@@ -96,7 +99,7 @@ class Info:
     n_indexed: int
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         return asdict(self)
 
 
@@ -120,6 +123,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
     n_texts, size_bytes = connection.execute(
         select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
     ).one()
+    n_erased = int(connection.execute(select(func.count()).select_from(purges)).scalar_one())
     n_problems = connection.execute(select(func.count()).select_from(problems).where(_is_open())).scalar_one()
     return Info(
         place=place,
@@ -128,7 +132,8 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         n_documents=count(documents.c.is_current),
         n_versions=count(),
         n_removed=count(documents.c.removed_at.is_not(None)),
-        n_texts=n_texts,
+        n_texts=n_texts - n_erased,
+        n_erased=n_erased,
         n_uncounted=int(connection.execute(uncounted).scalar_one()),
         n_problems=n_problems,
         size_bytes=int(size_bytes or 0),
@@ -140,12 +145,12 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
 
 
 def waves_of(connection: Connection) -> tuple[Wave, ...]:
-    """In the order in which they began.
+    """Return the waves in the order in which they began.
 
     Raises
     ------
     CollectionError
-        A row of a wave or a load is not what was stored.
+        A row of a wave or a load was changed.
     """
     refuse_changed(connection, waves, loads)
     of_loads = (
@@ -179,18 +184,18 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
 
 
 def uncounted_documents(connection: Connection) -> tuple[StoredDocument, ...]:
-    """The current documents with too few letters for range search, in the order in which they came."""
+    """Return the current documents with too few letters for range search, in the order in which they were added."""
     query = with_documents().where(documents.c.is_current & ~contents.c.is_counted).order_by(documents.c.row)
     return tuple(stored_documents(connection.execute(query)))
 
 
 def problems_of(connection: Connection) -> tuple[Problem, ...]:
-    """What was told while documents were added, oldest first; but for documents that are there by now.
+    """Return the problems of added documents, oldest first, without documents that have been stored since.
 
     Raises
     ------
     CollectionError
-        A row of a problem, a wave or a load is not what was stored.
+        A row of a problem, a wave or a load was changed.
     """
     refuse_changed(connection, problems, waves, loads)
     query = (
@@ -203,6 +208,6 @@ def problems_of(connection: Connection) -> tuple[Problem, ...]:
 
 
 def _is_open() -> ColumnElement[bool]:
-    """Problems of documents that are not in the collection by now, and ids that were given twice."""
+    """Condition for problems of documents that are still not stored, and for repeated ids."""
     is_there = exists().where((documents.c.doc_id == problems.c.doc_id) & documents.c.is_current)
     return ~is_there | problems.c.problem.like("the id %")

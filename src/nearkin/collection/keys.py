@@ -1,4 +1,4 @@
-"""The keys of a text: texts that share one may be equal, alike, or the one a part of the other."""
+"""Keys of a text: two texts that share one may be equal or similar, or one may contain the other."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
 
 BANDS = Bands(12, 3)
-"""A pair with a Jaccard similarity of 0.7 shares one of them with a probability of 0.994."""
+"""Bands and rows: a pair with Jaccard similarity 0.7 shares a band with probability 0.994."""
 SAMPLING = Sampling(1 / 32)
-"""A text that is a part of another shares one with it with a probability of 0.96 if it has 100 shingles."""
+"""Sampling rate of shingles: a text of 100 shingles that is part of another shares a sampled one with probability
+0.96."""
 _MINHASH = MinHash(BANDS.size)
 EXACT, BAND, SAMPLE = 0, 1, 2
-"""Kinds of keys: of the whole text, case and spacing apart; of a band; a sampled shingle."""
+"""Kinds of keys: of the whole text, ignoring case and spacing; of a band; a sampled shingle."""
 FINGERPRINT = ";".join((NORMALISE.fingerprint, SHINGLES.fingerprint, _MINHASH.fingerprint, BANDS.fingerprint)) + (
     f";{SAMPLING.fingerprint}"
 )
 _APART = {EXACT: np.uint64(0x243F6A8885A308D3), BAND: np.uint64(0x13198A2E03707344), SAMPLE: np.uint64(0)}
-"""So that keys of different kinds are no more likely to be equal than any two numbers."""
+"""Constants that keep keys of different kinds apart: they are as unlikely to be equal as any two numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of some texts, each once for a text.
+    """Keys of some texts, each once per text.
 
     Parameters
     ----------
     values : int64 array, shape (n_keys,)
     texts : int64 array, shape (n_keys,)
-        The text, by its place, that each belongs to.
+        Position of the text that each belongs to.
     kinds : uint8 array, shape (n_keys,)
         EXACT, BAND or SAMPLE.
     sets : ShingleSets
-        The shingles that they were made of.
+        Shingles from which they were made.
     """
 
     values: I64
@@ -52,7 +53,7 @@ class Keys:
 
 
 def keys_of(texts: Sequence[str]) -> Keys:
-    """The keys of some texts.
+    """Return the keys of some texts.
 
     Examples
     --------

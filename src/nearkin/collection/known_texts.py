@@ -1,4 +1,4 @@
-"""Which texts the store has: a digest alone proves nothing, the stored bytes are looked at."""
+"""Lookup of stored texts by digest; the stored bytes are compared too, since a digest alone proves nothing."""
 
 from __future__ import annotations
 
@@ -8,49 +8,54 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from nearkin.collection import stored_keys
+from nearkin.collection import stored_keys, stored_shingles
 from nearkin.collection.contents import digest_of, text_of
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.profiles import Profile
+from nearkin.collection.purged import purged_digests
+from nearkin.collection.word_search import stored_words
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.store import Store
 
 CONTENT_COLUMNS = tuple(column.name for column in schema.contents.columns)[1:]
-"""Of a content, without its number."""
+"""Row of a content, without its number."""
 _OF_SEGMENTS = ("is_counted", "counts", "signature")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTexts:
-    """Of some digests those that the store has.
+    """Digests that the store has.
 
     Parameters
     ----------
     whole : set of bytes
-        The stored text is the one that the digest is of.
+        The stored text matches its digest.
     damaged : set of bytes
-        It is not: the text counts as absent.
+        It does not: the text counts as absent.
+    purged : set of bytes
+        The text was erased by a decision, and is not stored again.
     """
 
     whole: set[bytes] = field(default_factory=set)
     damaged: set[bytes] = field(default_factory=set)
+    purged: set[bytes] = field(default_factory=set)
 
 
 Known = Callable[[Sequence[bytes]], KnownTexts]
 
 
 def known_texts(connection: Connection, digests: Sequence[bytes]) -> KnownTexts:
-    """Look the digests up, and compare each with the text that is stored under it."""
-    contents, known = schema.contents.c, KnownTexts()
-    for some in named(digests):
+    """Look up digests, and compare each with the text stored under it."""
+    contents, known = schema.contents.c, KnownTexts(purged=purged_digests(connection, digests))
+    for some in named([digest for digest in digests if digest not in known.purged]):
         for digest, text in connection.execute(select(contents.digest, contents.text).where(contents.digest.in_(some))):
             (known.whole if digest_of(text) == digest else known.damaged).add(bytes(digest))
     return known
 
 
 def numbers_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
-    """The contents that have these digests, whole or damaged."""
+    """Return the contents with these digests, whether damaged or not."""
     contents, found = schema.contents.c, dict[bytes, int]()
     for some in named(digests):
         rows = connection.execute(select(contents.digest, contents.content).where(contents.digest.in_(some)))
@@ -59,14 +64,14 @@ def numbers_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, 
 
 
 def with_lost_digests(connection: Connection, wanted: dict[int, set[bytes]]) -> dict[bytes, int]:
-    """Contents whose text is one that is wanted, but whose digest is damaged; it is mended.
+    """Find contents whose text is wanted but whose digest is damaged, and repair the digest.
 
     Parameters
     ----------
     connection : Connection
-        In a transaction that writes.
+        In a write transaction.
     wanted : dict of int to set of bytes
-        By content the digests, none of them stored, of what came for a document that has the content.
+        By content, the digests of texts added for a document that has the content; none of them is stored.
     """
     contents, found = schema.contents.c, dict[bytes, int]()
     for some in named(list(wanted)):
@@ -89,17 +94,17 @@ def repair(
     content: tuple[Any, ...],
     profile: Profile,
 ) -> None:
-    """Put the text that came in the place of a damaged one, and make all that is derived from it again.
+    """Replace a damaged text with the added one, and rebuild all data derived from it.
 
     Parameters
     ----------
     connection : Connection
-        In a transaction that writes.
+        In a write transaction.
     store : Store
     counting : TextCounting
     number : int
     content, profile : tuples
-        As `incoming.examine` made them of the text that came.
+        Rows made by `incoming.examine` from the added text.
     """
     contents, profiles = schema.contents, schema.profiles
     right = dict(zip(CONTENT_COLUMNS, content, strict=True))
@@ -108,6 +113,9 @@ def repair(
     connection.execute(update(contents).where(is_it).values(**right))
     connection.execute(profiles.delete().where(profiles.c.content == number))
     insert_rows(connection, profiles, [[value] for value in (number, *profile)])
-    stored_keys.restore(connection, store, counting, number, text_of(number, right["text"], right["digest"]))
+    text = text_of(number, right["text"], right["digest"])
+    stored_keys.restore(connection, store, counting, number, text)
+    stored_words.restore(connection, store, number, text)
+    stored_shingles.restore(connection, store, counting, number, text)
     if tuple(was) != tuple(right[name] for name in _OF_SEGMENTS):
         store.raise_generation(connection)

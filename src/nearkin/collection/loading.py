@@ -1,16 +1,18 @@
-"""A load under way: which of its documents are new, changed or there already, and the rows that say so."""
+"""A load in progress: decides which documents are new, changed or stored already, and collects the rows to write."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
+from nearkin.collection import stored_shingles
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.incoming import Examined, SeenIds
 from nearkin.collection.known_texts import numbers_of, repair, with_lost_digests
@@ -25,11 +27,12 @@ from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
 
 _IS_CURRENT = [column.name for column in schema.documents.columns].index("is_current")
+_TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
 
 
 @dataclass(slots=True)
 class Figures:
-    """What a load did so far."""
+    """Counts of a load so far."""
 
     n_new: int = 0
     n_new_versions: int = 0
@@ -42,7 +45,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class _Came:
-    """A document that came, with its text stored; ``repeats_id``: another one with its id came before in the load."""
+    """An added document whose text is stored; ``repeats_id``: its id occurred before in the load."""
 
     doc_id: str
     content: int
@@ -53,7 +56,7 @@ class _Came:
 
 @dataclass(slots=True)
 class _LoadRows:
-    """What a batch adds to the tables."""
+    """Rows that a batch adds to the tables."""
 
     documents: dict[int, list[Any]] = field(default_factory=dict)
     contents: list[tuple[Any, ...]] = field(default_factory=list)
@@ -64,17 +67,19 @@ class _LoadRows:
 
 @dataclass(slots=True, kw_only=True)
 class Load:
-    """A load, inside its transaction.
+    """A load inside its transaction.
 
     Attributes
     ----------
     name : str
-        Of the wave.
+        Name of the wave.
+    keeps_words : bool
+        Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
     brings_back : bool
-        A text that the same wave brought before becomes current again.
+        Whether a text added earlier to the same wave becomes current again.
     waiting : dict
-        By id texts that the id had before this load: they come back at its end, unless the current one follows on
-        them. So a file that repeats ids stores nothing when it is given again, whatever its wave is called.
+        By id, texts that the id had before this load. They are stored again at its end unless they precede the current
+        text. So adding a file with repeated ids again stores nothing, whatever the name of the wave.
     """
 
     connection: Connection
@@ -87,6 +92,7 @@ class Load:
     first_content: int
     next_content: int
     next_row: int
+    keeps_words: bool = False
     brings_back: bool = False
     figures: Figures = field(default_factory=Figures)
     n_new_problems: int = 0
@@ -99,8 +105,9 @@ class Load:
 
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
-        """Numbers that follow on those there are; the wave, found or made."""
+        """Begin a load with the next free numbers; the wave is looked up or created."""
         waves, loads, seals = schema.waves, schema.loads, Seals()
+        next_content = _next_content(connection, store)  # refuses a damaged store before anything is written
         number = 1 + (connection.execute(select(func.max(loads.c.load))).scalar() or 0)
         n_waves = connection.execute(select(func.max(waves.c.wave))).scalar() or 0
         name = name if name is not None else _new_name(connection, n_waves + 1)
@@ -110,8 +117,10 @@ class Load:
             own = checksum((wave, name), name)
             connection.execute(insert(waves).values(wave=wave, name=name, checksum=own))
             seals.add(waves.name, [own])
-        next_content = _next_content(connection, store)
-        # the load is known from the beginning, as what it stores refers to it; its figures come at the end
+        keeps_words = stored_shingles.are_kept(connection)
+        if keeps_words:
+            stored_shingles.fill(connection, store, counting)
+        # stored first, because its rows refer to it; its counts are written at the end
         figures = dict.fromkeys(("n_new", "n_new_versions", "n_unchanged", "n_problems"), 0)
         added_at = datetime.now(UTC).isoformat(timespec="seconds")
         bounds = {"first_content": next_content, "end_content": next_content, "digest": b""}
@@ -129,11 +138,25 @@ class Load:
             first_content=next_content,
             next_content=next_content,
             next_row=next_row,
+            keeps_words=keeps_words,
             seals=seals,
         )
 
+    def copy(self) -> Load:
+        """Copy the state of the load, to go on from if the rows of a batch are rolled back."""
+        return replace(
+            self,
+            figures=replace(self.figures),
+            seen=deepcopy(self.seen),
+            digest=self.digest.copy(),
+            seals=deepcopy(self.seals),
+            repaired=set(self.repaired),
+            missing=set(self.missing),
+            waiting={doc_id: list(texts) for doc_id, texts in self.waiting.items()},
+        )
+
     def store(self, examined: Examined) -> None:
-        """One batch, in the order in which its documents came."""
+        """Store a batch, in the order of its documents."""
         newest, n_mended = newest_of(self.connection, set(examined.doc_ids), wave=self.wave, load=self.number)
         self.figures.n_repaired += n_mended
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
@@ -153,10 +176,10 @@ class Load:
             if was is None or not was.is_current:
                 self.figures.n_new += 1
                 newest[doc_id] = self._new_version(one, was, rows)
-            elif was.content == content:  # what came before it in this load was its history
+            elif was.content == content:  # texts waiting for this id preceded the current one: its history
                 self.figures.n_unchanged += 1 + len(self.waiting.pop(doc_id, ()))
             elif content in was.in_wave and not self.brings_back:
-                self.figures.n_unchanged += 1  # what is given again brings nothing back that came later
+                self.figures.n_unchanged += 1  # adding an old text again does not undo a later one
             elif content in was.before and not was.is_of_load and not self.brings_back:
                 self._wait(one)
             else:
@@ -171,7 +194,7 @@ class Load:
             waiting.append(one)
 
     def _new_versions(self, came: Iterable[_Came], was: Newest, rows: _LoadRows) -> Newest:
-        """Texts that follow on a current one, each as a version."""
+        """Store texts that replace a current one, each as a new version."""
         for one in came:
             if was.row in rows.documents:
                 rows.documents[was.row][_IS_CURRENT] = False
@@ -198,7 +221,7 @@ class Load:
         return Newest(version=version, row=row, content=one.content, is_current=True)
 
     def _repair(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
-        """Texts that are stored, but damaged, are replaced by what came."""
+        """Replace damaged stored texts with the added ones."""
         for digest in examined.damaged - self.repaired:
             number = numbers.get(digest)
             if number is not None:
@@ -216,7 +239,7 @@ class Load:
         self._put_back(examined, newest, numbers)
 
     def _put_back(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
-        """Texts that are missing are stored again if the digest of their load says that they are what came."""
+        """Restore missing texts if the digest of their load proves that the added ones are the same."""
         came = dict[int, set[bytes]]()
         for doc_id, digest, problem in zip(examined.doc_ids, examined.digests, examined.problems, strict=True):
             was = newest.get(doc_id)
@@ -226,7 +249,7 @@ class Load:
         if not missing:
             return
         unknown = {number: came[number] - numbers.keys() for number in missing}
-        loads, _ = believable_loads(self.connection, self.collection_store)  # this one has no digest yet
+        loads, _ = believable_loads(self.connection, self.collection_store)  # the current load has no digest yet
         found = proven(self.connection, loads, unknown)
         for number, digest in found.items():
             content, profile = examined.contents[digest], examined.profiles[digest]
@@ -242,6 +265,9 @@ class Load:
             self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
         insert_rows(self.connection, schema.contents, _columns(rows.contents))
         insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
+        if self.keeps_words:
+            came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
+            stored_shingles.store_words(self.connection, self.collection_store, self.counting, came)
         insert_rows(self.connection, documents, _columns(rows.documents.values()))
         self.seals.add(documents_of(self.wave), [row[-1] for row in rows.documents.values()])
         self.figures.n_problems += len(rows.problems)
@@ -253,7 +279,7 @@ class Load:
         self.n_new_problems += len(unknown)
 
     def _unknown(self, problems: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Those that no load told yet: adding the same documents again stores nothing again."""
+        """Select problems not recorded by an earlier load: adding the same documents again stores nothing."""
         columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
         told = set[Any]()
         for some in named([problem[0] for problem in problems]):
@@ -261,7 +287,7 @@ class Load:
         return [problem for problem in problems if problem not in told]
 
     def finish(self) -> Figures:
-        """Write the load's figures, and the seals; a load that brought nothing leaves no trace."""
+        """Write the load's counts and the seals; a load that added nothing leaves no trace."""
         self._bring_back()
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
@@ -275,7 +301,7 @@ class Load:
             right = dict(zip(covered(loads), values, strict=True)) | {"checksum": own}
             self.connection.execute(update(loads).where(mine).values(**right))
             self.seals.add(loads.name, [own])
-            self.seals.add(documents_of(self.wave), [])  # a wave of nothing but problems has a seal too
+            self.seals.add(documents_of(self.wave), [])  # a wave with nothing but problems has a seal too
         else:
             self.connection.execute(loads.delete().where(mine))
             of_wave = select(loads.c.load).where(loads.c.wave == self.wave)
@@ -286,7 +312,7 @@ class Load:
         return figures
 
     def _bring_back(self) -> None:
-        """Store what waits, as if it came last."""
+        """Store the waiting texts, as if they were added last."""
         for some in named(list(self.waiting)):
             newest, _ = newest_of(self.connection, set(some), wave=self.wave, load=self.number)
             rows = _LoadRows()
@@ -297,25 +323,37 @@ class Load:
 
 
 def _next_content(connection: Connection, store: Store) -> int:
-    """The number of the next text.
+    """Return the number of the next text.
 
     Raises
     ------
     CollectionError
-        There are texts after those that were added: what follows on them would be anywhere.
+        Texts exist beyond those that were added, so new ones would get wrong numbers.
     """
-    end = max((load.end for load in loads_of(connection, store)), default=0)
+    end = _end_of_loads(connection, store)
     last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
     if last is not None and last >= end:
         raise CollectionError(
-            f"{store.place} is damaged: it has a text with the number {last}, and {end:,} were added. Run nearkin "
-            "verify COLLECTION, which repairs what can be repaired and names the rest."
+            f"{store.place} is damaged: it has a text with the number {last}, but only {end:,} were added. Run "
+            "nearkin fsck COLLECTION, which repairs what it can and lists the rest."
         )
     return end
 
 
+def _end_of_loads(connection: Connection, store: Store) -> int:
+    """Return the number after that of the last added text, which the last load has: no other load is read."""
+    loads = schema.loads
+    row = connection.execute(select(loads).order_by(loads.c.load.desc()).limit(1)).first()
+    if row is None:
+        return 0
+    *values, stored = row
+    if checksum(values, values[0]) == stored:
+        return int(row.end_content)
+    return max((load.end for load in loads_of(connection, store)), default=0)  # which says what is damaged
+
+
 def _new_name(connection: Connection, number: int) -> str:
-    """The name of a wave that was given none: the first from the number on that is free."""
+    """Return the default name of a wave: the first free one from this number."""
     names = set(connection.execute(select(schema.waves.c.name)).scalars())
     return next(name for name in (f"wave {i}" for i in count(number)) if name not in names)
 

@@ -1,4 +1,4 @@
-"""Texts that are missing from the store and come again: the digest of their load proves which they were."""
+"""Restoration of missing texts when they are added again and the digest of their load proves that they are the same."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection import stored_keys
+from nearkin.collection import stored_keys, stored_shingles
 from nearkin.collection.contents import text_of
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.known_texts import CONTENT_COLUMNS
 from nearkin.collection.profiles import Profile
 from nearkin.collection.segments import LoadSpan
+from nearkin.collection.word_search import stored_words
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.schema import contents, profiles
 from nearkin.store.store import Store
 
 _MAX_TRIED = 64
-"""Combinations of texts, of which one may be that of a load."""
+"""Maximum number of combinations of texts that are tried for a load."""
 _AT_A_TIME = 1 << 14
 
 
 def missing_of(connection: Connection, numbers: Collection[int]) -> set[int]:
-    """Those of some contents that the store lacks."""
+    """Return the contents that the store lacks."""
     there = set[int]()
     for some in named(sorted(numbers)):
         there |= set(connection.execute(select(contents.c.content).where(contents.c.content.in_(some))).scalars())
@@ -35,14 +36,14 @@ def missing_of(connection: Connection, numbers: Collection[int]) -> set[int]:
 def proven(
     connection: Connection, loads: Sequence[LoadSpan], came: Mapping[int, Collection[bytes]]
 ) -> dict[int, bytes]:
-    """The digests of missing contents, where the digest of a load says which they were.
+    """Return the digests of missing contents that the digest of a load proves.
 
     Parameters
     ----------
     connection : Connection
     loads : sequence of LoadSpan
     came : mapping of int to collection of bytes
-        By missing content the digests of what came for documents that had it.
+        By missing content, the digests of texts added for documents that had it.
     """
     found = dict[int, bytes]()
     for load in loads:
@@ -52,7 +53,7 @@ def proven(
 
 
 def _proven_of(connection: Connection, load: LoadSpan, came: Mapping[int, Collection[bytes]]) -> dict[int, bytes]:
-    """All that a load lacks, or nothing."""
+    """Return all missing contents of a load, or none."""
     digests = dict[int, bytes]()
     for start in range(load.first, load.end, _AT_A_TIME):
         is_in = (contents.c.content >= start) & (contents.c.content < min(start + _AT_A_TIME, load.end))
@@ -77,21 +78,24 @@ def put_back(
     content: tuple[Any, ...],
     profile: Profile,
 ) -> None:
-    """Store a text under the number that it had, with all that is derived from it.
+    """Store a text under its former number, with all data derived from it.
 
     Parameters
     ----------
     connection : Connection
-        In a transaction that writes.
+        In a write transaction.
     store : Store
     counting : TextCounting
     number : int
     content, profile : tuples
-        As `incoming.examine` made them of the text that came.
+        Rows made by `incoming.examine` from the added text.
     """
     right = dict(zip(CONTENT_COLUMNS, content, strict=True))
     insert_rows(connection, contents, [[value] for value in (number, *content)])
     connection.execute(profiles.delete().where(profiles.c.content == number))
     insert_rows(connection, profiles, [[value] for value in (number, *profile)])
-    stored_keys.restore(connection, store, counting, number, text_of(number, right["text"], right["digest"]))
-    store.raise_generation(connection)  # the index may have been made without it
+    text = text_of(number, right["text"], right["digest"])
+    stored_keys.restore(connection, store, counting, number, text)
+    stored_words.restore(connection, store, number, text)
+    stored_shingles.restore(connection, store, counting, number, text)
+    store.raise_generation(connection)  # the index may have been built without it

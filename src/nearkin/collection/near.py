@@ -1,4 +1,4 @@
-"""What a query finds, before it is looked up and compared."""
+"""Contents found by a query, before their documents are looked up and compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nearkin.records import I64
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Contents that are near a query, the nearest first, and how many passed each stage."""
+    """Contents near a query, the nearest first, and the number that passed each stage."""
 
     contents: I64
     stages: tuple[tuple[str, int], ...]

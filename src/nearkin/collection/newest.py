@@ -1,4 +1,4 @@
-"""The newest version of each of some ids; rows that are not what was stored are mended, or set aside."""
+"""Newest versions of ids; changed rows are repaired or set aside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROW, _DOC_ID, _VERSION, _CONTENT, _LOAD, _REMOVED_AT = (
     _COLUMNS.index(name) for name in ("row", "doc_id", "version", "content", "load", "removed_at")
 )
 _ALTERED = -1
-"""The content of a row that is not what was stored: no text that comes has it."""
+"""Content of a row that was changed; it equals no added text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +28,14 @@ class Newest:
     ----------
     version, row : int
     content : int
-        -1: the row is not what was stored.
+        -1: the row was changed.
     is_current : bool
     is_of_load : bool
-        It came in the load that asks.
+        Whether it was added by the current load.
     before : frozenset of int
-        The contents that the id had before this load.
+        Contents that the id had before this load.
     in_wave : frozenset of int
-        Those of them that it got in the wave of the load.
+        Those of them that were added in the load's wave.
     """
 
     version: int
@@ -59,12 +59,12 @@ class _Version:
 
 
 def newest_of(connection: Connection, doc_ids: set[str], *, wave: int, load: int) -> tuple[dict[str, Newest], int]:
-    """The newest version of each id that the store has, and how many rows were mended.
+    """Return the newest stored version of each id, and the number of repaired rows.
 
     Parameters
     ----------
     connection : Connection
-        In a transaction that writes.
+        In a write transaction.
     doc_ids : set of str
     wave, load : int
         See `Newest`.
@@ -81,7 +81,7 @@ def newest_of(connection: Connection, doc_ids: set[str], *, wave: int, load: int
                 right = mend_document(connection, values, stored)
                 n_mended += right is not None
                 if right is not None and right[_DOC_ID] != values[_DOC_ID]:
-                    continue  # it was a row of another document, and is that again
+                    continue  # after the repair, it is the row of another document again
                 values = [*values[:_CONTENT], _ALTERED, *values[_CONTENT + 1 :]] if right is None else list(right)
             versions.setdefault(values[_DOC_ID], []).append(_version(values, is_current, load, of_wave))
         for doc_id, known in versions.items():
@@ -117,7 +117,7 @@ def _version(values: Any, is_current: object, load: int, wave: int | None) -> _V
 
 
 def _set_current(connection: Connection, doc_id: str, row: int, *, is_current: bool) -> None:
-    """Which version is current follows from the versions there are, and from whether the newest was removed."""
+    """Set which version of an id is current: the newest, unless it was removed."""
     of_document = documents.c.doc_id == doc_id
     connection.execute(update(documents).where(of_document & documents.c.is_current).values(is_current=False))
     if is_current:

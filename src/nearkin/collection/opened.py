@@ -1,4 +1,4 @@
-"""A collection that is open: its store, its index, how its texts are counted, and snapshots of all three."""
+"""An open collection: its store, its index, the methods for its texts, and snapshots of all three."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.place import Place
-from nearkin.store.store import Store
+from nearkin.store.store import Access, Store
 
 Answer = TypeVar("Answer")
 
 
 class StaleIndexError(Exception):
-    """What a segment says is not what the store says: the segment is damaged, and to be made again."""
+    """A segment and the store disagree: the segment is damaged, and must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one query sees: the store at one moment, and the segments that belong to it."""
+    """View of one query: the store at one moment, and the segments that belong to it."""
 
     connection: Connection
     segments: tuple[Segment, ...]
 
 
 class OpenedCollection:
-    """What every query and every change of a collection works with.
+    """Store, index and methods that all queries and changes of a collection use.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class OpenedCollection:
     store : Store
         The database.
     counting : TextCounting
-        What is worked out of every text.
+        Methods applied to every text.
     index : Segments
-        What is derived from the store, and made again whenever it is missing.
+        Segments derived from the store, rebuilt whenever they are missing.
     progress : Progress
     """
 
@@ -57,7 +57,9 @@ class OpenedCollection:
         self.place, self.store, self.progress = store.place, store, progress
         self.counting = TextCounting.of(store.facts)
         self._cache = cache
-        self.index = Segments(self._folder(), store.facts["collection"], self.counting)
+        self.index = Segments(
+            self._folder(), store.facts["collection"], self.counting, is_read_only=store.access.is_read_only
+        )
 
     @classmethod
     def open(
@@ -68,20 +70,21 @@ class OpenedCollection:
         alphabet: Alphabet | None = None,
         similarity_index: SimilarityIndex | str | None = None,
         cache: str | Path | None = None,
+        access: Access | None = None,
         progress: Progress | None = None,
     ) -> OpenedCollection:
-        """See `Collection.open`."""
+        """Open a collection; see `Collection.open`."""
         place = Place.parse(path_or_url)
         index = chosen(similarity_index) or SimilarityIndex()
         facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
-        store = Store.open(place, make=facts if create else None)
+        store = Store.open(place, facts, create=create, access=access)
         try:
             fill(store, index, progress or Silent())
             opened = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
             own = opened.counting.letters.alphabet
             if alphabet is not None and alphabet != own:
                 raise ParameterError(
-                    f"{place} counts the letters of the alphabet {own!r}; that is chosen when a collection is made. "
+                    f"{place} counts the letters of the alphabet {own!r}; that is fixed when a collection is created. "
                     f"Omit the alphabet, or add the documents to a new collection."
                 )
             opened.check_index(similarity_index)
@@ -91,14 +94,14 @@ class OpenedCollection:
         return opened
 
     def _folder(self) -> Path:
-        """Where the segments are: beside SQLite's file, or in the cache."""
+        """Directory of the segments: beside SQLite's file, or in the cache."""
         if self.place.directory is not None:
             return self.place.directory.absolute() / "segments"
         cache = self._cache or Path.home() / ".cache" / "nearkin"
         return cache / self.store.facts["collection"]
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
-        """Refuse another method of similarity indexes than the collection's.
+        """Refuse a method of similarity indexes other than the collection's.
 
         Raises
         ------
@@ -108,15 +111,15 @@ class OpenedCollection:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """The store at this moment, and segments for all of its contents."""
+        """Open the store at this moment, with segments for all of its contents."""
         with self.store.reading() as connection:
             loads = loads_of(connection, self.store)
             yield Snapshot(connection, self.index.cover(connection, loads, self.progress, settle=False))
 
     def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
-        """What ``ask`` makes of a snapshot; once more with a new index if the old one turns out to be damaged.
+        """Return the result of ``ask`` for a snapshot; try again with a new index if the old one proves damaged.
 
-        ``ask`` raises `StaleIndexError` where the index and the store disagree.
+        ``ask`` raises `StaleIndexError` if the index and the store disagree.
         """
         for is_last in (False, True):
             with self.snapshot() as seen:
@@ -125,18 +128,18 @@ class OpenedCollection:
                 except StaleIndexError as error:
                     if is_last:
                         raise CollectionError(f"The index and the store of {self.place} disagree: {error}.") from error
-                    self.progress.say(f"a part of the index is damaged and is made again from the store ({error})")
+                    self.progress.say(f"part of the index is damaged and is rebuilt from the store ({error})")
                     for segment in seen.segments:
                         self.index.forget(name_of(segment.first, segment.end))
-        raise CollectionError(f"The index of {self.place} cannot be made.")
+        raise CollectionError(f"The index of {self.place} cannot be built.")
 
     def settle(self) -> None:
-        """Put what was added into the index; queries do so by themselves, at the cost of the first one."""
+        """Index what was added. Queries do this themselves; the first one then takes longer."""
         with self.store.reading() as connection:
             self.index.cover(connection, loads_of(connection, self.store), self.progress, settle=True)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.store.close()
 
     def __enter__(self) -> OpenedCollection:
@@ -146,7 +149,7 @@ class OpenedCollection:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process opens the collection anew."""
+        """Pickle as arguments with which another process opens the collection again."""
         directory = self.index.folder.parent  # absolute: the other process may work elsewhere
         name = self.place.address if self.place.directory is None else str(directory)
-        return partial(OpenedCollection.open, cache=self._cache), (name,)
+        return partial(OpenedCollection.open, cache=self._cache, access=self.store.access), (name,)

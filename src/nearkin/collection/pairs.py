@@ -1,4 +1,4 @@
-"""Pairs of texts within a tolerance of each other: what groups and conflicts are made of."""
+"""Pairs of texts within a tolerance of each other, for groups and conflicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.stages.search.ranges.matches import RangeQueries, check_threads
 
 _OWNER = "groups and conflicts"
 _PAIRS_AT_A_TIME = 1 << 22
-"""That all threads together hold, if every text is like every other."""
+"""Maximum number of pairs held by all threads together if all texts are similar to one another."""
 _FEWEST_QUERIES, _MAX_QUERIES = 8, 64
 _CONTENTS_AT_A_TIME = 1 << 14
 _UNKNOWN = -2
@@ -28,14 +28,14 @@ _UNKNOWN = -2
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Contents that match.
+    """Matching contents.
 
     Parameters
     ----------
     left, right : int64 arrays, shape (n_pairs,)
-        Contents; the left one was asked for.
+        Contents; the left one was the query.
     squared_distance : int64 array, shape (n_pairs,)
-        Exact.
+        Exact squared distances.
     """
 
     left: I64
@@ -53,27 +53,27 @@ def pairs_within(
     threads: int,
     progress: Progress,
 ) -> Iterator[Pairs]:
-    """Contents of which either finds the other: every pair once, some of them at a time.
+    """Yield batches of pairs in which either content finds the other; every pair occurs once.
 
-    Among n texts that are all alike there are n (n - 1) / 2 pairs: who asks for them keeps what matters of each batch.
+    n similar texts have n (n - 1) / 2 pairs: callers keep only what they need of each batch.
 
     Parameters
     ----------
     counting : TextCounting
     segments : sequence of Segment
     asked : int64 array, shape (n_asked,)
-        Contents, none twice, that count; each is compared with all.
+        Contents to compare with all others; distinct and live.
     is_live : bool array, shape (n_contents,)
-        Which contents count.
+        Whether each content takes part.
     gamma : float
-        Below 1: within it the distance of two texts is a part of the longer one's length.
+        Below 1. Two texts match if their distance is at most gamma times the longer one's length.
     threads : int
     progress : Progress
 
     Raises
     ------
     ParameterError
-        If gamma is 1 or more, or threads is no int above 0.
+        Gamma is 1 or more, or threads is not an int above 0.
     """
     if gamma >= 1:
         raise ParameterError.of("gamma", _OWNER, "below 1", gamma)
@@ -94,7 +94,7 @@ def _batches(search: _Search, threads: int, progress: Progress) -> Iterator[Pair
 
 
 def _in_turn(search: _Search, parts: Sequence[slice], threads: int) -> Iterator[Pairs]:
-    """The pairs of each part; no more are worked out ahead than there are threads."""
+    """Yield the pairs of each part; at most one part per thread is computed ahead."""
     if threads <= 1:
         yield from map(search.pairs_of, parts)
         return
@@ -109,7 +109,7 @@ def _in_turn(search: _Search, parts: Sequence[slice], threads: int) -> Iterator[
 
 
 class _Search:
-    """What is compared with what; threads may share it."""
+    """Search settings, which threads may share."""
 
     def __init__(
         self, counting: TextCounting, segments: Sequence[Segment], asked: I64, is_live: Bool, gamma: float
@@ -122,10 +122,10 @@ class _Search:
         self._limits = np.full(len(is_live), _UNKNOWN, np.int64)
 
     def pairs_of(self, part: slice) -> Pairs:
-        """The pairs of some that are asked; those with others that are asked as well only from the lower one."""
+        """Return the pairs of some queries; a pair of two queries is found only from the lower one."""
         some = self.asked[part]
         vectors = self._vectors_of(some)
-        # who finds the query is at most so far from it, as a part of the query's own length
+        # a text that finds the query is at most this far from it, relative to the query's own length
         wide = self._queries(vectors, self._reach)
         limits = self._limits_of(some)
         survivors = np.zeros((len(some), 3), np.int64)
@@ -141,7 +141,7 @@ class _Search:
         return Pairs(*(np.concatenate(column) for column in zip(*found)))
 
     def _limits_of(self, contents: I64) -> I64:
-        """The greatest squared distance of what each finds: worked out once, by whichever thread needs it first."""
+        """Return the maximum squared distance for each content, computed by the first thread that needs it."""
         limits = self._limits[contents]
         unknown = np.unique(contents[limits == _UNKNOWN])
         for start in range(0, len(unknown), _CONTENTS_AT_A_TIME):
@@ -158,7 +158,7 @@ class _Search:
 
 
 def _widened(gamma: float) -> float:
-    """What a query must reach to see all that see it: gamma / (1 - gamma), rounded up.
+    """Return the gamma with which a query finds all texts that find it: gamma / (1 - gamma), rounded up.
 
     Examples
     --------
@@ -167,12 +167,12 @@ def _widened(gamma: float) -> float:
     """
     part = Fraction(repr(float(gamma)))
     nearest = float(part / (1 - part))
-    # one step up is above it, the second makes up for the decimal number that a float is written as
+    # one step up rounds up; the second allows for the decimal number as which a float is written
     return float(np.nextafter(np.nextafter(nearest, np.inf), np.inf))
 
 
 def are_counted(segments: Sequence[Segment]) -> Bool:
-    """Which of their contents have letters enough; copies of the others are no group, and are told apart."""
+    """Return which contents have enough letters; copies of the others form no group and are reported separately."""
     is_counted = [np.zeros(0, np.bool_)]
     for segment in segments:
         taking_part = np.zeros(len(segment), np.bool_)
@@ -182,7 +182,7 @@ def are_counted(segments: Sequence[Segment]) -> Bool:
 
 
 def counts_of(segments: Sequence[Segment], contents: I64, n_dimensions: int) -> U32:
-    """The letter counts of some contents, shape (n_contents, n_dimensions)."""
+    """Return the letter counts of some contents, shape (n_contents, n_dimensions)."""
     counts = np.zeros((len(contents), n_dimensions), np.uint32)
     for segment in segments:
         is_here = (contents >= segment.first) & (contents < segment.end)
@@ -191,7 +191,7 @@ def counts_of(segments: Sequence[Segment], contents: I64, n_dimensions: int) -> 
 
 
 def lengths_of(segments: Sequence[Segment], contents: I64, n_dimensions: int) -> I64:
-    """The squared length of the letter counts of some contents, shape (n_contents,)."""
+    """Return the squared length of the letter counts of some contents, shape (n_contents,)."""
     lengths = np.zeros(len(contents), np.int64)
     for start in range(0, len(contents), _CONTENTS_AT_A_TIME):
         part = slice(start, start + _CONTENTS_AT_A_TIME)

@@ -1,7 +1,7 @@
-"""Of each text the numbers by which plain SQL finds what is like it: its similarity index, and some of its letters.
+"""Numbers of each text for similarity search in plain SQL: its similarity index, and some of its letter counts.
 
-Two vectors of letter counts that are a distance apart differ in length by no more than it, and in each count by no
-more: so conditions on these columns lose nothing of what is within a distance.
+Two vectors of letter counts differ in length, and in each count, by at most their distance: so conditions on these
+columns lose no text within a distance.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from nearkin.store import schema
 from nearkin.store.bulk import named
 
 COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
-"""Of a profile, without the number of its content."""
+"""Row of a profile, without the number of its content."""
 Profile = tuple[int | None, ...]
 _PLACES = tuple(LATIN.index(letter) for letter in schema.LETTERS)
 _OTHER_PLACES = tuple(N_LATIN + (mix(ord(letter)) >> 58) for letter in schema.OTHER_LETTERS)
 
 
 def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> list[Profile]:
-    """The rows of the table ``profiles``, without their numbers.
+    """Return the rows of the table ``profiles``, without their numbers.
 
     Parameters
     ----------
@@ -61,21 +61,21 @@ def _told(column: I64 | U32, mask: Bool) -> list[int | None]:
 
 
 def whole_roots(squares: I64) -> I64:
-    """The greatest whole numbers whose squares are not above these.
+    """Return the integer square roots, rounded down.
 
     Examples
     --------
     >>> whole_roots(np.array([0, 24, 25, 2**60 - 1, 2**60])).tolist()
     [0, 4, 5, 1073741823, 1073741824]
     """
-    roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # may be one too great, or one too small
+    roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # may be off by one in either direction
     roots -= roots * roots > squares
     roots += (roots + 1) * (roots + 1) <= squares
     return roots
 
 
 def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
-    """Of contents that are stored, by their numbers."""
+    """Return the similarity indexes of stored contents, by number."""
     profiles, found = schema.profiles.c, dict[int, int | None]()
     for some in named(numbers):
         query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
@@ -84,7 +84,7 @@ def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[i
 
 
 def similarity_index_of(connection: Connection, counting: TextCounting, query: Content) -> int | None:
-    """Of a text that may be stored."""
+    """Return the similarity index of a text, stored or not."""
     if query.number >= 0:
         return similarity_indexes(connection, [query.number]).get(query.number)
     made = counting.index(strings([query.text]))

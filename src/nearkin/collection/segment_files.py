@@ -1,8 +1,8 @@
-"""Segments in files: arrays that are mapped when they are used, each with its checksum.
+"""Files of segments: memory-mapped arrays, each with its checksum.
 
-A segment is derived from the store. It is written aside and renamed into place, never changed afterwards, and can be
-removed and made again. Before it is used its files must be those that were checked last, by size and time; where they
-are not, or are small, their checksums are worked out.
+A segment is derived from the store. It is written under another name and renamed into place, never changed afterwards,
+and can be removed and rebuilt. Before use, its files must match those last checked in size and time; otherwise, and for
+small files, their checksums are computed.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from nearkin.stages.search.ranges.segment import RangeSegment
 FORMAT = 1
 MANIFEST, CHECKED = "segment.json", "checked.json"
 _ALWAYS_CHECKED = 64 << 20
-"""Bytes: segments up to this size are checked whenever they are opened, which takes some hundredths of a second."""
+"""Maximum bytes of segments that are checked whenever they are opened, which takes some hundredths of a second."""
 _READ_AT_A_TIME = 1 << 22
 _NAMES = {f"{name}.npy" for name in (*RangeSegment.array_names(), "words", "has_features")}
 
 
 class DamagedSegmentError(Exception):
-    """A segment is not what was written; it is to be made again."""
+    """A segment's files were changed; it must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The contents of some loads that follow one another, ready to be searched.
+    """Contents of some consecutive loads, ready to be searched.
 
     Parameters
     ----------
     first, end : int
-        Its contents: from ``first`` up to and without ``end``.
+        Range of its contents: from ``first`` up to, but not including, ``end``.
     vectors : RangeSegment
     words : uint64 array, shape (n_contents, n_words)
         Signatures.
@@ -62,13 +62,13 @@ class Segment:
         return self.end - self.first
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """By their names, as they are stored."""
+        """Return the arrays by name, as they are stored."""
         own = {"words": self.words, "has_features": self.has_features}
         return {name: getattr(self.vectors, name) for name in RangeSegment.array_names()} | own
 
 
 def name_of(first: int, end: int) -> str:
-    """Of the directory of a segment.
+    """Return the name of a segment's directory.
 
     Examples
     --------
@@ -79,15 +79,15 @@ def name_of(first: int, end: int) -> str:
 
 
 def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None:
-    """Write a segment aside and rename it into place; if another process was faster, its segment stays.
+    """Write a segment and rename it into place; if another process was faster, its segment stays.
 
     Parameters
     ----------
     segment : Segment
     folder : Path
-        Of all segments.
+        Directory of all segments.
     identity : mapping
-        What the segment was made from; it is opened only by who names the same.
+        What the segment was made from; only readers with the same identity can open it.
     """
     target = folder / name_of(segment.first, segment.end)
     aside = folder / f".{target.name}.{os.getpid()}-{threading.get_ident()}.part"
@@ -106,18 +106,18 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
             with contextlib.suppress(FileNotFoundError):
                 if not _is_whole(target, identity):
                     remove(target)
-            with contextlib.suppress(OSError):  # it is there: made by another process in the meantime
+            with contextlib.suppress(OSError):  # it exists: another process made it meanwhile
                 os.rename(aside, target)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
 
 
 def remove(directory: Path) -> None:
-    """Take a segment away at once, so that nobody finds half of it."""
+    """Remove a segment in one step, so that no process finds half of it."""
     aside = directory.with_name(f".{directory.name}.{os.getpid()}-{threading.get_ident()}.gone.part")
     try:
         os.rename(directory, aside)
-    except OSError:  # it is gone, or is no directory
+    except OSError:  # it is gone, or not a directory
         aside = directory
     if aside.is_dir():
         shutil.rmtree(aside, ignore_errors=True)
@@ -132,7 +132,7 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
     Raises
     ------
     DamagedSegmentError
-        It is not there, was made from something else, or is not what was written.
+        The segment is missing, was made from something else, or was changed.
     """
     directory = folder / name_of(first, end)
     try:
@@ -143,12 +143,12 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
         raise DamagedSegmentError(f"{directory.name}: {error}") from error
     if not (len(vectors) == len(segment.words) == len(segment.has_features) == end - first and vectors.is_consistent()):
-        raise DamagedSegmentError(f"{directory.name}: arrays of other lengths than its name says")
+        raise DamagedSegmentError(f"{directory.name}: the lengths of its arrays do not match its name")
     return segment
 
 
 def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> None:
-    """Refuse a segment that is not what was written.
+    """Refuse a segment that was changed.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> No
     identity : mapping
         See `save`.
     fully : bool
-        Work out every checksum, whatever was found when.
+        Compute every checksum, regardless of earlier checks.
 
     Raises
     ------
@@ -164,24 +164,24 @@ def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> No
     """
     manifest = _read(directory / MANIFEST)
     if manifest.get("format") != FORMAT or manifest.get("made_from") != json.loads(json.dumps(dict(identity))):
-        raise DamagedSegmentError(f"{directory.name}: made from something else, or by another version")
+        raise DamagedSegmentError(f"{directory.name}: made from other data, or by another version")
     files = manifest.get("files")
     if not isinstance(files, dict) or set(files) != _NAMES:
-        raise DamagedSegmentError(f"{directory.name}: its list of files is not one")
+        raise DamagedSegmentError(f"{directory.name}: its list of files is invalid")
     try:
         stamps = {name: _stamp(directory / name) for name in files}
         if {name: stamp[0] for name, stamp in stamps.items()} != {name: told["size"] for name, told in files.items()}:
-            raise DamagedSegmentError(f"{directory.name}: a file has another size than when it was written")
+            raise DamagedSegmentError(f"{directory.name}: the size of a file was changed")
         n_bytes = sum(stamp[0] for stamp in stamps.values())
         if not fully and n_bytes > _ALWAYS_CHECKED and _read(directory / CHECKED) == stamps:
             return
         for name, told in files.items():
             if _checksum(directory / name) != told["sha256"]:
-                raise DamagedSegmentError(f"{directory.name}: the checksum of {name} is wrong")
+                raise DamagedSegmentError(f"{directory.name}: the checksum of {name} does not match")
     except (OSError, KeyError, TypeError) as error:
         raise DamagedSegmentError(f"{directory.name}: {error}") from error
     if n_bytes > _ALWAYS_CHECKED:
-        # who may only read checks again the next time
+        # without write permission, the next reader checks again
         with contextlib.suppress(OutputError), published(directory / CHECKED, durable=False) as aside:
             aside.write_text(json.dumps(stamps), encoding="utf-8")
 

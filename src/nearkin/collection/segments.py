@@ -1,7 +1,7 @@
-"""Which segments there are to be, and how they come about: the index of a collection, kept beside its store.
+"""Index of a collection: decides which segments should exist, and makes them; it is kept beside the store.
 
-The store is the truth. A segment that is missing, damaged, or made from something else is made again from it; where
-nothing can be written it is made in memory. So a crash, a full disk or a lost folder costs time and no answer.
+The store is authoritative. A segment that is missing, damaged, or made from other data is rebuilt from it; without
+write permission it is built in memory. So a crash, a full disk or a lost folder costs time but no results.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from nearkin.collection import segment_files
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.segment_files import DamagedSegmentError, Segment, check, load, name_of, save
 from nearkin.errors import CollectionError, OutputError
+from nearkin.nouns import counted
 from nearkin.records import U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
@@ -36,14 +37,14 @@ _AT_A_TIME = 1 << 14
 _WRITTEN_BY_NOW_S = 86_400.0
 _OF_LOADS = covered(schema.loads)
 Span = tuple[int, int]
-"""First content, and the one after the last."""
+"""First content, and one after the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadSpan:
-    """The contents that one load brought, and their digest.
+    """The contents added by one load, and their digest.
 
-    ``generation`` is that of the store: it is raised when what was derived from contents has to be derived anew.
+    ``generation`` is that of the store, which is raised when derived data must be rebuilt.
     """
 
     first: int
@@ -53,24 +54,24 @@ class LoadSpan:
 
 
 def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
-    """Those that brought any contents, in their order.
+    """Return the loads that added contents, in order.
 
     Raises
     ------
     CollectionError
-        A row of a load is not what was stored: what is derived from it would be anything.
+        A row of a load was changed, so data derived from it would be wrong.
     """
     loads, changed = believable_loads(connection, store)
     if changed:
         raise CollectionError(
-            f"{store.place} is damaged: what it says of load {changed[0]} is not what was stored. Run nearkin "
-            "verify COLLECTION, which repairs what can be repaired and names the rest."
+            f"{store.place} is damaged: the row of load {changed[0]} was changed. Run "
+            "nearkin fsck COLLECTION, which repairs what it can and lists the rest."
         )
     return loads
 
 
 def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSpan, ...], list[object]]:
-    """Those that brought any contents and are as they were stored, in their order; the numbers of the others."""
+    """Return the unchanged loads that added contents, in order, and the numbers of the changed ones."""
     generation = store.generation(connection)
     spans, changed = list[LoadSpan](), list[object]()
     for *values, stored in connection.execute(select(schema.loads).order_by(schema.loads.c.load)):
@@ -83,9 +84,9 @@ def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSp
 
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
-    """The segments that there are to be: every one at least twice as long as the one after it.
+    """Return the segments that should exist: each at least twice as long as the next.
 
-    So there are few, however many loads there were, and a content is copied a few times in its life.
+    So there are few segments after any number of loads, and each content is copied only a few times.
 
     Examples
     --------
@@ -111,18 +112,22 @@ class Segments:
     Parameters
     ----------
     folder : Path
-        Theirs; it need not be there.
+        Directory of the segments; it may be missing.
     collection : str
-        The collection's own id.
+        Id of the collection.
     counting : TextCounting
+    is_read_only : bool
+        Whether missing segments are built in memory and not saved.
     """
 
-    def __init__(self, folder: Path, collection: str, counting: TextCounting) -> None:
+    def __init__(self, folder: Path, collection: str, counting: TextCounting, *, is_read_only: bool = False) -> None:
         self.folder, self._collection, self._counting = folder, collection, counting
+        self._is_read_only = is_read_only
+        self._forgotten = set[str]()
         self._held: dict[tuple[Span, str], Segment] = {}
         self._loads: Sequence[LoadSpan] = ()
         self._lock = threading.Lock()
-        if hasattr(os, "register_at_fork"):  # another thread may hold the lock, and is not there in a child
+        if hasattr(os, "register_at_fork"):  # a child lacks the thread that may hold the lock
             forgotten = weakref.ref(self)
 
             def unlock() -> None:
@@ -134,20 +139,20 @@ class Segments:
     def cover(
         self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
     ) -> tuple[Segment, ...]:
-        """Segments for all contents, in their order; what is missing is made.
+        """Return segments for all contents, in order; missing ones are built.
 
         Parameters
         ----------
         connection : Connection
-            Of the snapshot that the loads were read from.
+            Connection of the snapshot from which the loads were read.
         loads : sequence of LoadSpan
         progress : Progress
-            Told what has to be made anew.
+            Reports what is rebuilt.
         settle : bool
-            Have `wanted_spans` and remove all others: for who writes. Who reads takes what is there as it is.
+            Make the segments of `wanted_spans` and remove all others: for writers. Readers use those that exist.
         """
         with self._lock:
-            if not settle and self._held and loads == self._loads:  # nothing came since the last question
+            if not settle and self._held and loads == self._loads:  # nothing was added since the last query
                 return tuple(self._held.values())
             spans = wanted_spans(loads) if settle else self._spans_there(loads)
             held = {(span, self._digest(loads, span)): span for span in spans}
@@ -160,9 +165,9 @@ class Segments:
             return tuple(segments.values())
 
     def check(self, loads: Sequence[LoadSpan]) -> dict[str, str | None]:
-        """Every checksum of every segment that is there: its name, and what is wrong with it, or None.
+        """Check every checksum of every existing segment: return its name, and the fault or None.
 
-        Segments of loads that came after these are left to whoever knows them.
+        Segments of loads after these are left out.
         """
         told: dict[str, str | None] = {}
         for span in self.listed():
@@ -176,7 +181,7 @@ class Segments:
         return told
 
     def differs_from_store(self, connection: Connection, loads: Sequence[LoadSpan], name: str) -> str | None:
-        """What a segment has otherwise than the store, or None: it may have been made when the store was damaged."""
+        """Return how a segment differs from the store, or None: it may have been built when the store was damaged."""
         first, _, end = name.partition("-")
         span = int(first), int(end)
         try:
@@ -185,16 +190,27 @@ class Segments:
             return str(error)
         vectors, words, has_features = read_contents(connection, self._counting, span, Silent())
         if not segment.vectors.is_of(vectors):
-            return f"{name}: its letter counts are not those of the store"
+            return f"{name}: its letter counts differ from the store's"
         if not (np.array_equal(segment.words, words) and np.array_equal(segment.has_features, has_features)):
-            return f"{name}: its signatures are not those of the store"
+            return f"{name}: its signatures differ from the store's"
         return None
 
     def forget(self, name: str) -> None:
-        """Remove a segment that is damaged."""
+        """Remove a damaged segment; one that may not be removed is not used again."""
         with self._lock:
             self._held.clear()
+            if self._is_read_only:
+                self._forgotten.add(name)
+                return
             segment_files.remove(self.folder / name)
+
+    def remove_all(self) -> None:
+        """Remove every segment, and what killed processes left, so that nothing of an erased text stays."""
+        with self._lock:
+            self._held.clear()
+            self._loads = ()
+            for path in self.folder.iterdir() if self.folder.is_dir() else ():
+                segment_files.remove(path)
 
     def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
         return {
@@ -206,14 +222,14 @@ class Segments:
 
     @staticmethod
     def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
-        """Of what the store has in the span: a store that was put back from a copy has other contents there."""
+        """Return a digest of the store's contents in the span; a store restored from a backup may have others."""
         inside = [one for one in loads if span[0] <= one.first and one.end <= span[1]]
         joined = b"".join(one.digest for one in inside)
         generations = ",".join(str(one.generation) for one in inside[:1] if one.generation)
         return hashlib.sha256(joined + generations.encode()).hexdigest()
 
     def _spans_there(self, loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
-        """Segments that are there, the longest first, and in between what has to be made."""
+        """Return the existing segments, the longest first, and the gaps that must be built."""
         bounds = {one.first for one in loads} | {one.end for one in loads}
         there = sorted((s for s in self.listed() if {*s} <= bounds), key=lambda s: (s[0], -s[1]))
         end = max(bounds, default=0)
@@ -227,7 +243,7 @@ class Segments:
         return tuple(spans)
 
     def listed(self) -> list[Span]:
-        """The segments that lie in the folder."""
+        """List the segments in the directory."""
         spans = []
         for path in self.folder.glob("*-*") if self.folder.is_dir() else ():
             first, _, end = path.name.partition("-")
@@ -236,14 +252,19 @@ class Segments:
         return spans
 
     def _have(self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress) -> Segment:
-        """The segment from its files, or made."""
+        """Load a segment from its files, or build it."""
         identity = self._identity(loads, span)
         try:
-            return load(self.folder, *span, identity)
+            if name_of(*span) not in self._forgotten:
+                return load(self.folder, *span, identity)
         except DamagedSegmentError as error:
             if (self.folder / name_of(*span)).exists():
-                progress.say(f"a part of the index is damaged and is made again from the store ({error})")
+                progress.say(f"part of the index is damaged and is rebuilt from the store ({error})")
         segment = build(connection, self._counting, span, progress)
+        if self._is_read_only:
+            n = counted(span[1] - span[0], "text")
+            progress.say(f"read-only: the index of {n} is built for this command, and not saved")
+            return segment
         try:
             save(segment, self.folder, identity)
             return load(self.folder, *span, identity)
@@ -254,14 +275,14 @@ class Segments:
     def _remove_all_but(self, spans: Sequence[Span]) -> None:
         for span in set(self.listed()) - set(spans):
             segment_files.remove(self.folder / name_of(*span))
-        for left in self.folder.glob(".*.part"):  # by a process that was killed, unless one is writing it
+        for left in self.folder.glob(".*.part"):  # left by a killed process, unless one is writing it
             with contextlib.suppress(OSError):
                 if time.time() - left.stat().st_mtime > _WRITTEN_BY_NOW_S:
                     shutil.rmtree(left, ignore_errors=True)
 
 
 def build(connection: Connection, counting: TextCounting, span: Span, progress: Progress) -> Segment:
-    """A segment from the store."""
+    """Build a segment from the store."""
     vectors, words, has_features = read_contents(connection, counting, span, progress)
     return Segment(*span, RangeSegment.build(vectors), words, has_features)
 
@@ -269,7 +290,7 @@ def build(connection: Connection, counting: TextCounting, span: Span, progress: 
 def read_contents(
     connection: Connection, counting: TextCounting, span: Span, progress: Progress
 ) -> tuple[LetterVectors, U64, Bool]:
-    """Letter counts, signatures, and which of these there are, of some contents of the store."""
+    """Read letter counts, signatures, and which contents have signatures."""
     first, end = span
     n_contents = end - first
     counts = np.zeros((n_contents, counting.letters.n_dimensions), np.uint32)
@@ -286,7 +307,7 @@ def read_contents(
             .where(contents.content >= start, contents.content < stop)
             .order_by(contents.content)
         ).all()
-        # of a store that lacks something, the rest is found: verify tells what it lacks
+        # if the store lacks contents, the others are found; nearkin fsck reports the missing ones
         whole = [row for row in rows if isinstance(row[1], bytes) and len(row[1]) == sizes[0]]
         places = np.array([row[0] for row in whole], np.int64) - first
         counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), counts.shape[1])

@@ -1,4 +1,4 @@
-"""Everything within a tolerance of a document, across all waves."""
+"""Search for all documents within a tolerance of a document, across all waves."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from nearkin.collection.profiles import similarity_index_of, similarity_indexes
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.collection.word_sets import jaccard, some_at_a_time, word_sets
 from nearkin.errors import ParameterError
-from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import named
-from nearkin.store.schema import contents, documents
+from nearkin.store.schema import documents
 
 MAX_COMPARED = 20_000
-"""Texts that one query by "minhash" compares word by word; a few seconds."""
-_TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
+"""Maximum number of texts that a query by "minhash" compares word by word; takes a few seconds."""
 _NOTHING = np.zeros(0, np.int64)
 
 
@@ -44,7 +43,7 @@ def similar_documents(
     version: int | None,
     limit: int,
 ) -> SimilarDocuments:
-    """See `Collection.similar`."""
+    """Find similar documents; see `Collection.similar`."""
 
     def ask(seen: Snapshot) -> SimilarDocuments:
         itself = None if doc_id is None else document(seen.connection, doc_id, version)
@@ -56,7 +55,7 @@ def similar_documents(
             seen.connection, collection.counting, seen.segments, query, tolerance, limit=limit, leave_out=itself
         )
 
-    if tolerance.method == "si":  # the store alone answers it
+    if tolerance.method == "si":  # needs only the store
         with collection.store.reading() as connection:
             return ask(Snapshot(connection, ()))
     return collection.answered(ask)
@@ -72,30 +71,60 @@ def similar(
     limit: int,
     leave_out: StoredDocument | None = None,
 ) -> SimilarDocuments:
-    """Find, look up, compare with what the store has.
+    """Search, look up the documents, and compare them using the store.
 
     Parameters
     ----------
     connection : Connection
-        Of the snapshot that the segments belong to.
+        Connection of the snapshot that the segments belong to.
     counting : TextCounting
     segments : sequence of Segment
     query : Content
     tolerance : Tolerance
     limit : int
-        Documents to tell.
+        Maximum number of documents to return.
     leave_out : StoredDocument, optional
-        The query itself.
+        Document to omit: the query itself.
 
     Raises
     ------
     StaleIndexError
-        A segment is not what the store says.
+        A segment and the store disagree.
     """
     started = time.perf_counter()
     check_limit("similar", limit)
+    near, own = asked_near(connection, counting, segments, query, tolerance)
+    compared, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=leave_out)
+    return SimilarDocuments(
+        tolerance=tolerance,
+        documents=tuple(compared),
+        n_found=n_found,
+        is_answered=near.is_answered,
+        stages=near.stages,
+        elapsed_s=round(time.perf_counter() - started, 4),
+        similarity_index=own,
+    )
+
+
+def asked_near(
+    connection: Connection, counting: TextCounting, segments: Sequence[Segment], query: Content, tolerance: Tolerance
+) -> tuple[Near, int | None]:
+    """Return the contents within the tolerance, and the similarity index of the query if the method needs it."""
     own = similarity_index_of(connection, counting, query) if tolerance.method == "si" else None
-    near = near_contents(connection, counting, segments, query, tolerance, own)
+    return near_contents(connection, counting, segments, query, tolerance, own), own
+
+
+def documents_among(
+    connection: Connection,
+    counting: TextCounting,
+    query: Content,
+    tolerance: Tolerance,
+    near: Near,
+    *,
+    limit: int,
+    leave_out: StoredDocument | None,
+) -> tuple[list[SimilarDocument], int]:
+    """Return the first documents of contents that were found, compared with the query, and their total number."""
     is_itself = leave_out is not None and leave_out.is_current
     found, n_found = current_documents(connection, near.contents.tolist(), limit + is_itself)
     if leave_out is not None and leave_out.is_current:
@@ -103,16 +132,7 @@ def similar(
         found = [one for one in found if one != leave_out][:limit]
     compared = compare_with(connection, counting, query, found)
     _check(compared, tolerance)
-    elapsed_s = round(time.perf_counter() - started, 4)
-    return SimilarDocuments(
-        tolerance=tolerance,
-        documents=tuple(compared),
-        n_found=n_found,
-        is_answered=near.is_answered,
-        stages=near.stages,
-        elapsed_s=elapsed_s,
-        similarity_index=own,
-    )
+    return compared, n_found
 
 
 def near_contents(
@@ -123,9 +143,9 @@ def near_contents(
     tolerance: Tolerance,
     similarity_index: int | None = None,
 ) -> Near:
-    """The contents within the tolerance; those of documents that are gone are among them.
+    """Return the contents within the tolerance, including those of removed documents.
 
-    The query's similarity index is asked by with method "si", which takes no segments.
+    Method "si" searches with the query's similarity index and needs no segments.
     """
     if tolerance.method == "range":
         near = _in_range(counting, segments, query, tolerance)
@@ -144,7 +164,7 @@ def _in_range(counting: TextCounting, segments: Sequence[Segment], query: Conten
     index = RangeIndex(tuple(segment.vectors for segment in segments), counting.letters.fingerprint)
     asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
-    stages = tuple(zip(("texts with letters enough", *found.stages[1:]), found.survivors[0].tolist(), strict=True))
+    stages = tuple(zip(("texts with enough letters", *found.stages[1:]), found.survivors[0].tolist(), strict=True))
     return Near(found.row, stages, query.is_counted)
 
 
@@ -169,7 +189,7 @@ def _near_by_signature(segments: Sequence[Segment], query: Content, tolerance: T
 def _compared_by_words(
     connection: Connection, counting: TextCounting, query: Content, tolerance: Tolerance, near: Near
 ) -> Near:
-    """Those whose exact Jaccard similarity is enough, the most similar first; documents that are gone are left out."""
+    """Return the contents of current documents with sufficient exact Jaccard similarity, the most similar first."""
     numbers = _of_current_documents(connection, near.contents)
     if len(numbers) > MAX_COMPARED:
         rule = f"high enough for at most {MAX_COMPARED:,} texts to be compared word by word"
@@ -183,7 +203,7 @@ def _compared_by_words(
 
 
 def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
-    """Those contents that some current document has."""
+    """Return the contents that a current document has."""
     found = set[int]()
     for some in named(numbers.tolist()):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
@@ -191,37 +211,21 @@ def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
     return sorted(found)
 
 
-def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
-    """The contents, as many at a time as memory may hold the texts of; one text is never too long."""
-    batch, n_bytes = list[int](), 0
-    for some in named(numbers):
-        query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
-        for number, length in connection.execute(query.order_by(contents.c.content)).all():
-            length = length if isinstance(length, int) else 0  # it is damaged, which is told by who reads the text
-            if batch and (n_bytes + length > _TEXT_BYTES_AT_A_TIME or len(batch) == _TEXTS_AT_A_TIME):
-                yield batch
-                batch, n_bytes = [], 0
-            batch.append(number)
-            n_bytes += length
-    if batch:
-        yield batch
-
-
 def _with_jaccards(
     connection: Connection, counting: TextCounting, text: str, numbers: Sequence[int]
 ) -> Iterator[tuple[Content, float]]:
-    """Contents, some in memory at a time, each with the Jaccard similarity of its text with another."""
+    """Yield lots of contents that fit in memory, each with the Jaccard similarity of its text with another."""
     (own,) = word_sets(counting, [text])
     for some in some_at_a_time(connection, numbers):
         found = list(contents_of(connection, some).values())
         sets = word_sets(counting, [one.text for one in found])
-        yield from zip(found, [_jaccard(own, other) for other in sets])
+        yield from zip(found, [jaccard(own, other) for other in sets])
 
 
 def compare_with(
     connection: Connection, counting: TextCounting, query: Content, found: Sequence[StoredDocument]
 ) -> list[SimilarDocument]:
-    """Each document beside the query, by every measure, from what the store has."""
+    """Compare each document with the query by every measure, using the store."""
     numbers = list(dict.fromkeys(one.content for one in found))
     length = math.sqrt(_square(query.counts, np.zeros_like(query.counts)))
     by_content = {
@@ -236,7 +240,7 @@ def compare_with(
 
 
 class Measures(NamedTuple):
-    """What a similar document says of its likeness, by the names it has there."""
+    """Similarity measures of a similar document, under its names for them."""
 
     distance: float | None
     relative_distance: float | None
@@ -258,33 +262,15 @@ def _measures(query: Content, other: Content, jaccard: float, length: float) -> 
     return Measures(distance, relative, n_bits, similarity, 1.0 if is_same else jaccard, is_same)
 
 
-def jaccards(counting: TextCounting, text: str, others: Sequence[str]) -> list[float]:
-    """The Jaccard similarity of a text with each of the others; 1 for two texts without any words."""
-    (own,) = word_sets(counting, [text])
-    return [_jaccard(own, other) for other in word_sets(counting, others)]
-
-
-def word_sets(counting: TextCounting, texts: Sequence[str]) -> list[U64]:
-    """The sorted hashes of the sets of five words of each text."""
-    sets = counting.shingles(strings(list(texts)))
-    return [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]
-
-
-def _jaccard(a: U64, b: U64) -> float:
-    n_common = len(np.intersect1d(a, b, assume_unique=True))
-    n_all = len(a) + len(b) - n_common
-    return n_common / n_all if n_all else 1.0
-
-
 def _square(a: object, b: object) -> int:
     gaps = np.asarray(a).astype(np.int64) - np.asarray(b).astype(np.int64)
     return int(np.dot(gaps, gaps))
 
 
 def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
-    """Every distance once more, from the store: what is told is never what a damaged file says."""
+    """Compute every distance again from the store, so that a damaged index never appears in a result."""
     if tolerance.method in ("minhash", "si"):
-        return  # by what the store has
+        return  # computed from the store
     most = tolerance.value * (1 + 1e-12)
     for one in found:
         distance = one.n_bits if tolerance.method == "hamming" else one.relative_distance

@@ -1,14 +1,14 @@
-"""The keys of all stored texts: derived from the store, and brought up to date when they are asked for.
+"""Keys of all stored texts: derived from the store, and updated when they are needed.
 
-Only collections into which documents are checked in pay for them. The table is complete up to a content, of which a
-fact tells the number; the keys of what came after it are worked out for each question, until they are stored. Another
-fact names the contents before it that have none, because their stored texts are damaged.
+Only collections that use check-ins have them. The table is complete up to the content whose number is stored as a fact;
+keys of later contents are computed for each query until they are stored. Another fact lists the contents below that
+number that have no keys, because their stored texts are damaged.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,33 +18,34 @@ from sqlalchemy import Connection, func, select, text
 from nearkin.collection.contents import text_of
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.keys import FINGERPRINT, SAMPLE, Keys, keys_of
+from nearkin.collection.keys_state import END, LOST, METHOD, keys_state
+from nearkin.collection.purged import purged_contents
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
-from nearkin.store.bulk import insert_integers, insert_rows
+from nearkin.store.bulk import insert_integers, insert_rows, named
 from nearkin.store.store import Store
 
-_END, _METHOD, _LOST = "check_keys_end", "check_keys", "check_keys_lost"
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-_KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored: the pages of the table are then written in their order
+_KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Of some contents what says whether they are worth comparing.
+    """Values of some contents that show whether they are worth comparing.
 
     Parameters
     ----------
     contents : int64 array, shape (n_contents,)
     n_samples : int64 array, shape (n_contents,)
-        Sampled shingles of each.
+        Number of sampled shingles of each.
     signatures : uint8 array, shape (n_contents, n_bytes)
     is_signed : bool array, shape (n_contents,)
-        False: it has no words, and its signature says nothing.
+        False: the content has no words, and its signature means nothing.
     """
 
     contents: I64
@@ -54,17 +55,17 @@ class Marks:
 
     @classmethod
     def of(cls, counting: TextCounting, contents: I64, texts: Sequence[str], keys: Keys) -> Marks:
-        """Of texts, whose keys have been worked out."""
+        """Make the marks of texts from their keys."""
         n_samples = np.bincount(keys.texts[keys.kinds == SAMPLE], minlength=len(texts))
         signed = counting.sign(strings(texts))
         return cls(contents, n_samples, signed.packed, signed.has_features)
 
     @classmethod
     def of_rows(cls, rows: Sequence[tuple[Any, ...]], n_bytes: int) -> Marks:
-        """As they are stored."""
+        """Make the marks from stored rows."""
         if not all(isinstance(row[1], int) and isinstance(row[2], bytes | None) for row in rows):
             raise CollectionError(
-                "What is stored with the keys of check-ins is damaged: nearkin verify makes it again."
+                "Data stored with the keys of check-ins is damaged; nearkin fsck COLLECTION rebuilds it."
             )
         is_signed = np.array([row[2] is not None and len(row[2]) == n_bytes for row in rows], np.bool_)
         packed = b"".join(row[2] if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
@@ -73,7 +74,7 @@ class Marks:
 
     @classmethod
     def joined(cls, parts: Sequence[Marks]) -> Marks:
-        """One after another."""
+        """Concatenate marks."""
         return cls(
             np.concatenate([part.contents for part in parts]),
             np.concatenate([part.n_samples for part in parts]),
@@ -82,7 +83,7 @@ class Marks:
         )
 
     def where(self, contents: I64) -> Marks:
-        """Those of some contents, in their order; of what is not among these there is nothing to say."""
+        """Select the marks of some contents, in order; contents without marks are omitted."""
         order = np.argsort(self.contents)
         places = np.searchsorted(self.contents[order], contents)
         is_there = np.zeros(len(contents), np.bool_)
@@ -100,15 +101,18 @@ class Marks:
 
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store the keys of every content that has none yet, inside a transaction that writes."""
-    end, n_contents = _reach(connection, store)
-    if end is None:  # of an older Nearkin, or none, or damaged
+    """Store the keys of every content that has none yet, inside a write transaction."""
+    state = keys_state(connection, store)
+    end, n_contents, lost = state.end, state.n_contents, list(state.lost)
+    if end is None:  # stored by an older Nearkin, missing, or damaged
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
-        store.unsay(connection, _LOST)
-        store.say(connection, {_METHOD: FINGERPRINT, _END: "0"})
-        end = 0
-    parts, n_held, lost = list[tuple[I64, I64]](), 0, lost_texts(connection, store)
+        store.unsay(connection, LOST)
+        store.say(connection, {METHOD: FINGERPRINT, END: "0"})
+        end, lost = 0, []
+    if end == n_contents:
+        return
+    parts, n_held = list[tuple[I64, I64]](), 0
     for numbers, batch, lost_here in texts_from(connection, end, progress):
         lost += lost_here
         made = keys_of(batch)
@@ -119,32 +123,35 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
             _write(connection, parts)
             parts, n_held = [], 0
     _write(connection, parts)
-    if n_contents > end:
-        store.say(connection, {_END: str(n_contents), _LOST: ",".join(map(str, lost))})
+    store.say(connection, {END: str(n_contents), LOST: ",".join(map(str, lost))})
 
 
-def lost_texts(connection: Connection, store: Store) -> list[int]:
-    """The contents that have no stored keys, because their texts are damaged."""
-    return [int(one) for one in store.facts_now(connection, (_LOST,)).get(_LOST, "").split(",") if one]
+def append(
+    connection: Connection, counting: TextCounting, numbers: Sequence[int], texts: Sequence[str], keys: Keys
+) -> None:
+    """Store the keys of new texts; `mark_complete` follows in the same transaction."""
+    contents = np.array(numbers, np.int64)
+    _write(connection, [(keys.values, contents[keys.texts])])
+    insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, contents, texts, keys)))
 
 
-def first_without_keys(connection: Connection, store: Store) -> int | None:
-    """The content from which on none has stored keys, if there are such; 0: what is stored is of no use."""
-    end, n_contents = _reach(connection, store)
-    return (end or 0) if (end or 0) < n_contents else None
+def mark_complete(connection: Connection, store: Store, end: int) -> None:
+    """Record that all contents below a number have stored keys."""
+    store.say(connection, {END: str(end)})
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
-    """What the table has otherwise than the texts, or None; what was not stored yet is no difference."""
+    """Return how the table differs from the texts, or None; keys not stored yet are no difference."""
     try:
         return _difference(connection, store, counting, progress)
-    except (CollectionError, TypeError, ValueError, OverflowError) as error:  # SQLite stores anything in any column
-        return f"keys of check-ins: they are none ({error})"
+    except (CollectionError, TypeError, ValueError, OverflowError) as error:  # SQLite stores any type in any column
+        return f"keys of check-ins: invalid ({error})"
 
 
 def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
-    """See `difference`."""
-    end, _ = _reach(connection, store)
+    """Compare stored keys with the texts; see `difference`."""
+    state = keys_state(connection, store)
+    end = state.end
     if not end:
         return None
     expected, n_marks, has_marks, lost = np.zeros(2, np.uint64), 0, True, list[int]()
@@ -161,24 +168,24 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
         keys, contents = np.array([tuple(row) for row in some], np.int64).T
         stored += _checksum(keys, contents)
     n_stored = connection.execute(select(func.count()).select_from(schema.checked_contents)).scalar_one()
-    if not has_marks or n_stored != n_marks or sorted(lost) != sorted(lost_texts(connection, store)):
-        return "keys of check-ins: what is stored with them is not what the texts have"
+    if not has_marks or n_stored != n_marks or sorted(lost) != sorted(state.lost):
+        return "keys of check-ins: the data stored with them does not match the texts"
     if np.array_equal(expected, stored):
         return None
-    return f"keys of check-ins: {int(stored[0]):,} are stored, not the {int(expected[0]):,} that the texts have"
+    return f"keys of check-ins: {int(stored[0]):,} are stored, but the texts have {int(expected[0]):,}"
 
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store all keys anew."""
-    store.unsay(connection, _METHOD)
+    """Store all keys again."""
+    store.unsay(connection, METHOD)
     fill(connection, store, counting, progress)
 
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
-    """Store the keys of a text that was damaged and is whole again, if it should have any by now."""
-    end, _ = _reach(connection, store)
-    if end is None or number >= end:
-        return  # they are made with those of all the others
+    """Store the keys of a repaired text, if it should have stored keys by now."""
+    state = keys_state(connection, store)
+    if state.end is None or number >= state.end:
+        return  # they are stored together with all others
     made, numbers = keys_of([text]), np.array([number], np.int64)
     there = set(
         connection.execute(select(schema.check_keys.c.key).where(schema.check_keys.c.content == number)).scalars()
@@ -187,33 +194,33 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
     insert_integers(connection, schema.check_keys, [missing, np.full(len(missing), number)])
     connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content == number))
     insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, [text], made)))
-    lost = [one for one in lost_texts(connection, store) if one != number]
-    store.say(connection, {_LOST: ",".join(map(str, lost))})
+    lost = [one for one in state.lost if one != number]
+    store.say(connection, {LOST: ",".join(map(str, lost))})
+
+
+def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
+    """Delete the keys of erased texts; no keys are expected of them any more."""
+    for some in named(numbers):
+        connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(some)))
+        connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(some)))
+    state = keys_state(connection, store)
+    if state.end:
+        lost = set(state.lost) - set(numbers)
+        store.say(connection, {LOST: ",".join(map(str, sorted(lost)))})
 
 
 def _columns(marks: Marks) -> list[list[Any]]:
-    """For a database."""
+    """Return the marks as columns for a database."""
     signatures = [row.tobytes() if has else None for row, has in zip(marks.signatures, marks.is_signed)]
     return [marks.contents.tolist(), marks.n_samples.tolist(), signatures]
 
 
 def _checksum(keys: I64, contents: I64) -> U64:
-    """How many rows there are, and a sum over them that does not depend on their order; both wrap around."""
+    """Return the number of rows, and a sum over them that does not depend on their order; both wrap around."""
     mixed = keys.view(np.uint64) * _ODD + contents.astype(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
     mixed ^= mixed >> np.uint64(32)
     return np.array([len(keys), mixed.sum(dtype=np.uint64)], np.uint64)
-
-
-def _reach(connection: Connection, store: Store) -> tuple[int | None, int]:
-    """The content up to which keys of today's method are stored, None if that is not known; and how many there are."""
-    facts = store.facts_now(connection, (_METHOD, _END))
-    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
-    n_contents = 0 if last is None else int(last) + 1
-    end = facts.get(_END, "")
-    is_number = end.isascii() and end.isdecimal() and len(end) < 19
-    is_known = facts.get(_METHOD) == FINGERPRINT and is_number and int(end) <= n_contents
-    return (int(end) if is_known else None), n_contents
 
 
 def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
@@ -225,9 +232,12 @@ def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
 
 
 def texts_from(
-    connection: Connection, first: int, progress: Progress, end: int = 2**63 - 1
+    connection: Connection, first: int, progress: Progress, end: int = 2**63 - 1, *, stage: str = "keys"
 ) -> Iterator[tuple[I64, list[str], list[int]]]:
-    """The contents from a number on, as many at a time as memory may hold, and their texts; those that are damaged."""
+    """Yield the contents from a number on with their texts, in lots that fit in memory, and the damaged ones.
+
+    Erased texts are skipped: nothing of them is to be derived, and they are not damaged.
+    """
     contents = schema.contents.c
     is_wanted = (contents.content >= first) & (contents.content < end)
     sizes = connection.execute(
@@ -235,35 +245,39 @@ def texts_from(
     ).all()
     if not sizes:
         return
-    progress.start("keys", len(sizes), "documents")
-    start = 0
+    progress.start(stage, len(sizes), "documents")
+    erased, start = purged_contents(connection, skip_changed=True), 0
     while start < len(sizes):
         stop, n_bytes = start, 0
         while stop < len(sizes) and stop - start < _TEXTS_AT_A_TIME and n_bytes < _TEXT_BYTES_AT_A_TIME:
             n_bytes += sizes[stop].n_bytes if isinstance(sizes[stop].n_bytes, int) else 0
             stop += 1
-        yield _texts_between(connection, sizes[start].content, sizes[stop - 1].content)
+        yield _texts_between(connection, sizes[start].content, sizes[stop - 1].content, erased)
         progress.advance(stop - start)
         start = stop
     progress.finish()
 
 
-def _texts_between(connection: Connection, first: int, last: int) -> tuple[I64, list[str], list[int]]:
+def _texts_between(
+    connection: Connection, first: int, last: int, erased: Container[int]
+) -> tuple[I64, list[str], list[int]]:
     contents = schema.contents.c
     columns = contents.content, contents.text, contents.digest
     query = select(*columns).where(contents.content.between(first, last)).order_by(contents.content)
     numbers, texts, lost = list[int](), list[str](), list[int]()
     for content, stored, digest in connection.execute(query):
+        if content in erased:
+            continue
         try:
             texts.append(text_of(content, stored, digest))
             numbers.append(content)
-        except CollectionError:  # nearkin verify tells it, and whoever would show the text
+        except CollectionError:  # reported by nearkin fsck, and by any query that shows the text
             lost.append(content)
     return np.array(numbers, np.int64), texts, lost
 
 
 def stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:
-    """Those of the contents that have any."""
+    """Return the marks of those contents that have any."""
     columns = "SELECT content, n_samples, signature FROM checked_contents WHERE content"
     if store.dialect == "sqlite":
         query = f"{columns} IN (SELECT value FROM json_each(?)) ORDER BY content"
@@ -275,8 +289,8 @@ def stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:
 
 
 def driver_of(connection: Connection) -> Any:
-    """SQLite's own connection, in the same transaction: SQLAlchemy takes longer to ask than SQLite to answer."""
+    """Return SQLite's own connection in the same transaction: SQLAlchemy's overhead would exceed the query's time."""
     driver = connection.connection.driver_connection
     if driver is None:
-        raise CollectionError("The connection was given back before its answer was read.")
+        raise CollectionError("The connection was closed before its result was read.")
     return driver

@@ -1,4 +1,4 @@
-"""Every stored text compared with its digest, and with what is derived from it; what can be mended is mended."""
+"""Comparison of every stored text with its digest and its derived data; repairs what can be repaired."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from nearkin.collection.contents import digest_of, text_of
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.profiles import COLUMNS, Profile, profiles_of
+from nearkin.collection.purged import purged_contents
 from nearkin.collection.segments import LoadSpan
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionError
@@ -28,16 +29,16 @@ _DERIVED = ("n_bytes", "n_characters", "n_letters", "n_other_letters", "is_count
 
 @dataclass(slots=True)
 class TextFindings:
-    """What is wrong with stored texts.
+    """Damage of stored texts.
 
     Parameters
     ----------
     n_texts : int
-        That were compared.
+        Number of texts that were compared.
     lost : list of int
-        Contents whose text is not what its digest says.
+        Contents whose text does not match its digest.
     wrong : dict of int to (dict or None, Profile)
-        Contents of which something derived is wrong: the columns that are right, if one of those was wrong, and the
+        Contents with wrong derived data: the correct columns, if any of those was wrong, and the
         profile.
     """
 
@@ -46,22 +47,22 @@ class TextFindings:
     wrong: dict[int, tuple[dict[str, object] | None, Profile]] = field(default_factory=dict)
 
     def take(self, other: TextFindings) -> None:
-        """Those of more texts."""
+        """Add the findings of more texts."""
         self.n_texts += other.n_texts
         self.lost += other.lost
         self.wrong |= other.wrong
 
 
-# -- digests and numbers, which the digests of loads vouch for ---------------------------------------------------------
+# -- digests and numbers, which the digests of loads prove -------------------------------------------------------------
 
 
 def mend_numbers(connection: Connection, loads: Sequence[LoadSpan]) -> tuple[list[str], list[str]]:
-    """Give texts back the digests and the numbers that their loads vouch for, in a transaction that writes.
+    """Restore digests and numbers of texts that the digests of their loads prove, in a write transaction.
 
     Returns
     -------
     tuple of two lists of str
-        What was mended, and what could not be.
+        What was repaired, and what could not be.
     """
     mended, faults = list[str](), list[str]()
     strays = _strays(connection, loads)
@@ -79,7 +80,7 @@ def mend_numbers(connection: Connection, loads: Sequence[LoadSpan]) -> tuple[lis
 
 
 def faults_of_loads(connection: Connection, loads: Sequence[LoadSpan]) -> list[str]:
-    """Loads of which the digest is not that of the contents in their span; texts that are in no span."""
+    """Return the loads whose digest does not match the contents in their span, and the texts outside every span."""
     faults = [_unlike(connection, load) for load in loads if _digest_of_load(connection, load) != load.digest]
     return faults + [f"text {row.content} was not added by any load" for row in _strays(connection, loads)]
 
@@ -100,13 +101,13 @@ def _digest_of_load(connection: Connection, load: LoadSpan) -> bytes:
 def _unlike(connection: Connection, load: LoadSpan) -> str:
     n_there = sum(1 for _ in _rows_of(connection, load, contents.c.content))
     return (
-        f"texts {load.first} to {load.end - 1} are not those that were added together: {n_there:,} of "
-        f"{load.end - load.first:,} are there"
+        f"texts {load.first} to {load.end - 1} differ from those that were added together: {n_there:,} of "
+        f"{load.end - load.first:,} exist"
     )
 
 
 def _strays(connection: Connection, loads: Sequence[LoadSpan]) -> list[Any]:
-    """Contents outside of the span of any load."""
+    """Return the contents outside the span of every load."""
     end = max((load.end for load in loads), default=0)
     is_outside = (contents.c.content < 0) | (contents.c.content >= end)
     query = select(contents.c.content, contents.c.digest, contents.c.text).where(is_outside)
@@ -114,10 +115,10 @@ def _strays(connection: Connection, loads: Sequence[LoadSpan]) -> list[Any]:
 
 
 def _as_loaded(connection: Connection, load: LoadSpan, strays: Sequence[Any]) -> dict[int, tuple[Any, bytes]] | None:
-    """The rows to put right, by the numbers that they should have; None if they are not known.
+    """Return the rows to restore, by their correct numbers; None if these are unknown.
 
-    A text that does not have its digest has the one of its bytes instead; a number that is not there is that of a text
-    in no span, if there is as many of the one as of the other. It is right if the digest of the load says so.
+    A text that does not match its digest gets the digest of its bytes; a missing number is that of a text outside every
+    span, if there are as many of both. The digest of the load then confirms the result.
     """
     right, digest, spare = dict[int, tuple[Any, bytes]](), hashlib.sha256(), list(strays)
     number = load.first
@@ -142,19 +143,19 @@ def _put_right(connection: Connection, right: dict[int, tuple[Any, bytes]]) -> b
             for number, (row, digest) in right.items():
                 is_it = contents.c.content == row.content
                 connection.execute(update(contents).where(is_it).values(content=number, digest=digest))
-    except IntegrityError:  # the same text came again, and is stored under another number
+    except IntegrityError:  # the same text was added again, and is stored under another number
         return False
     return True
 
 
-# -- texts, and what is derived from them ------------------------------------------------------------------------------
+# -- texts and their derived data --------------------------------------------------------------------------------------
 
 
 def check_texts(connection: Connection, collection: OpenedCollection, threads: int) -> TextFindings:
-    """Compare every text with its digest, and work out everything that is derived from it."""
-    found, progress = TextFindings(), collection.progress
+    """Compare every text with its digest, and compute all of its derived data again."""
+    found, progress, erased = TextFindings(), collection.progress, purged_contents(connection, skip_changed=True)
     n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
-    progress.start("verify", n_texts, "documents")
+    progress.start("fsck", n_texts, "documents")
 
     def batches() -> Iterator[Sequence[Any]]:
         columns: list[Any] = [contents, profiles.c.content.label("profiled"), *(profiles.c[name] for name in COLUMNS)]
@@ -166,7 +167,7 @@ def check_texts(connection: Connection, collection: OpenedCollection, threads: i
             rows = connection.execute(query.where(contents.c.content > rows[-1].content)).all()
 
     def check(rows: Sequence[Any]) -> TextFindings:
-        return _checked(rows, collection.counting)
+        return _checked([row for row in rows if row.content not in erased], collection.counting)
 
     for here in map_ordered(check, batches(), threads=threads):
         found.take(here)
@@ -207,7 +208,7 @@ def _checked(rows: Sequence[Any], counting: TextCounting) -> TextFindings:
 
 
 def mend_texts(collection: OpenedCollection, found: TextFindings) -> int:
-    """Store what is right of what is derived, and how many texts that concerned."""
+    """Store corrected derived data; return the number of texts concerned."""
     with collection.store.writing() as connection:
         is_there = exists().where(contents.c.content == profiles.c.content)
         n_strays = connection.execute(profiles.delete().where(~is_there)).rowcount
@@ -218,13 +219,13 @@ def mend_texts(collection: OpenedCollection, found: TextFindings) -> int:
         of_segments = {number: right for number, (right, _) in found.wrong.items() if right is not None}
         for number, right in of_segments.items():
             connection.execute(update(contents).where(contents.c.content == number).values(**right))
-        if of_segments:  # else nothing that they are made of was wrong
+        if of_segments:  # otherwise the data that segments are built from was correct
             collection.store.raise_generation(connection)
     return max(len(found.wrong), n_strays)
 
 
 def documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str, ...]:
-    """The documents that have, or had, these texts."""
+    """Return the documents that have, or had, these texts."""
     told = list[str]()
     for number in numbers:
         rows = connection.execute(select(documents.c.doc_id, documents.c.version).where(documents.c.content == number))
@@ -233,6 +234,6 @@ def documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str,
 
 
 def has_stray_profiles(connection: Connection) -> bool:
-    """Whether there is a profile of a text that is not there."""
+    """Whether there is a profile without its text."""
     is_there = exists().where(contents.c.content == profiles.c.content)
     return connection.execute(select(profiles.c.content).where(~is_there).limit(1)).first() is not None

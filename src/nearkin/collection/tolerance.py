@@ -1,4 +1,4 @@
-"""How alike documents must be to be found: said with every query."""
+"""Tolerance of a query: a search method and its limit."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
 Method = Literal["range", "minhash", "hamming", "si"]
+MethodName = Literal["words", "letters", "range", "minhash", "hamming", "si"]
+"""Names that users may give: "words" is "minhash", "letters" is "range"."""
+_NAMED: dict[str, Method] = {"words": "minhash", "letters": "range"}
+_SHOWN = {"minhash": "words", "range": "letters", "hamming": "hamming", "si": "si"}
 METHODS: tuple[Method, ...] = ("range", "minhash", "hamming", "si")
 GAMMA = 0.025
-"""The article's own setting; 0.05 is its relaxed one."""
-THRESHOLD = 0.7
+"""The article's default; 0.05 is its relaxed setting."""
+THRESHOLD = 0.5
+"""Versions of one text; docs/decisions/0020 gives the evidence."""
 DISTANCE = 32
 MAX_TOLERANCE = 10
 _PARAMETERS = {"range": "gamma", "minhash": "threshold", "hamming": "distance", "si": "tolerance"}
@@ -24,15 +29,15 @@ _DEFAULTS = {"range": GAMMA, "minhash": THRESHOLD, "hamming": DISTANCE, "si": TO
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """A method, and the one number that it goes by.
+    """A method and its limit.
 
     Parameters
     ----------
     method : {"range", "minhash", "hamming", "si"}
-        "range": letter counts within ``gamma`` times the length of the query's. "minhash": a Jaccard similarity of at
-        least ``threshold`` between the sets of five words. "hamming": signatures that differ in at most ``distance``
-        of their 256 bits. "si": a similarity index that is nearer to the query's than ``tolerance`` times that one;
-        neither complete nor exact, as one number says little of a text, and not symmetric.
+        "range": letter counts within ``gamma`` times the length of the query's. "minhash": Jaccard similarity of the
+        word 5-grams of at least ``threshold``. "hamming": signatures that differ in at most ``distance`` of their 256
+        bits. "si": a similarity index whose difference from the query's is less than ``tolerance`` times the query's;
+        neither complete nor exact, as one number is weak evidence, and not symmetric.
     value : float
         gamma, at least 0; threshold, above 0 and at most 1; distance, an int from 0 to 255; or tolerance, above 0 and
         at most 10.
@@ -50,7 +55,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise ParameterError.of("method", "similar", " or ".join(METHODS), self.method)
+            raise ParameterError.of("measure", "similar", " or ".join(map(repr, _SHOWN.values())), self.method)
         value, is_number = self.value, isinstance(self.value, int | float) and not isinstance(self.value, bool)
         if not is_number or not math.isfinite(value):
             raise ParameterError.of(self.parameter, "similar", "a finite number", value)
@@ -66,57 +71,72 @@ class Tolerance:
     @classmethod
     def of(
         cls,
-        method: Method | None = None,
+        method: MethodName | None = None,
         *,
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
         tolerance: float | None = None,
     ) -> Tolerance:
-        """From what was given; the method follows from the number, and the number's default from the method.
+        """Make a tolerance; the method follows from the given limit, the default limit from the method.
+
+        Without any of them, wording decides: method "minhash".
 
         Raises
         ------
         ParameterError
-            Numbers of two methods, or a number that the method does not go by.
+            Limits of two methods are given, or one that does not belong to the method.
         """
+        chosen: Method | None = _NAMED.get(str(method), method)  # type: ignore[arg-type]  # checked below
         given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}
         named = {of_method: value for of_method, value in given.items() if value is not None}
-        if method is None and len(named) <= 1:
-            method = next(iter(named), "range")
-        if method in METHODS and set(named) - {method}:
-            wrong = next(_PARAMETERS[other] for other in named if other != method)
-            own = _PARAMETERS[str(method)]
-            raise ParameterError(f"The method {method} takes '{own}', not '{wrong}'.", named=(own, wrong))
-        if method is None:
+        if chosen is None and len(named) <= 1:
+            chosen = next(iter(named), "minhash")
+        if chosen in METHODS and set(named) - {chosen}:
+            wrong = next(_PARAMETERS[other] for other in named if other != chosen)
+            own = _PARAMETERS[str(chosen)]
             raise ParameterError(
-                "Give one of 'gamma', 'threshold', 'distance' and 'tolerance': each belongs to another method.",
+                f"The measure {_SHOWN[str(chosen)]!r} takes '{own}', not '{wrong}'.", named=(own, wrong)
+            )
+        if chosen is None:
+            raise ParameterError(
+                "Give only one of 'gamma', 'threshold', 'distance' and 'tolerance': each belongs to another measure.",
                 named=_PARAMETERS.values(),
             )
-        return cls(method, named.get(method, _DEFAULTS.get(method, 0.0)))
+        return cls(chosen, named.get(chosen, _DEFAULTS.get(chosen, 0.0)))
 
     @property
     def parameter(self) -> str:
-        """The name of its number."""
+        """Name of the limit."""
         return _PARAMETERS.get(self.method, "tolerance")
 
     @property
     def reach(self) -> int:
-        """How many bits of signatures may differ; for "minhash", in what is then compared exactly."""
+        """Maximum number of different bits; for "minhash", of the candidates that are then compared exactly."""
         if self.method == "hamming":
             return int(self.value)
         return distance_for(self.value, SIGNATURE.bits)
 
     @property
     def recall(self) -> float | None:
-        """How much of what is within the tolerance is found, at the least: expected for "minhash", certain for others.
+        """Minimum share of the documents within the tolerance that are found: expected for "minhash", else certain.
 
-        None for "si": everything in the interval is found, but how much of what is alike lies in it nobody knows.
+        None for "si": everything in the interval is found, but the share of similar documents in it is unknown.
         """
         return {"minhash": RECALL, "si": None}.get(self.method, 1.0)
 
+    def in_options(self) -> str:
+        """Return the options of a command.
+
+        Examples
+        --------
+        >>> Tolerance.of().in_options()
+        '--measure words --threshold 0.5'
+        """
+        return f"--measure {_SHOWN[self.method]} --{self.parameter} {self.value:g}"
+
     def in_words(self) -> str:
-        """For a sentence.
+        """Return the tolerance as part of a sentence.
 
         Examples
         --------
@@ -132,14 +152,14 @@ class Tolerance:
         return f"within gamma {self.value:g}"
 
     def __str__(self) -> str:
-        """Exact: stored groups go by it."""
+        """Return an exact description; stored groups are identified by it."""
         short = f"{self.value:g}"
         exact = short if float(short) == self.value else repr(float(self.value))
         return f"{self.method}, {self.parameter} {exact}"
 
 
 def check_limit(owner: str, limit: object) -> None:
-    """Refuse what is no number of things to tell.
+    """Refuse an invalid maximum number of results.
 
     Raises
     ------

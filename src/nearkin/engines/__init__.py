@@ -1,1 +1,1 @@
-"""Where batches run. No algorithm lives here."""
+"""Engines that run batches, without algorithms of their own."""

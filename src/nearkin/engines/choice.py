@@ -1,4 +1,4 @@
-"""The engines: threads of this process, or a Spark cluster. Both give the same results."""
+"""Engines: threads of this process, or a Spark cluster. Both give the same results."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Work = TypeVar("Work")
 
 
 class Engine(Protocol):
-    """One of the engines; each job asks it once for its own way to do the work."""
+    """An engine; each job asks it once for its own implementation."""
 
     @property
     def name(self) -> Literal["local", "spark"]:
-        """Its name, for options, manifests and the identity of a run."""
+        """Name for options, manifests and the identity of a run."""
 
     def choose(self, *, local: Callable[[], Work], cluster: Callable[[Cluster], Work]) -> Work:
-        """Call the function that is this engine's."""
+        """Call the function for this engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class LocalEngine:
 
     @property
     def name(self) -> Literal["local", "spark"]:
-        """See `Engine`."""
+        """Name of the engine; see `Engine`."""
         return "local"
 
     def choose(self, *, local: Callable[[], Work], cluster: Callable[[Cluster], Work]) -> Work:
-        """See `Engine`."""
+        """Call the local function; see `Engine`."""
         return local()
 
 

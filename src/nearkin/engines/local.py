@@ -1,4 +1,4 @@
-"""Threads over batches: the kernels and Arrow let go of the interpreter, so reading, hashing and writing overlap."""
+"""Threads over batches: kernels and Arrow release the interpreter lock, so reading, hashing and writing overlap."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Result = TypeVar("Result")
 
 
 def map_ordered(function: Callable[[Item], Result], items: Iterable[Item], *, threads: int) -> Iterator[Result]:
-    """The results of ``function`` in the order of ``items``.
+    """Yield the results of ``function`` in the order of ``items``.
 
-    At most ``threads + 1`` items are under way, so memory is bounded.
+    At most ``threads + 1`` items are in progress, so memory is bounded.
 
     Examples
     --------

@@ -21,7 +21,7 @@ UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
 
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table to a file, as it is; publish it whole with `nearkin.runs.files.published`."""
-    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+    pq.write_table(table, _local(path), compression="zstd", write_page_checksum=True)
 
 
 def table_writer(
@@ -33,7 +33,7 @@ def table_writer(
 ) -> pq.ParquetWriter:
     """A writer for tables that come in parts; a context manager."""
     return pq.ParquetWriter(
-        file, schema, compression=compression, compression_level=compression_level, write_page_checksum=True
+        _local(file), schema, compression=compression, compression_level=compression_level, write_page_checksum=True
     )
 
 
@@ -54,7 +54,9 @@ def open_table(
     """
     if isinstance(file, str | Path) and not stat.S_ISREG(os.stat(file).st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a pipe or a folder, not a file", str(file))
-    return pq.ParquetFile(file, metadata=metadata, read_dictionary=read_dictionary, page_checksum_verification=True)
+    return pq.ParquetFile(
+        _local(file), metadata=metadata, read_dictionary=read_dictionary, page_checksum_verification=True
+    )
 
 
 def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -64,6 +66,11 @@ def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
         if missing:
             raise KeyError(sorted(missing)[0])
         return opened.read(None if columns is None else list(columns))
+
+
+def _local(file: Path | str | IO[bytes]) -> Path | IO[bytes]:
+    """Return a path from the root: Arrow takes a relative one with a colon for a URL."""
+    return Path(file).absolute() if isinstance(file, str | Path) else file
 
 
 def why_unreadable(path: Path, error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""From Arrow strings to the two arrays that kernels take, and back, without copying the text."""
+"""Conversion of Arrow strings to the two arrays that kernels take, and back, without copying the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes and the offsets of an Arrow array of large strings; a null counts as empty.
+    """Return the bytes and the offsets of an Arrow array of large strings; a null counts as empty.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDAr
 
 
 def large_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:
-    """The Arrow array over these two arrays; the bytes must be UTF-8.
+    """Make an Arrow array over these two arrays; the bytes must be UTF-8.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def large_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.Lar
 
 
 def strings(texts: Sequence[str]) -> pa.LargeStringArray:
-    """Texts of Python as an array, without asking whether they may be data of pandas, which would import it.
+    """Make an Arrow array of Python strings without pyarrow's test for pandas data, which would import pandas.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def strings(texts: Sequence[str]) -> pa.LargeStringArray:
 
 
 def binaries(parts: Sequence[bytes]) -> pa.LargeBinaryArray:
-    """The same for bytes.
+    """Make an Arrow array of Python bytes in the same way.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def binaries(parts: Sequence[bytes]) -> pa.LargeBinaryArray:
 
 
 def integers(values: NDArray[np.int64]) -> pa.Int64Array:
-    """Numbers as an Arrow array, likewise; they are not copied.
+    """Make an Arrow array of numbers in the same way, without copying them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Chains of rows that share a key, grown one row at a time: the index of a stream."""
+"""Chains of rows that share a key, extended row by row: the index of a stream."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def find_and_add(
     *,
     most: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """For each row from ``first`` to ``last``, in order: find the earlier rows with a common key, then add the row.
+    """Find the earlier rows with a common key for each row from ``first`` to ``last`` in order, then add the row.
 
     Parameters
     ----------
     keys : uint64 array, shape (capacity, n_keys)
-        Key ``j`` of a row matches only key ``j`` of others.
+        Key ``j`` of a row matches only key ``j`` of other rows.
     heads : int32 array, shape (n_keys, size)
-        Size a power of two, greater than ``capacity``: the latest row of a key, at the place of the key. NONE where
-        there is none.
+        The latest row for each hash slot of a key, NONE if there is none. The size is a power of two greater than
+        ``capacity``.
     previous : int32 array, shape (capacity, n_keys)
-        The row before this one with the same key.
+        The previous row with the same key.
     most : int
-        Rows looked at along one chain, the latest first.
+        Maximum number of rows examined in one chain, the latest first.
 
     Returns
     -------
     row, earlier : int64 and int32 arrays, shape (n_found,)
         Pairs, each once.
     n_cut : int
-        Chains that were longer than ``most``.
+        Number of chains longer than ``most``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How likely a search is to find a pair: the two formulas that searches, plans and reports share."""
+"""Probability that a search finds a pair: the two formulas shared by searches, plans and reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Numbers = NDArray[np.float64] | NDArray[np.integer[Any]] | float
 
 
 def found_by_bands(similarity: Numbers, bands: int, rows: int) -> NDArray[np.float64]:
-    """The probability that two sketches agree in a band: 1 − (1 − s^rows)^bands.
+    """Return the probability that two sketches agree in a band: 1 − (1 − s^rows)^bands.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def found_by_bands(similarity: Numbers, bands: int, rows: int) -> NDArray[np.flo
 
 
 def found_by_sample(n_common: Numbers, rate: float) -> NDArray[np.float64]:
-    """The probability that a sample holds one of the shingles that two sets share: 1 − (1 − rate)^n.
+    """Return the probability that a sample contains a shingle that two sets share: 1 − (1 − rate)^n.
 
     Examples
     --------

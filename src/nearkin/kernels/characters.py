@@ -1,9 +1,8 @@
-"""What each code point is: part of a word, a word by itself, a separator.
+"""Class of each code point: part of a word, a word by itself, a separator.
 
-The classes are pinned in ``character_classes.npz`` (Unicode 14.0) and not taken from the running Python, because every
-word shingle depends on them: a signature made today must be the signature made after an upgrade.
-``character_forms.npz`` says, likewise, what NFKC and lower case make of a character, for all characters of which that
-can be said without looking at their neighbours.
+The classes are pinned in ``character_classes.npz`` (Unicode 14.0) instead of taken from the running Python, because
+every word shingle depends on them: a signature must stay the same after an upgrade. ``character_forms.npz`` contains
+the result of NFKC and lower case for each character for which it does not depend on the neighbours.
 """
 
 from __future__ import annotations
@@ -17,31 +16,31 @@ from numpy.typing import NDArray
 
 SEPARATOR = 0  # punctuation, symbols, controls: ends a word
 WORD = 1  # letters and numbers: extends a word
-ALONE = 2  # letters of scripts that put no spaces between words: a word of one character
-MARK = 3  # combining marks: belong to what stands before them
+ALONE = 2  # letters of scripts without spaces between words: a word of one character
+MARK = 3  # combining marks: belong to the preceding character
 SPACE = 4  # white space: ends a word; runs of it collapse
-FORMAT = 5  # soft hyphen, zero-width joiners, direction marks: as if they were not there
+FORMAT = 5  # soft hyphen, zero-width joiners, direction marks: ignored
 
 N_CODE_POINTS = 0x110000
 
 
-INERT = 0  # stays as it is; so do 1 to 252: marks of that combining class, as long as they stand in rising order
-REPLACED = 253  # becomes something else, whatever stands around it
-NEEDS_LIBRARY = 255  # what it becomes depends on its neighbours, or takes more bytes
+INERT = 0  # stays unchanged; so do 1 to 252, marks of that combining class, if they are in ascending order
+REPLACED = 253  # is replaced, whatever its neighbours
+NEEDS_LIBRARY = 255  # the result depends on the neighbours, or takes more bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """What becomes of each character.
+    """Normalised form of each character.
 
     Parameters
     ----------
     form : uint8 array, shape (0x110000,)
         INERT, a combining class, REPLACED or NEEDS_LIBRARY.
     replaced : uint32 array, shape (n_replaced,)
-        The code points that are replaced, rising.
+        Code points that are replaced, ascending.
     offsets, data : int64 array of shape (n_replaced + 1,), uint8 array
-        What they become, as UTF-8; never longer than the character was.
+        Their replacements, as UTF-8; never longer than the original.
     """
 
     form: NDArray[np.uint8]
@@ -52,7 +51,7 @@ class Forms:
 
 @cache
 def character_classes() -> NDArray[np.uint8]:
-    """The class of every code point, shape (0x110000,), uint8, read-only.
+    """Return the class of every code point, shape (0x110000,), uint8, read-only.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def character_classes() -> NDArray[np.uint8]:
 
 @cache
 def character_forms(*, nfkc: bool, lower: bool) -> Forms:
-    """What NFKC, lower case, or the one after the other make of each character.
+    """Return the result of NFKC, lower case, or both in this order, for each character.
 
     Examples
     --------
@@ -103,7 +102,7 @@ def character_forms(*, nfkc: bool, lower: bool) -> Forms:
 
 
 def _all_but_unassigned(form: NDArray[np.uint8], composed: dict[int, str]) -> NDArray[np.bool_]:
-    """Where lower case alone can be told; of characters that the library may know better nothing is said."""
+    """Whether lower case alone is known; unassigned characters, which the library may know, are excluded."""
     is_known: NDArray[np.bool_] = form != NEEDS_LIBRARY
     is_known[list(composed)] = True
     return is_known

@@ -1,4 +1,4 @@
-"""Which loops serve an input: those that numba compiled, or their plain twins."""
+"""Choice between the loops compiled by numba and their plain twins."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 TINY_BYTES = 4096
-"""Inputs up to this size never start numba by themselves, which takes about 0.5 s; the twins take milliseconds."""
+"""Inputs up to this size never start numba, which takes about 0.5 s; the twins take milliseconds."""
 ALWAYS: Literal["plain", "compiled"] | None = None
-"""For tests: have all inputs served by one kind of loops."""
+"""Forces one kind of loops for all inputs, for tests."""
 _COLD_BYTES = {
     "letters": 1 << 20,
     "text": 1 << 20,
@@ -23,6 +23,7 @@ _COLD_BYTES = {
     "features": 1 << 18,
     "units": 1 << 18,
     "word_ids": 1 << 19,
+    "split_words": 1 << 19,
     "java_hash": 1 << 17,
     "fingerprint_sketches": 1 << 22,
     "sketch": 1 << 20,
@@ -32,26 +33,26 @@ _COLD_BYTES = {
     "grouping": 1 << 18,
     "prefixes": 1 << 17,
 }
-"""As much as the twins of these kernels do in about 0.25 s: half of what it takes to start numba."""
+"""Input sizes that the twins of these kernels process in about 0.25 s: half the time to start numba."""
 _COLD_BYTES_OF_OTHERS = 1 << 18
 _COLD_S = 0.25
 _START_S = 0.5
-_LOAD_S = 0.05  # one kernel more, when numba is there
+_LOAD_S = 0.05  # for one more kernel, once numba is loaded
 _when_compiling: Callable[[], None] | None = None
 _spent_s = 0.0
 _spent_on: dict[str, float] = {}
 
 
 def is_worth_starting(work_s: float) -> bool:
-    """Whether numba is to serve what twins would take so long for: if it is loaded, or is worth loading by now.
+    """Whether to use numba for this work: if it is loaded, or if the work so far justifies loading it.
 
-    A command about one document ends before numba would have started; a process that goes on asking soon starts it.
-    At the worst twins and the start take twice as long together as the better of the two alone.
+    A command about one document ends before numba would have started; a process with many queries soon starts it. In
+    the worst case, twins and start together take twice as long as the better of the two alone.
 
     Parameters
     ----------
     work_s : float
-        Seconds that the twins take; they are added up over all calls.
+        Seconds that the twins take, added up over all calls.
     """
     global _spent_s
     if "numba" in sys.modules:
@@ -62,7 +63,7 @@ def is_worth_starting(work_s: float) -> bool:
 
 @contextmanager
 def announcing(say: Callable[[], None]) -> Iterator[None]:
-    """Call ``say`` once within the block, before kernels are used that this machine has not compiled yet."""
+    """Call ``say`` once within the block, before kernels are compiled for the first time on this machine."""
     global _when_compiling
     before, _when_compiling = _when_compiling, say
     try:
@@ -74,8 +75,8 @@ def announcing(say: Callable[[], None]) -> Iterator[None]:
 def loops(name: str, size_bytes: int) -> ModuleType:
     """Choose between the compiled and the plain loops of a family for an input of this size.
 
-    The compiled ones if they are loaded; else the plain ones while the input is tiny, or numba is not worth starting
-    yet for what came so far.
+    The compiled loops if they are loaded; otherwise the plain ones if the input is tiny, or if the total work so far
+    does not justify starting numba.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def loops(name: str, size_bytes: int) -> ModuleType:
     kind = ALWAYS or ("compiled" if _is_for_compiled(name, size_bytes) else "plain")
     full_name = f"nearkin.kernels.{kind}.{name}"
     is_new = kind == "compiled" and full_name not in sys.modules
-    module = importlib.import_module(full_name)  # which waits for a thread that imports it
+    module = importlib.import_module(full_name)  # waits if another thread is importing it
     if is_new:
         _announce(module)
     return module
@@ -100,9 +101,9 @@ def _announce(module: ModuleType) -> None:
 
 
 def _is_cold(module: ModuleType) -> bool:
-    """Whether numba has stored no kernel of a module: then it compiles them, which takes seconds."""
+    """Whether numba's cache has no kernel of a module, so that compiling takes seconds."""
     caches = [kernel._cache for kernel in vars(module).values() if hasattr(kernel, "_cache")]
-    places = [cache.cache_path for cache in caches]  # numba has this place, but not in its documentation
+    places = [cache.cache_path for cache in caches]  # an undocumented attribute of numba
     name = module.__name__.rpartition(".")[2]
     return not any(any(Path(place).glob(f"{name}.*.nbi")) for place in places if place is not None)
 
@@ -121,7 +122,7 @@ def _is_for_compiled(name: str, size_bytes: int) -> bool:
 
 
 def frozen(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Views that cannot be written: numba compiles one signature of a loop for them, wherever an array came from."""
+    """Return read-only views, so that numba compiles a loop for one signature only, whatever an array's origin."""
     views = tuple(array.view() for array in arrays)
     for view in views:
         view.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Sparse vectors of weighted terms multiplied with one another."""
+"""Products of sparse vectors of weighted terms."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from numpy.typing import NDArray
 from nearkin.kernels.choosing import frozen, loops
 
 Sparse = tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int64]]
-"""Terms, their weights, and where each vector begins: shape (n_vectors + 1,)."""
+"""Terms, their weights, and the start of each vector: shape (n_vectors + 1,)."""
 Block = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.int32], NDArray[np.float32]]
 _ROOM = 16
-"""Vectors of the left whose pairs with a whole block fit the buffer."""
+"""Number of left vectors whose pairs with a whole block fit the buffer."""
 
 
 def products(
     left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int
 ) -> NDArray[np.float64]:
-    """The products of pairs of vectors.
+    """Return the products of pairs of vectors.
 
     Parameters
     ----------
     left, right : Sparse
     rows : tuple of int64 arrays, shape (n_pairs,)
-        Of the left one and the right one; quickest where the left rows are sorted.
+        Rows of the left and the right vectors; fastest if the left rows are sorted.
     n_terms : int
 
     Returns
     -------
     products : float64 array, shape (n_pairs,)
-        Terms are added in the order in which the right vector has them.
+        Terms are added in the order of the right vector.
 
     Examples
     --------
@@ -45,21 +45,21 @@ def products(
 def best_terms(
     left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int, *, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """The terms that add most to the products of pairs.
+    """Return the terms that add most to the products of pairs.
 
     Parameters
     ----------
     left, right, rows, n_terms
-        As for `products`.
+        See `products`.
     most : int
-        Of each pair, at most.
+        Maximum number of terms per pair.
 
     Returns
     -------
     terms : int32 array, shape (n_pairs, most)
-        The greatest first; -1 where there are no more.
+        The largest first; -1 if there are no more.
     shares : float32 array, shape (n_pairs, most)
-        What each adds.
+        Contribution of each term.
 
     Examples
     --------
@@ -75,20 +75,20 @@ def best_terms(
 
 
 def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block:
-    """Some vectors term by term: frequent terms with a number for each vector, the others with those that have them.
+    """Invert some vectors: frequent terms get a number for each vector, the others a list of the vectors with them.
 
     Parameters
     ----------
     vectors : Sparse
     first, end : int
-        Vectors from the one on, before the other.
+        Range of vectors, without ``end``.
     n_terms : int
 
     Returns
     -------
     starts : int64 array, shape (n_terms + 1,)
     places, weights : int32 and float32 arrays
-        The vectors with each term, counted from ``first``.
+        The vectors with each term, numbered from ``first``.
     dense_rows : int32 array, shape (n_terms,)
         The row of a frequent term, or -1.
     dense : float32 array, shape (n_dense, end - first)
@@ -103,7 +103,7 @@ def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block
     terms, _, offsets = vectors
     own, n = terms[offsets[first] : offsets[end]], end - first
     frequencies = np.bincount(own, minlength=n_terms)
-    # a row for each such term must fit the cache; from a sixteenth on was measured to be as quick
+    # a row for each such term must fit the cache; one sixteenth was measured to be as fast
     frequent = np.flatnonzero(frequencies * 8 > n) if n >= 64 else np.zeros(0, np.int64)
     dense_rows = np.full(n_terms, -1, np.int32)
     dense_rows[frequent] = np.arange(len(frequent))
@@ -117,13 +117,13 @@ def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block
 
 
 def near_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, least: float) -> NDArray[np.uint64]:
-    """Pairs of a vector and one of a block whose product is at least so much, to the precision of 32-bit numbers.
+    """Return the pairs of a left vector and one of a block with at least this product, in 32-bit precision.
 
     Parameters
     ----------
     left : Sparse
     rows : (int, int)
-        From the first number on, before the second.
+        Range of rows, without the second number.
     block : tuple of arrays
         From `block_by_terms`.
     least : float
@@ -131,7 +131,7 @@ def near_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, least: f
     Returns
     -------
     pairs : uint64 array, shape (n_pairs,)
-        Rising: the left row in the upper 32 bits, the place in the block in the lower.
+        Ascending: the left row in the upper 32 bits, the position in the block in the lower.
 
     Examples
     --------
@@ -149,12 +149,12 @@ def near_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, least: f
 
 
 def spread_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, n_bins: int) -> NDArray[np.int64]:
-    """Count the products of vectors and those of a block in bins of equal width from 0; 1 goes into the last.
+    """Count the products of vectors with those of a block in bins of equal width from 0; 1 counts in the last bin.
 
     Parameters
     ----------
     left, rows, block
-        As for `near_in_block`.
+        See `near_in_block`.
     n_bins : int
 
     Returns

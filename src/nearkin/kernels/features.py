@@ -1,4 +1,4 @@
-"""Text to counted features: each distinct n-gram of a text, how often it occurs, and where it occurs first."""
+"""Counted features of texts: each distinct n-gram, its number of occurrences, and the position of the first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nearkin.kernels.choosing import frozen, loops
 def count_features(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
-    """The distinct n-grams of each text with their counts.
+    """Return the distinct n-grams of each text with their counts.
 
     Parameters
     ----------
@@ -20,15 +20,15 @@ def count_features(
     words : bool
         Word n-grams, else character n-grams.
     length : int
-        Units in a feature, >= 1. A text with fewer units, but some, has one feature: all of them.
+        Units in a feature, >= 1. A shorter text that is not empty has one feature: all of its units.
 
     Returns
     -------
     hashes : uint64 array, shape (n_features,)
-        The same as those of ``shingles.shingle_sets``: each document's one after another, in order of first occurrence.
+        Equal to those of ``shingles.shingle_sets``: text after text, in order of first occurrence.
     counts : uint32 array, shape (n_features,)
     firsts : uint32 array, shape (n_features,)
-        The unit of its text, counted from 0, with which the first occurrence begins.
+        Position of the first occurrence in its text, in units counted from 0.
     feature_offsets : int64 array, shape (n_documents + 1,)
 
     Examples
@@ -39,7 +39,7 @@ def count_features(
     ([2, 1, 1], [0, 1, 2])
     """
     n_documents = len(offsets) - 1
-    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
+    room = int(offsets[-1] - offsets[0])  # the system allocates only the memory that is written
     hashes, counts = np.empty(room, np.uint64), np.empty(room, np.uint32)
     firsts = np.empty(room, np.uint32)
     feature_offsets = np.zeros(n_documents + 1, np.int64)
@@ -58,16 +58,16 @@ def locate_characters(
     *,
     length: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The bytes of character n-grams: where in ``data`` each begins and ends.
+    """Return the start and end of character n-grams in ``data``, in bytes.
 
     Parameters
     ----------
     data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
         Texts, valid UTF-8.
     documents, firsts : int64 and uint32 arrays, shape (n_features,)
-        The text of each and its first character in it; quick where they are sorted by both.
+        Text of each, and its first character; fast if they are sorted by both.
     length : int
-        Characters in a feature; one that runs over the end of its text ends there.
+        Characters in a feature; a feature that extends beyond its text is cut.
 
     Returns
     -------

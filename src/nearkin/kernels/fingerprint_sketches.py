@@ -1,4 +1,4 @@
-"""Shingles to sketches, and sketches to one number."""
+"""Sketches made from shingles, and single numbers made from sketches."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from numpy.typing import NDArray
 from nearkin.kernels.choosing import frozen, loops
 
 Sketches = tuple[NDArray[np.int32], NDArray[np.int64]]
-"""Shingles, and where those of each text begin: shape (n_texts + 1,)."""
+"""Shingles, and the start of each text's: shape (n_texts + 1,)."""
 POLYNOMIAL = (1 << 64) | 0b11011
 """x^64 + x^4 + x^3 + x + 1."""
 
 
 def divisible(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, by: int) -> Sketches:
-    """The shingles of each text that an odd number above 1 divides, in their order.
+    """Return the shingles of each text that are divisible by an odd number above 1, in order.
 
     Examples
     --------
     >>> divisible(np.array([5, 10, -15, 9], np.int32), np.array([0, 1, 4]), by=5)[0].tolist()
     [5, 10, -15]
     """
-    # an odd number divides x if x times its inverse, modulo 2^32, is one of the numbers that the quotient can be
+    # an odd number divides x if x times its inverse modulo 2^32 is a possible quotient
     inverse, most = np.uint32(pow(by, -1, 1 << 32)), np.uint32(((1 << 31) - 1) // by)
     return _kept("keep_divisible", shingles, offsets, by, inverse, most)
 
 
 def winnowed(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, window: int) -> Sketches:
-    """The least shingle of every window, the rightmost of equals, each once; fewer than a window are one.
+    """Return the minimum of every window, the rightmost of equals, each once; a text shorter than a window is one.
 
     Source: Saul Schleimer, Daniel S. Wilkerson, Alex Aiken, "Winnowing: local algorithms for document fingerprinting",
     SIGMOD 2003.
@@ -42,7 +42,7 @@ def winnowed(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, window:
 
 
 def lowest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
-    """So many of the lowest shingles of each text, equals included, rising.
+    """Return the lowest shingles of each text, at most ``most``, including equals, ascending.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def lowest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int
 
 
 def highest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
-    """So many of the highest shingles of each text, equals included, rising.
+    """Return the highest shingles of each text, at most ``most``, including equals, ascending.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def highest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: in
 
 
 def random_third(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, seed: int) -> Sketches:
-    """Each shingle with a probability of one third, by its place, the text's sum of shingles and the seed.
+    """Select each shingle with probability 1/3, determined by its position, the text's sum of shingles and the seed.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def random_third(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, see
 
 
 def sums(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of each sketch, in 64 bits.
+    """Return the sum of each sketch, in 64 bits.
 
     Examples
     --------
@@ -89,10 +89,10 @@ def sums(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.
 
 
 def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The Rabin fingerprint of each sketch, modulo `POLYNOMIAL`.
+    """Return the Rabin fingerprint of each sketch, modulo `POLYNOMIAL`.
 
-    The polynomial divided is a 1, and then the bits of every shingle, the highest first. The remainder's 64 bits are
-    read as a signed number.
+    The dividend polynomial is a 1 followed by the bits of every shingle, the highest first. The 64 bits of the
+    remainder are read as a signed number.
 
     Source: Andrei Z. Broder, "Some applications of Rabin's fingerprinting method", 1993; the polynomial, irreducible,
     from Gadiel Seroussi, "Table of low-weight binary irreducible polynomials", 1998.
@@ -108,10 +108,10 @@ def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np
 
 
 def super_shingles(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, length: int) -> NDArray[np.int64]:
-    """One number per text: k-grams of the shingles are hashed, and k-grams of these hashes, until one is left.
+    """Hash k-grams of the shingles, then k-grams of these hashes, until one number per text is left.
 
-    The hash is Java's of a list of numbers, a polynomial in 31 that wraps around in 32 bits. What is left when there
-    are fewer than a k-gram is one k-gram. The time grows with the square of the number of shingles.
+    The hash is Java's of a list of numbers, a polynomial in 31 with 32-bit overflow. Fewer numbers than a k-gram
+    count as one k-gram. The time grows with the square of the number of shingles.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Groups from matches: principals and their members, or connected components."""
+"""Groups built from matches: principals and their members, or connected components."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def principals(
     similarity: NDArray[np.float64],
     order: NDArray[np.uint32],
 ) -> NDArray[np.uint32]:
-    """The principal of each row: in order of preference, a row with no principal among its matches becomes one.
+    """Return the principal of each row: in order of preference, a row becomes one if it matches no principal.
 
-    Each other row then belongs to the principal most similar to it, the more preferred if two are equally so.
+    Each other row then belongs to the most similar principal, in a tie to the more preferred one.
 
     Parameters
     ----------
@@ -46,15 +46,15 @@ def principals(
 def components(
     left: NDArray[np.uint32], right: NDArray[np.uint32], n_rows: int, *, work_bytes: int | None = None
 ) -> NDArray[np.uint32]:
-    """The least row of each row's connected component.
+    """Return the lowest row of each row's connected component.
 
     Parameters
     ----------
     left, right : uint32 arrays, shape (n_matches,)
     n_rows : int
     work_bytes : int, optional
-        By which the loops are chosen, where few of the rows have matches: a byte is about a microsecond of the plain
-        ones.
+        Basis for choosing the loops if few rows have matches: a byte is about a microsecond of the plain
+        loops.
 
     Returns
     -------

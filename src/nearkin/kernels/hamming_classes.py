@@ -1,7 +1,7 @@
-"""Equal bit strings as one: from documents to classes of equal ones, and from pairs of classes back to documents.
+"""Classes of equal bit strings: from documents to classes, and from pairs of classes back to documents.
 
-A *string* is a row of 64-bit words. A pair goes out as one number, the left row in its upper 32 bits and the right row
-in its lower.
+A *string* is a row of 64-bit words. A pair is returned as one number, with the left row in its upper 32 bits and the
+right row in its lower.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NONE = -1
 
 
 def equal_classes(words: NDArray[np.uint64], has_features: NDArray[np.bool_]) -> tuple[NDArray[np.int32], int]:
-    """Number the distinct strings in the order in which they come first.
+    """Number the distinct strings in order of first occurrence.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def equal_classes(words: NDArray[np.uint64], has_features: NDArray[np.bool_]) ->
 
 
 def members_of(class_of_row: NDArray[np.int32], n_classes: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The rows of each class.
+    """Return the rows of each class.
 
     Returns
     -------
@@ -75,24 +75,24 @@ def expand_classes(
     pairs: NDArray[np.uint64],
     distances: NDArray[np.uint16],
 ) -> tuple[int, int]:
-    """The pairs of documents behind pairs of classes, left row by left row, until the room may not hold one row more.
+    """Expand pairs of classes to pairs of documents, by left row, until the room may not suffice for another row.
 
     Parameters
     ----------
     class_of_row : int32 array, shape (n_documents,)
     members, offsets : uint32 array, int64 array of shape (n_classes + 1,)
-        The rows of each class, ascending.
+        Rows of each class, ascending.
     neighbours, neighbour_distances, neighbour_offsets : uint32, uint16 and int64 arrays
-        The classes near each class, itself among them.
+        Classes near each class, including itself.
     start : int
-        The left row to begin with.
+        First left row.
     pairs, distances : uint64 and uint16 arrays
-        Written from 0 on; the right rows of a left row come class by class.
+        Written from index 0; the right rows of a left row are ordered by class.
 
     Returns
     -------
     n_pairs, next_start : int
-        If one row alone does not fit, ``n_pairs`` is 0 and ``next_start`` is ``start``.
+        If not even one row fits, ``n_pairs`` is 0 and ``next_start`` is ``start``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pairs of bit strings that differ in few places, by tables of those that agree in some blocks of bits."""
+"""Pairs of bit strings that differ in few bits, found in tables of strings that agree in some blocks of bits."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from nearkin.kernels.choosing import frozen, loops
 
 CHUNK = 64
-"""Strings compared with one other at a time."""
+"""Number of strings compared with one other at a time."""
 
 
 def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bits: int) -> NDArray[np.uint64]:
-    """Bring strings together that agree wherever the mask has a one; others may come together by chance.
+    """Bring together the strings that agree in all bits of the mask; others may come together by chance.
 
     Parameters
     ----------
     words : uint64 array, shape (n_strings, n_words)
     mask : uint64 array, shape (n_words,)
     key_bits : int
-        From 1 to 32: strings that differ under the mask have the same key once in ``2**key_bits``.
+        From 1 to 32: strings that differ under the mask have the same key with probability ``2**-key_bits``.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def near_in_table(
     n_queries: int,
     room: int = 1 << 16,
 ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint16]]]:
-    """The pairs within the distance that share the key of this table, and of no table before it.
+    """Yield the pairs within the distance that share the key of this table and of no earlier one.
 
     Parameters
     ----------
@@ -58,17 +58,17 @@ def near_in_table(
     blocks : uint64 array, shape (n_blocks, n_words)
         Masks that share no bit.
     is_key : bool array, shape (n_blocks,)
-        The blocks in which strings of one key agree. Tables stand in the order in which ``itertools.combinations``
-        chooses blocks, so the first table that holds a pair is that of the first blocks in which the pair agrees.
+        Blocks in which strings with the same key agree. Tables are in the order in which ``itertools.combinations``
+        chooses blocks, so the first table with a pair is that of the first blocks in which the pair agrees.
     n_queries : int
-        0: any row with any other. Else the rows below it with those from it on.
+        0: compare all rows. Otherwise only rows below it with rows from it on.
     room : int
         Maximum number of pairs yielded at once, at least `CHUNK`.
 
     Yields
     ------
     pairs, distances : uint64 and uint16 arrays, shape (n_pairs,)
-        The lower row in the upper 32 bits of a pair.
+        Lower row in the upper 32 bits of a pair.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pairs of bit strings that differ in few places, by a look at every pair, many at a time."""
+"""Pairs of bit strings that differ in few bits, found by comparing all pairs, many at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nearkin.kernels.choosing import frozen, loops
 
 
 def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The strings with their bits in another order: bit ``i`` of the result is bit ``order[i]`` of the string.
+    """Permute the bits of strings: bit ``i`` of the result is bit ``order[i]`` of the string.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np
     ['0x8000000000000000', '0x6000000000000000']
     """
     n_words = words.shape[1]
-    lookup = np.zeros((8 * n_words, 256, n_words), np.uint64)  # what each value of each byte becomes
+    lookup = np.zeros((8 * n_words, 256, n_words), np.uint64)  # the result for each value of each byte
     for place, bit in enumerate(order.tolist()):
         is_set = (np.arange(256) >> (bit % 8)) & 1 == 1
         lookup[bit // 8, is_set, place // 64] |= np.uint64(1 << (place % 64))
@@ -37,7 +37,7 @@ def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np
 
 
 def laid_in_tiles(words: NDArray[np.uint64], n_lanes: int) -> NDArray[np.uint64]:
-    """The strings word by word, ``n_lanes`` side by side, the last tile filled up with zeros.
+    """Arrange strings word by word, ``n_lanes`` side by side, the last tile padded with zeros.
 
     Examples
     --------
@@ -70,24 +70,24 @@ def scan_tiles(
         From `laid_in_tiles`.
     queries : uint64 array, shape (n_queries, n_words)
     rows : (int, int)
-        The queries to take: from the first number on, before the second.
+        Range of queries, without the second number.
     first_row : int
-        The row of the first string of the first tile.
+        Row of the first string of the first tile.
     end_row : int
-        Strings from here on only fill the last tile.
+        Strings from this row on are only padding of the last tile.
     is_one_set : bool
-        The queries are the strings themselves: a pair needs a right row greater than the left.
+        Whether the queries are the strings themselves: then the right row of a pair is greater than the left.
     n_lead_words : int
-        1, 2 or 4: so many words decide whether the rest is looked at.
+        1, 2 or 4: number of words that decide whether the rest is compared.
     distance : int
-        Bits in which a pair may differ.
+        Maximum number of differing bits.
     room : int
         Maximum number of pairs yielded at once, at least ``n_lanes``.
 
     Yields
     ------
     pairs, distances : uint64 and uint16 arrays, shape (n_pairs,)
-        The query in the upper 32 bits of a pair, the row of the string in the lower.
+        Query in the upper 32 bits of a pair, row of the string in the lower.
 
     Examples
     --------

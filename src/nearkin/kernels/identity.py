@@ -1,4 +1,4 @@
-"""A 64-bit hash of each string, to find equal ones without holding them."""
+"""64-bit hashes of strings, to find equal ones without storing them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nearkin.kernels.choosing import frozen, loops
 
 
 def hash_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """One hash a string; equal strings have equal hashes.
+    """Return one hash per string; equal strings have equal hashes.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Java's ``String.hashCode`` of every k-gram of a text: of characters, or of words joined by one space.
+"""Java's ``String.hashCode`` of every k-gram of a text: k-grams of characters, or of words joined by one space.
 
-The hash of a string is a polynomial in 31 over its UTF-16 units, in 32 bits that wrap around. So the hash of any part
-follows from the hashes of two prefixes, and each k-gram costs the same, however long it is.
+The hash of a string is a polynomial in 31 over its UTF-16 units, with 32-bit overflow. So the hash of any part follows
+from the hashes of two prefixes, and the cost of a k-gram does not depend on its length.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from nearkin.kernels.choosing import frozen, loops
 def character_shingles(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], *, length: int, without_vowels: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The hash of every run of so many characters of each text; spaces are skipped, and a, e, i, o and u if asked.
+    """Return the hash of every k-gram of characters of each text; spaces and, on request, vowels (aeiou) are skipped.
 
     Parameters
     ----------
     data, offsets : uint8 and int64 arrays
         Valid UTF-8; all white space is U+0020.
     length : int
-        UTF-16 units in a k-gram, at least 1. A text with fewer has none.
+        UTF-16 units in a k-gram, at least 1. A shorter text has none.
     without_vowels : bool
 
     Returns
     -------
     shingles : int32 array
-        Of all texts, one after another, in their order.
+        Hashes of all texts, in order.
     shingle_offsets : int64 array, shape (n_texts + 1,)
 
     Examples
@@ -37,7 +37,7 @@ def character_shingles(
     >>> character_shingles(text, np.array([0, 6]), length=5, without_vowels=False)[0].tolist()
     [99162322]
     """
-    shingles = np.empty(int(offsets[-1] - offsets[0]), np.int32)  # of what is not written the system makes no memory
+    shingles = np.empty(int(offsets[-1] - offsets[0]), np.int32)  # the system allocates only memory that is written
     shingle_offsets = np.zeros(len(offsets), np.int64)
     kernel = loops("java_hash", len(shingles))
     kernel.character_shingles_many(*frozen(data, offsets), length, bool(without_vowels), shingles, shingle_offsets)
@@ -45,7 +45,7 @@ def character_shingles(
 
 
 def hash_words(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """The hash of each word, and 31 to the power of its UTF-16 units.
+    """Return the hash of each word, and 31 to the power of its UTF-16 units.
 
     Parameters
     ----------
@@ -69,16 +69,16 @@ def word_shingles(
     *,
     length: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The hash of every run of so many words of each text, joined by one space.
+    """Return the hash of every k-gram of words of each text, joined by one space.
 
     Parameters
     ----------
     ids, offsets : int32 and int64 arrays
-        The words of each text.
+        Words of each text.
     hashes, powers : uint32 arrays, shape (n_distinct,)
         See `hash_words`.
     length : int
-        Words in a k-gram, at least 1. A text with fewer has none.
+        Words in a k-gram, at least 1. A shorter text has none.
 
     Returns
     -------

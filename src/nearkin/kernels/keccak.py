@@ -1,4 +1,4 @@
-"""SHAKE-256 of very many short messages.
+"""SHAKE-256 of many short messages.
 
 Source: NIST, "SHA-3 Standard: Permutation-Based Hash and Extendable-Output Functions", FIPS 202, 2015.
 """
@@ -12,13 +12,13 @@ from nearkin.kernels.choosing import frozen, loops
 
 RATE_BYTES = 136
 MAX_MESSAGE_BYTES = RATE_BYTES - 1
-"""One block: the message, and at least one byte that ends it."""
+"""Maximum size of a message: one block, with at least one byte of padding."""
 
 
 def shake256(
     data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, n_bytes: int
 ) -> NDArray[np.uint8]:
-    """The first bytes of SHAKE-256 of each message.
+    """Return the first bytes of SHAKE-256 of each message.
 
     Parameters
     ----------

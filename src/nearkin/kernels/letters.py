@@ -1,4 +1,4 @@
-"""Letters of texts counted: 62 Latin letters and digits one by one, those of every other script in hashed buckets."""
+"""Letter counts of texts: 62 Latin letters and digits individually, those of all other scripts in hashed buckets."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nearkin.kernels.choosing import frozen, loops
 LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 N_LATIN = len(LATIN)
 N_BUCKETS = 64
-"""For the letters and digits of all other scripts: the upper six bits of the mixed code point."""
+"""Buckets for the letters and digits of all other scripts: the upper six bits of the mixed code point."""
 MAX_COUNT = 2**27 - 1
-"""Where a count stops, so that the squares of 256 of them add up to less than 2**62."""
+"""Upper limit of a count, so that the squares of 256 counts add up to less than 2**62."""
 
 
 def count_letters(
@@ -31,9 +31,9 @@ def count_letters(
     Returns
     -------
     counts : uint32 array, shape (n_texts, 62 + n_buckets)
-        In the order of LATIN; none greater than MAX_COUNT.
+        In the order of LATIN; at most MAX_COUNT each.
     n_counted, n_others : int64 arrays, shape (n_texts,)
-        Letters and digits that have a place among the counts, and those that have none.
+        Number of letters and digits with a column among the counts, and of those without.
 
     Examples
     --------

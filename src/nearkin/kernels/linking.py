@@ -1,4 +1,4 @@
-"""From keys to pairs: sort the entries by key, link the rows that share one."""
+"""Pairs made from keys: sort the entries by key, then link the rows that share one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FEW_BYTES = 1 << 18
 
 
 def sort_by_key(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Sort by key, rows with one key in the order in which they came.
+    """Sort by key; rows with the same key keep their order.
 
     Examples
     --------
@@ -35,29 +35,29 @@ def link_runs(
     max_pairs: int,
     pairs: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
-    """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold one more run.
+    """Pair the rows that share a key, from entry ``start`` on, until ``pairs`` may not hold another run.
 
-    In a run of up to ``max_pivots`` rows all are paired. In a longer one each is paired with the first
-    ``max_pivots``, or with fewer if that would make more than ``max_pairs`` pairs; those not made are counted where
-    their sides would have let them match. Rows that follow are paired with rows that lead, never with one another.
+    In a run of up to ``max_pivots`` rows, all rows are paired. In a longer run, each is paired with the first
+    ``max_pivots``, or with fewer if that would make more than ``max_pairs`` pairs; omitted pairs are counted if their
+    sides would have let them match. Following rows are paired with leading rows, never with one another.
 
     Parameters
     ----------
     keys, rows : uint64 and uint32 arrays, shape (n_entries,)
-        Sorted by key; in a run the rows that lead come before those that follow.
+        Sorted by key; in each run, leading rows come before following ones.
     sizes : uint32 array
-        Shingles of each row: pairs with a smaller ratio of sizes than ``min_size_ratio`` cannot match and are left
-        out.
+        Number of shingles of each row: pairs whose ratio of sizes is below ``min_size_ratio`` cannot match and are
+        omitted.
     sides : uint8 array
-        Bits of each row; a pair needs one row with bit 1 and the other with bit 2. A row with bit 4 follows, one
-        without it leads.
+        Bits of each row; a pair needs one row with bit 1 and the other with bit 2. A row with bit 4 is following, one
+        without it leading.
     pairs : uint64 array
-        Written from 0 on: the lower row in the upper 32 bits, the higher in the lower.
+        Written from index 0: the lower row in the upper 32 bits, the higher in the lower.
 
     Returns
     -------
     n_pairs, next_start, n_not_compared : int
-        ``next_start`` is ``len(keys)`` when all is done. If one run alone does not fit, ``n_pairs`` is 0 and
+        ``next_start`` is ``len(keys)`` when all is done. If not even one run fits, ``n_pairs`` is 0 and
         ``next_start`` is ``start``.
 
     Examples
@@ -80,7 +80,7 @@ def link_runs(
 
 
 def _work_bytes(keys: NDArray[np.uint64]) -> int:
-    """Size of the keys and, where they are few, of the pairs of their runs: the plain loop takes time for each."""
+    """Return the size of the keys and, if they are few, of the pairs of their runs, which take the plain loop time."""
     if keys.nbytes > _FEW_BYTES:
         return keys.nbytes
     lengths = np.diff(np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]]))) if len(keys) else keys

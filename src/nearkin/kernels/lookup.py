@@ -1,4 +1,4 @@
-"""64-bit hashes to running numbers: an open table that grows."""
+"""Consecutive numbers for 64-bit hashes, in an open-addressing table that grows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from nearkin.kernels.choosing import frozen, loops
 
 
 def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The number of each key, -1 where it has none.
+    """Return the number of each key, -1 if it has none.
 
     Parameters
     ----------
     keys : uint64 array
         The key of each number.
     table : uint32 array, shape (a power of two,)
-        1 + a number, or 0, found at the upper bits of its key times an odd constant, and after: keys that come sorted
-        would else all fall into one corner of a table that is still small.
+        1 + a number, or 0. The search starts at the upper bits of the key times an odd constant: otherwise sorted keys
+        would all fall into one corner of a table that is still small.
     wanted : uint64 array, shape (n,)
 
     Returns
@@ -32,23 +32,23 @@ def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np
 def insert(
     keys: NDArray[np.uint64], n_keys: int, table: NDArray[np.uint32], wanted: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], int]:
-    """The number of each key; one that is new gets the next number.
+    """Return the number of each key; a new key gets the next number.
 
     Parameters
     ----------
     keys : uint64 array, written
-        With room for all that are wanted after the first ``n_keys``.
+        With room for all wanted keys after the first ``n_keys``.
     n_keys : int
-        Keys that have a number.
+        Number of keys that have a number.
     table : uint32 array, shape (a power of two,), written
-        At least twice as long as there may be keys.
+        At least twice the maximum number of keys.
     wanted : uint64 array, shape (n,)
 
     Returns
     -------
     numbers : int64 array, shape (n,)
     n_keys : int
-        How many have a number now.
+        Number of keys that have a number now.
 
     Examples
     --------
@@ -63,5 +63,5 @@ def insert(
 
 
 def add_at(counts: NDArray[np.int64], numbers: NDArray[np.int64], added: NDArray[np.int64]) -> None:
-    """Add to the counts of these numbers, of which some may occur more than once."""
+    """Add to the counts of these numbers, some of which may occur more than once."""
     loops("lookup", numbers.nbytes).add_many(counts, *frozen(numbers, added))

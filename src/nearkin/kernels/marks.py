@@ -1,4 +1,4 @@
-"""Which of many hashes may be among some: a bitmap by their upper bits, one look a hash."""
+"""Approximate set of hashes: a bitmap by their upper bits, with one lookup per hash."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def mark(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> None:
     ----------
     hashes : uint64 array, shape (n_hashes,)
     bitmap : uint8 array, shape (a power of two,), written
-        A hash has the bit whose number its upper bits are; bit ``i`` is bit ``i % 8`` of byte ``i // 8``.
+        The upper bits of a hash are the number of its bit; bit ``i`` is bit ``i % 8`` of byte ``i // 8``.
 
     Examples
     --------
-    >>> bitmap = np.zeros(1, np.uint8)  # eight bits: the upper three of a hash say which
+    >>> bitmap = np.zeros(1, np.uint8)  # eight bits, selected by the upper three of a hash
     >>> mark(np.array([7 << 61, 1 << 61, 5], np.uint64), bitmap)
     >>> f"{bitmap[0]:08b}"
     '10000011'
@@ -41,5 +41,5 @@ def is_marked(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> NDArray[
 
 
 def _shift(bitmap: NDArray[np.uint8]) -> int:
-    """By how much a hash is shifted to the number of its bit."""
+    """Return the shift from a hash to the number of its bit."""
     return 64 - ((8 * len(bitmap)).bit_length() - 1)

@@ -1,10 +1,11 @@
-"""One direction of IBM Model 1: which words of one language give which words of the other.
+"""One direction of IBM Model 1: translation probabilities of words of one language into words of another.
 
 The input is pairs of sentences. Each word of the *emitted* sentence of a pair translates one word of the *given*
-sentence, or the NULL word, which is part of every given sentence. The row of a given word lists all words that it may
-translate to; the rows are stored one after another.
+sentence, or the NULL word, which is part of every given sentence. The row of a given word lists all of its possible
+translations; the rows are stored one after another.
 
-Every sum is made in one order, by given word, then sentence, then position: both kinds of loops give the same bits.
+Every sum is computed in one order, by given word, then sentence, then position, so both kinds of loops give the same
+bits.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 Sentences = tuple[I32, I64]
-"""The words of all sentences, int32, and where each sentence begins, int64 of shape (n_sentences + 1,)."""
+"""The words of all sentences, int32, and the start of each sentence, int64 of shape (n_sentences + 1,)."""
 Places = tuple[I64, I32]
-"""Where the places of each word begin, int64 of shape (n_words + 1,), and the sentence of each place, int32."""
+"""The start of each word's places, int64 of shape (n_words + 1,), and the sentence of each place, int32."""
 Rows = tuple[I64, I32]
-"""Where the row of each given word begins, int64 of shape (n_given + 1,), and the emitted words in it, rising."""
+"""The start of each given word's row, int64 of shape (n_given + 1,), and the emitted words in it, ascending."""
 
 
 def places(sentences: Sentences, *, n_words: int) -> Places:
-    """The sentences in which each word stands, rising; twice where it stands twice.
+    """Return the sentences that contain each word, ascending; a sentence is repeated if the word is.
 
     Examples
     --------
     >>> starts, found = places((np.array([0, 1, 1, 0], np.int32), np.array([0, 3, 4])), n_words=2)
-    >>> starts.tolist(), found.tolist()  # the word 1 stands twice in the sentence 0
+    >>> starts.tolist(), found.tolist()  # word 1 occurs twice in sentence 0
     ([0, 2, 4], [0, 1, 0, 0])
     """
     words, offsets = sentences
@@ -42,16 +43,16 @@ def places(sentences: Sentences, *, n_words: int) -> Places:
 
 
 def row_offsets(given: Places, emitted: Sentences, *, n_emitted: int) -> I64:
-    """Where the row of each given word will begin: how many distinct words stand opposite to it.
+    """Return the start of each given word's row: rows are as long as the number of distinct words opposite to a word.
 
     Parameters
     ----------
     given : Places
-        Of the given words.
+        Places of the given words.
     emitted : Sentences
         Sentence ``i`` is the translation of sentence ``i``.
     n_emitted : int
-        Distinct emitted words.
+        Number of distinct emitted words.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def row_offsets(given: Places, emitted: Sentences, *, n_emitted: int) -> I64:
 
 
 def row_words(given: Places, emitted: Sentences, starts: I64, *, n_emitted: int) -> I32:
-    """The words of all rows; ``starts`` is from `row_offsets`.
+    """Return the words of all rows; ``starts`` is from `row_offsets`.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def row_words(given: Places, emitted: Sentences, starts: I64, *, n_emitted: int)
 def likelihoods(
     given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, *, n_emitted: int
 ) -> F64:
-    """Of each emitted position the sum of p(emitted word | given word) over the given sentence and NULL.
+    """Return, for each emitted position, the sum of p(emitted word | given word) over the given sentence and NULL.
 
     Parameters
     ----------
@@ -110,21 +111,21 @@ def likelihoods(
 def maximise(
     given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, sums: F64, *, n_emitted: int
 ) -> tuple[F64, F64, F64]:
-    """One step of expectation and maximisation.
+    """Perform one step of expectation and maximisation.
 
     Parameters
     ----------
     given, emitted, rows, probabilities, of_null
         See `likelihoods`.
     sums : float64 array, shape (n_positions,)
-        What `likelihoods` gave for these probabilities.
+        Result of `likelihoods` for these probabilities.
 
     Returns
     -------
     probabilities, of_null : float64 arrays
-        The new ones; each row sums to 1.
+        New probabilities; each row sums to 1.
     expected : float64 array, shape (n_given,)
-        How many emitted words each given word is expected to have given.
+        Expected number of emitted words that each given word produced.
     """
     inverse = 1.0 / sums
     updated, expected = np.empty_like(probabilities), np.empty(len(given[0]) - 1, np.float64)
@@ -137,7 +138,7 @@ def maximise(
 
 
 def entries(rows: Rows, given: I32, emitted: I32) -> I64:
-    """The place of each pair of words in the rows, -1 where it is not there.
+    """Return the index of each pair of words in the rows, -1 if it is missing.
 
     Examples
     --------
@@ -151,5 +152,5 @@ def entries(rows: Rows, given: I32, emitted: I32) -> I64:
 
 
 def _work(given: Places, emitted: Sentences) -> int:
-    """At most how many words stand opposite to one another: it is not worth an array to know how many."""
+    """Return an upper limit for the pairs of opposite words: the exact number would take an array."""
     return len(given[1]) * int(np.diff(emitted[1]).max(initial=0))

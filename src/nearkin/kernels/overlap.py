@@ -1,4 +1,4 @@
-"""How many shingles two documents share, exactly."""
+"""Exact number of shingles that two documents share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from nearkin.kernels.choosing import frozen, loops
 
-_PAIR_BYTES = 64  # the plain loop takes as long for a pair as for so many bytes
+_PAIR_BYTES = 64  # the plain loop takes as long for a pair as for this many bytes
 _FEW = 64
-"""So many pairs may have few of the hashes: then these are counted."""
+"""Below this number of pairs, the work is estimated from their own hashes, which may be few of all."""
 
 
 def n_common(
@@ -19,12 +19,12 @@ def n_common(
     left: NDArray[np.uint32],
     right: NDArray[np.uint32],
 ) -> NDArray[np.uint32]:
-    """The size of the intersection of each pair of sets; fastest where pairs with one left row follow one another.
+    """Return the size of the intersection of each pair of sets; fastest if pairs with the same left row are adjacent.
 
     Parameters
     ----------
     hashes : uint64 array
-        The sets; inside a set the hashes are distinct, in any order.
+        The sets; hashes are distinct within a set, in any order.
     starts, ends : int64 arrays, shape (n_rows,)
         The set of a row is ``hashes[starts[row]:ends[row]]``.
     left, right : uint32 arrays, shape (n_pairs,)

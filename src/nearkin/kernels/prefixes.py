@@ -1,4 +1,4 @@
-"""The rarest shingles of each set, up to a length that depends on the size of the set."""
+"""Rarest shingles of each set, up to a length that depends on the size of the set."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nearkin.kernels.choosing import frozen, loops
 def prefixes(
     hashes: NDArray[np.uint64], offsets: NDArray[np.int64], counts: NDArray[np.uint32], lengths: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """The first ``lengths[i]`` elements of each set in the order (count, hash).
+    """Return the first ``lengths[i]`` elements of each set in the order (count, hash).
 
     Parameters
     ----------
     hashes, offsets : uint64 array, int64 array of shape (n_sets + 1,)
     counts : uint32 array, shape (2**bits,)
-        How frequent the hashes with these upper bits are.
+        Frequency of the hashes with these upper bits.
     lengths : int64 array, shape (n_sets,)
         At most the size of each set.
 

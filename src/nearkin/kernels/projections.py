@@ -1,6 +1,6 @@
-"""Weighted features to bits: each feature votes for or against every bit, and the majority decides.
+"""Bits made from weighted features: each feature votes for or against every bit, and the majority decides.
 
-A bit is 1 where the sum is greater than 0. Weights are integers, so that no order of summation changes a bit.
+A bit is 1 if the sum is greater than 0. Weights are integers, so the order of summation does not matter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def project_rows(
     rows : uint32 array, shape (n_rows, n_words)
         The bits of each vector: 1 is a vote for, 0 one against.
     row_of, weights : int64, and int32 or int64 arrays, shape (n_features,)
-        The row of each feature of each document, and its votes.
+        Row of each feature of each document, and its votes.
     offsets : int64 array, shape (n_documents + 1,)
 
     Returns
@@ -46,14 +46,14 @@ def project_rows(
 def project_hashes(
     hashes: NDArray[np.uint64], weights: Weights, offsets: NDArray[np.int64], *, n_words: int, seed: int
 ) -> NDArray[np.uint32]:
-    """Sum vectors of +1 and -1 that are made from the hash of each feature as they are needed.
+    """Sum vectors of +1 and -1 that are generated from the hash of each feature.
 
     Parameters
     ----------
     hashes, weights : uint64, and int32 or int64 arrays, shape (n_features,)
     offsets : int64 array, shape (n_documents + 1,)
     n_words : int
-        32 bits each.
+        Number of 32-bit words.
     seed : int
         In [0, 2**64).
 
@@ -76,10 +76,10 @@ def project_sparse(
     n_nonzero: int,
     seed: int,
 ) -> NDArray[np.uint8]:
-    """Sum vectors of 0, +1 and -1 that are made from the hash of each feature.
+    """Sum vectors of 0, +1 and -1 that are generated from the hash of each feature.
 
-    The ``n_bits`` places are cut into ``n_nonzero`` stretches, and in each of them one place is not 0: it is drawn
-    evenly, and so is its sign.
+    The ``n_bits`` places are cut into ``n_nonzero`` stretches, each with one place that is not 0: its position and sign
+    are drawn uniformly.
 
     Returns
     -------
@@ -102,12 +102,12 @@ def project_sparse(
 def min_rows(
     rows: NDArray[np.uint64], row_of: NDArray[np.int64], offsets: NDArray[np.int64], *, n_parts: int
 ) -> NDArray[np.uint64]:
-    """The least of the rows of a document's features, part by part.
+    """Return the minimum of the rows of a document's features, part by part.
 
     Parameters
     ----------
     rows : uint64 array, shape (n_rows, n_words)
-        Each of ``n_parts`` parts of equal length; parts compare word by word.
+        Each consists of ``n_parts`` parts of equal length; parts are compared word by word.
     row_of : int64 array, shape (n_features,)
     offsets : int64 array, shape (n_documents + 1,)
     n_parts : int
@@ -130,10 +130,10 @@ def min_rows(
 
 
 def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Natural logarithms of integers >= 1 in units of 2**-20, the same on every machine.
+    """Return natural logarithms of integers >= 1 in units of 2**-20, the same on every machine.
 
-    Only additions, multiplications and divisions, which IEEE 754 rounds alike everywhere; the error is that of the
-    last rounding.
+    Uses only additions, multiplications and divisions, which IEEE 754 rounds alike everywhere; the error is that of the
+    final rounding.
 
     Examples
     --------
@@ -152,17 +152,17 @@ def growing_weights(
     occurrences: NDArray[np.int64],
     n_occurrences: int,
 ) -> NDArray[np.int64]:
-    """Weights of features by the documents so far: each document is counted, then weighted, before the next.
+    """Weight features by the documents so far: each document is counted, then weighted, before the next.
 
     Parameters
     ----------
     counts, numbers : uint32 and int64 arrays, shape (n_features,)
-        Of the features of each document: how often it has them, and their places in ``occurrences``.
+        Occurrences of the features of each document, and their positions in ``occurrences``.
     offsets : int64 array, shape (n_documents + 1,)
     occurrences : int64 array, written
-        How often each feature has occurred.
+        Occurrences of each feature so far.
     n_occurrences : int
-        Of all of them, before the first of these documents.
+        Total before the first of these documents.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Points in blocks, so that the points of a block are close to one another, and boxes around blocks and boxes."""
+"""Blocks of points that are close to one another, and boxes around blocks and around boxes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 from nearkin.kernels.choosing import frozen, loops
 
 FAN_OUT = 16
-"""Boxes side by side: one comparison with all of them takes few vector instructions."""
+"""Number of boxes side by side: comparing all of them takes few vector instructions."""
 
 
 def order_points(points: NDArray[np.float32], rows: NDArray[np.uint32], *, block_size: int) -> None:
     """Bring points into the order of their blocks, in place.
 
-    A range of several blocks is divided at a whole block, at the power of two below its number of blocks, in the
-    column in which its points lie farthest apart; equal values are told apart by their rows. Inside a block the rows
-    rise. So the order depends on the points alone.
+    A range of several blocks is divided at a whole block, at the largest power of two below its number of blocks, by
+    the column in which its points are farthest apart; ties are broken by row. Within a block, rows ascend. So the order
+    depends on the points alone.
 
     Parameters
     ----------
     points : float32 array, shape (n_points, n_columns), written
         Finite.
     rows : uint32 array, shape (n_points,), written
-        All different; moved as the points are.
+        Distinct; moved together with the points.
     block_size : int
 
     Examples
@@ -42,18 +42,18 @@ def fill_blocks(
     boxes: NDArray[np.float32],
     level_groups: NDArray[np.int64],
 ) -> None:
-    """Write points that are in order column by column, and the boxes of all levels.
+    """Write ordered points column by column, and the boxes of all levels.
 
     Parameters
     ----------
     points : float32 array, shape (n_points, n_columns)
     blocks : float32 array, shape (n_blocks, n_columns, block_size), written
-        Places after the last point become infinite.
+        Places after the last point are set to infinity.
     boxes : float32 array, shape (n_groups, n_columns, 2, FAN_OUT), written
-        Lowest and highest value of each block in each column, then of each ``FAN_OUT`` boxes, up to one group; where
-        there is no box, both are infinite.
+        Lowest and highest value of each block in each column, then of each ``FAN_OUT`` boxes, up to one group; both are
+        infinite for missing boxes.
     level_groups : int64 array, shape (n_levels + 1,)
-        Where the groups of each level begin, the boxes of blocks first.
+        Start of the groups of each level; the boxes of blocks come first.
 
     Examples
     --------

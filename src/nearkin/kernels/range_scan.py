@@ -1,4 +1,4 @@
-"""All points of a tree of blocks within a distance of a query, then the exact distances of their vectors."""
+"""Search of a tree of blocks for all points within a distance of a query, then exact distances of their vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nearkin.kernels.choosing import frozen, is_worth_starting, loops
 
-_TWIN_S = 0.003  # what a query takes the plain loops
+_TWIN_S = 0.003  # time of the plain loops per query
 
 
 def scan_blocks(
@@ -26,7 +26,7 @@ def scan_blocks(
     found: tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]],
     counts: NDArray[np.int64],
 ) -> Iterator[int]:
-    """Compare queries with what their distance reaches, a bufferful at a time.
+    """Compare queries with all points within their distance; yields whenever the buffer is full.
 
     Parameters
     ----------
@@ -35,25 +35,25 @@ def scan_blocks(
     vectors : uint32 array, shape (n_vectors, n_dimensions)
         Row ``rows[i]`` belongs to point ``i``.
     queries, points : arrays, shapes (n_queries, n_dimensions) and (n_queries, n_columns)
-        The vectors that are asked, and their points.
+        Vectors of the queries, and their points.
     reaches : float32 array, shape (n_queries,)
-        Points with a greater squared distance, as float32 adds it up, are left out.
+        Points with a greater squared distance, summed in float32, are skipped.
     limits : int64 array, shape (n_queries,)
-        The greatest squared distance of vectors that is a match; below 0 for a query that is left out.
+        Maximum squared distance of matching vectors; negative to skip a query.
     found : three arrays of one length, at least block_size, written
-        Queries, rows, squared distances; of a query in the order of blocks.
+        Queries, rows, squared distances; for each query in the order of blocks.
     counts : int64 array, shape (n_queries, 3), added to
         Points compared, points within reach, matches.
 
     Yields
     ------
     n_found : int
-        So many stand in ``found``, until the next are asked for; never 0.
+        Number of results in ``found``, valid until the next iteration; never 0.
 
     Examples
     --------
     >>> points = np.array([[1], [3], [8]], np.float32)
-    >>> boxes = np.full((1, 1, 2, 16), np.inf, np.float32)  # of three blocks of one point
+    >>> boxes = np.full((1, 1, 2, 16), np.inf, np.float32)  # three blocks of one point
     >>> boxes[0, 0, :, :3] = points.T
     >>> rows, vectors = np.arange(3, dtype=np.uint32), points.astype(np.uint32)
     >>> found = np.zeros(9, np.int64), np.zeros(9, np.uint32), np.zeros(9, np.int64)

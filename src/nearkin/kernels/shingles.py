@@ -1,4 +1,4 @@
-"""Text to shingle sets: units (words or characters), n-grams of them, distinct ones.
+"""Shingle sets of texts: units (words or characters), n-grams of them, the distinct ones.
 
 A unit is a 64-bit number: a code point, or the hash of a word. A shingle is the polynomial of its units, mixed.
 """
@@ -14,7 +14,7 @@ from nearkin.kernels.choosing import frozen, loops
 def shingle_sets(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct shingles of each text.
+    """Return the distinct shingles of each text.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def shingle_sets(
     words : bool
         Word n-grams, else character n-grams.
     length : int
-        Units in a shingle, >= 1. A text with fewer units, but some, is one shingle of them all.
+        Units in a shingle, >= 1. A shorter text that is not empty is one shingle of all its units.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def shingle_sets(
     ([0, 3], [5])
     """
     n_documents = len(offsets) - 1
-    hashes = np.empty(int(offsets[-1] - offsets[0]), np.uint64)  # of what is never written the system makes no memory
+    hashes = np.empty(int(offsets[-1] - offsets[0]), np.uint64)  # the system allocates only memory that is written
     set_offsets = np.zeros(n_documents + 1, np.int64)
     n_units = np.zeros(n_documents, np.int64)
     kernel = loops("shingles", len(hashes))

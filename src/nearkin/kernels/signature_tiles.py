@@ -1,4 +1,4 @@
-"""Bit strings compared with stretches of others that lie in tiles: for distances at which nothing can be left early."""
+"""Comparison of bit strings with ranges of others in tiles, for distances at which comparisons cannot stop early."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from nearkin.kernels.choosing import frozen, loops
 
 LANES = 64
-"""Strings of a tile, side by side."""
+"""Number of strings side by side in a tile."""
 UNIT = 4
-"""Words of a string are filled up to a multiple of it."""
+"""Words of a string are padded to a multiple of it."""
 
 
 def tiled(words: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Some of the strings, word by word, so that those of neighbours lie side by side.
+    """Arrange some strings word by word, with those of neighbours side by side.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def tiled(words: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint
     Returns
     -------
     tiles : uint64 array, shape (ceil(n / LANES), n_words filled up, LANES)
-        What is over is 0.
+        Padded with zeros.
 
     Examples
     --------
@@ -50,23 +50,23 @@ def near_in_tiles(
     pairs: NDArray[np.uint64],
     distances: NDArray[np.uint16],
 ) -> Iterator[int]:
-    """Pairs of a string and one of its stretch of the tiles that differ in few bits, in no certain order.
+    """Yield pairs of a string and one of its range in the tiles that differ in few bits, in no particular order.
 
     Parameters
     ----------
     left : uint64 array, shape (n_left, n_words filled up)
     tiles : uint64 array, shape (n_tiles, n_words filled up, LANES)
     starts, ends : int64 arrays, shape (n_left,)
-        The stretch of each, in strings; it is quickest where those of neighbours overlap.
+        Range of each, in strings; fastest if ranges of neighbours overlap.
     distance : int
-        Bits in which a pair may differ.
+        Maximum number of differing bits.
     pairs, distances : uint64 and uint16 arrays
-        Room for ``2 * LANES`` pairs at least; written from 0 on: the left one in the upper 32 bits of a pair.
+        Room for at least ``2 * LANES`` pairs; written from index 0, with the left one in the upper 32 bits of a pair.
 
     Yields
     ------
     n_pairs : int
-        So many stand in ``pairs`` and ``distances``, until the next are asked for.
+        Number of results in ``pairs`` and ``distances``, valid until the next iteration.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nearkin.kernels.choosing import frozen, loops
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""What every slot of the empty set holds; it must never be compared."""
+"""Value in every slot of the empty set; it must never be compared."""
 
 
 def sketch(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], *, size: int, seed: int) -> NDArray[np.uint64]:
@@ -30,7 +30,7 @@ def sketch(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], *, size: int,
     Returns
     -------
     slots : uint64 array, shape (n_documents, size)
-        The round in the upper 32 bits, the least value of that round in the lower 32.
+        The round in the upper 32 bits, the minimum value of that round in the lower 32.
 
     Examples
     --------
@@ -46,14 +46,14 @@ def sketch(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], *, size: int,
 
 
 def round_constants(size: int, seed: int) -> NDArray[np.uint64]:
-    """What makes the hash function of each of the 2 * size rounds another one, shape (2 * size,)."""
+    """Return the constants that distinguish the hash functions of the 2 * size rounds, shape (2 * size,)."""
     constants = np.empty(2 * size, np.uint64)
     loops("sketch", 0).fill_round_constants(np.uint64(seed), constants)
     return constants
 
 
 def band_keys(slots: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray[np.uint64]:
-    """A 64-bit hash of the ordered slots of each band.
+    """Return a 64-bit hash of the ordered slots of each band.
 
     Parameters
     ----------

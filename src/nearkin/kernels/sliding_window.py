@@ -1,4 +1,4 @@
-"""Bit strings sorted by their bits in another order."""
+"""Sorting of bit strings by their bits in another order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from nearkin.kernels.choosing import frozen, loops
 
 
 def leading_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Some bits of each string, the first as the highest: what strings with their bits in another order sort by.
+    """Return some bits of each string, the first as the highest: the sort key for strings with permuted bits.
 
     Parameters
     ----------
     words : uint64 array, shape (n_strings, n_words)
         Bit ``j`` of a string is bit ``j % 64`` of word ``j // 64``, counted from the lowest.
     order : int64 array, shape (n_bits,)
-        At most 64 of the places.
+        At most 64 positions.
 
     Examples
     --------
@@ -29,14 +29,14 @@ def leading_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray
 
 
 def order_of(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The places of keys in rising order; of equal ones in their own.
+    """Return the indices that sort keys in ascending order; equal keys keep their order.
 
-    Passes over eleven bits each: 20 ns a key for 400,000, where numpy's stable ``argsort`` takes 181.
+    Each pass sorts by eleven bits: 20 ns per key for 400,000 keys; numpy's stable ``argsort`` takes 181 ns.
 
     Parameters
     ----------
     keys : uint64 array, shape (n,)
-        Below 2**32; n too.
+        Below 2**32; so is n.
 
     Returns
     -------

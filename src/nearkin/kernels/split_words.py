@@ -1,4 +1,4 @@
-"""Texts to their words, as bytes one after another."""
+"""Words of texts, as bytes one after another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Words = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
 
 
 def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
-    """The words of each text, the ones that word shingles are made of, without the characters that these ignore.
+    """Return the words of each text as word shingles use them, without the characters that these ignore.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
     >>> words.tobytes().decode(), word_offsets.tolist(), text_offsets.tolist()
     ('its日本', [0, 2, 3, 6, 9], [0, 2, 4])
     """
-    room = int(offsets[-1] - offsets[0])  # of what is never written the system makes no memory
+    room = int(offsets[-1] - offsets[0])  # the system allocates only the memory that is written
     words, word_offsets = np.empty(room, np.uint8), np.empty(room + 1, np.int64)
     text_offsets = np.zeros(len(offsets), np.int64)
     n_words = loops("split_words", room).split_many(

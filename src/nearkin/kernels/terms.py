@@ -1,4 +1,4 @@
-"""Terms of documents: counted, and carried from one vocabulary into another."""
+"""Terms of documents: counted, and projected into another vocabulary."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Matrix = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 
 def count_terms(ids: NDArray[np.int32], offsets: NDArray[np.int64], n_terms: int) -> Counts:
-    """The distinct terms of each document and how often each occurs.
+    """Return the distinct terms of each document with their counts.
 
     Parameters
     ----------
     ids : int32 array, shape (n_occurrences,)
-        From 0, below ``n_terms``.
+        From 0 to below ``n_terms``.
     offsets : int64 array, shape (n_documents + 1,)
         The terms of document ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
     n_terms : int
@@ -25,7 +25,7 @@ def count_terms(ids: NDArray[np.int32], offsets: NDArray[np.int64], n_terms: int
     Returns
     -------
     terms : int32 array
-        Of each document in order of first occurrence.
+        For each document, in order of first occurrence.
     counts : float32 array
     term_offsets : int64 array, shape (n_documents + 1,)
 
@@ -44,22 +44,22 @@ def count_terms(ids: NDArray[np.int32], offsets: NDArray[np.int64], n_terms: int
 
 
 def project_terms(counts: Counts, matrix: Matrix, n_targets: int, *, least: float) -> Counts:
-    """The terms of each document as terms of another vocabulary: ``counts`` times ``matrix``.
+    """Project the terms of each document into another vocabulary: ``counts`` times ``matrix``.
 
     Parameters
     ----------
     counts : tuple of int32 array, float32 array, int64 array of shape (n_documents + 1,)
-        Terms, their counts, and where the terms of each document begin.
+        Terms, their counts, and the start of each document's terms.
     matrix : tuple of int64 array of shape (n_terms + 1,), int32 array, float32 array
-        Of each term the terms that it becomes, and how much of each.
+        For each term its target terms, and the share of each.
     n_targets : int
-        Terms of the other vocabulary.
+        Number of terms of the other vocabulary.
     least : float
-        What comes to less is left out.
+        Minimum result; smaller ones are omitted.
 
     Returns
     -------
-    As `count_terms`.
+    See `count_terms`.
 
     Examples
     --------
@@ -82,21 +82,21 @@ def project_terms(counts: Counts, matrix: Matrix, n_targets: int, *, least: floa
 def best_sources(
     counts: Counts, matrix: Matrix, rows: NDArray[np.int64], terms: NDArray[np.int32], n_targets: int
 ) -> NDArray[np.int32]:
-    """Which of a document's own terms brought it most of a term of the other vocabulary.
+    """Return, for terms of the other vocabulary, the document's own term that contributed most.
 
     Parameters
     ----------
     counts, matrix, n_targets
-        As for `project_terms`.
+        See `project_terms`.
     rows : int64 array, shape (n,)
-        Documents; quickest where they are sorted.
+        Documents; fastest if they are sorted.
     terms : int32 array, shape (n, m)
-        Terms of the other vocabulary that are asked for of each; -1 for none.
+        Requested terms of the other vocabulary for each; -1 for none.
 
     Returns
     -------
     sources : int32 array, shape (n, m)
-        -1 where no term became this one.
+        -1 if no term was projected to this one.
 
     Examples
     --------

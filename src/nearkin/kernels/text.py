@@ -1,4 +1,4 @@
-"""UTF-8 checking, and lower case and white space for text that is checked."""
+"""Validation of UTF-8; lower case and white space of valid text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nearkin.kernels.choosing import frozen, loops
 def first_invalid_byte(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    r"""Check that each text is UTF-8 as RFC 3629 has it: shortest forms, no surrogates, at most U+10FFFF.
+    r"""Check that each text is UTF-8 by RFC 3629: shortest forms, no surrogates, at most U+10FFFF.
 
     Returns
     -------
     invalid_at : int64 array, shape (n_documents,)
-        Where in its text the first invalid sequence starts; -1 if the text is valid.
+        Start of the first invalid sequence in its text; -1 if the text is valid.
     n_characters : int64 array, shape (n_documents,)
-        Code points of the valid part.
+        Number of code points of the valid part.
 
     Examples
     --------
@@ -36,13 +36,13 @@ def first_invalid_byte(
 def fold(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], *, nfkc: bool, lower: bool, collapse: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
-    r"""NFKC, lower case, and white space collapsed to single spaces with none at either end, for valid UTF-8.
+    r"""Apply NFKC and lower case to valid UTF-8, and collapse white space to single spaces, none at either end.
 
     Returns
     -------
     folded, folded_offsets : uint8 array, int64 array of shape (n_documents + 1,)
     is_left : bool array, shape (n_documents,)
-        Texts with a character of which the tables cannot say what it becomes; they come out empty.
+        Texts with a character that the tables cannot normalise; their result is empty.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Texts to words, each a number: the same word has the same number in all texts of a call, from 0 as they come."""
+"""Word numbers of texts: in one call, a word has the same number in all texts, counted from 0 by first occurrence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
 def word_ids(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """The words of each text: what stands between spaces, without what is no letter, digit or mark at either end.
+    """Return the words of each text: parts between spaces, stripped of all but letters, digits and marks at both ends.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def word_ids(
     ids : int32 array, shape (n_words,)
     id_offsets : int64 array, shape (n_texts + 1,)
     bounds : int64 array, shape (n_distinct, 2)
-        Where in the data each distinct word stands first.
+        Bounds of each distinct word's first occurrence in the data.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def word_ids(
     >>> ids.tolist(), [text[a:b].tobytes() for a, b in bounds]
     ([0, 1, 2, 3, 0, 1], [b'to', b'be', b'or', b'not'])
     """
-    ids = np.empty(int(offsets[-1] - offsets[0]) // 2 + len(offsets), np.int32)  # what is not written takes no memory
+    ids = np.empty(int(offsets[-1] - offsets[0]) // 2 + len(offsets), np.int32)  # only memory that is written is used
     id_offsets = np.zeros(len(offsets), np.int64)
     kernel = loops("word_ids", int(offsets[-1] - offsets[0]))
     bounds = kernel.number_words(*frozen(data, offsets), ids, id_offsets)
@@ -44,7 +44,7 @@ def word_ids(
 
 
 def are_among(data: NDArray[np.uint8], bounds: NDArray[np.int64], words: tuple[bytes, ...]) -> NDArray[np.bool_]:
-    """Which words of a text, by their bounds, are among some others, which are distinct.
+    """Return which words of a text, given by their bounds, are among some distinct others.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def are_among(data: NDArray[np.uint8], bounds: NDArray[np.int64], words: tuple[b
 
 
 def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tuple[bytes, ...]) -> Texts:
-    """Each text without some words, which are distinct, and what is attached to these; the rest is as it was.
+    """Remove some distinct words, with the characters attached to them, from each text; the rest is unchanged.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tu
     Returns
     -------
     tuple of uint8 and int64 arrays
-        Texts with one space between two words.
+        Texts with single spaces between words.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tu
 
 
 def first_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int) -> Ids:
-    """The first occurrence of each number in each text."""
+    """Return the first occurrence of each number in each text."""
     kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
     loops("word_ids", ids.nbytes).keep_first(*frozen(ids, offsets), n_distinct, kept, kept_offsets)
     return kept[: kept_offsets[-1]], kept_offsets
 
 
 def frequent_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int, most: int) -> Ids:
-    """The most frequent numbers of each text, the most frequent first, of equals the one that comes first.
+    """Return the most frequent numbers of each text, the most frequent first, in a tie the one that occurs first.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def frequent_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distin
 
 
 def bare_word(word: str) -> str:
-    r"""A word without what is no letter, digit or mark at either end.
+    r"""Strip all but letters, digits and marks from both ends of a word.
 
     Examples
     --------

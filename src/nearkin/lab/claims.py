@@ -1,4 +1,4 @@
-"""Statements of a published system beside what was measured."""
+"""Published statements beside our measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nearkin.lab.tables import Cell, Table
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A published statement, its number, ours, and whether it holds here; None: nothing here can tell."""
+    """A published statement, its number, ours, and whether it holds here; None: it cannot be decided here."""
 
     statement: str
     published: str
@@ -19,7 +19,7 @@ class Claim:
 
 
 def claims_table(claims: Iterable[Claim]) -> Table:
-    """The statements, a row each."""
+    """Return the statements, one per row."""
     rows = tuple((one.statement, one.published, one.here, _yes_or_no(one.holds)) for one in claims)
     return Table("claims", ("statement", "published", "here", "holds"), rows)
 

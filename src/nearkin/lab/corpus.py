@@ -1,4 +1,4 @@
-"""The first documents of a corpus, their text as it came: only what is no valid UTF-8 is refused."""
+"""The first documents of a corpus with unchanged texts; only invalid UTF-8 is refused."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 @dataclass(frozen=True, slots=True)
 class RawDocuments:
-    """What was read: the documents with a text, and how many have none.
+    """The documents with a text, and the number of those without.
 
     Parameters
     ----------
     ids, texts : arrays of large strings, shape (n_documents,)
     first_with_text : int64 array, shape (n_documents,)
-        The row of the first document with exactly this text; its own row if that is itself.
+        Row of the first document with the same text, which may be the document itself.
     n_without_text : int
-        Documents of which only white space is left: they are no rows here, and never neighbours.
+        Documents with nothing but white space: they have no rows here, and are never neighbours.
     n_unreadable : int
-        Records that were passed over.
+        Number of skipped records.
     """
 
     ids: pa.LargeStringArray
@@ -50,7 +50,7 @@ class RawDocuments:
         return len(self.ids)
 
     def read_from(self, files: ReadingRequest) -> dict[str, object]:
-        """What was read, for a summary."""
+        """Return counts for a summary."""
         return {
             "inputs": files.shown_inputs,
             "text": files.text,
@@ -61,12 +61,12 @@ class RawDocuments:
 
     @property
     def distinct(self) -> I64:
-        """Rows whose text no earlier row has."""
+        """Rows whose text occurs in no earlier row."""
         return np.flatnonzero(self.first_with_text == np.arange(len(self)))
 
 
 class Problems:
-    """Unreadable documents on the way, held against the rules.
+    """Count of unreadable documents, checked against the rules.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Problems:
         self._first = ""
 
     def take(self, prepared: pa.RecordBatch, source_name: str) -> None:
-        """Some documents more; DocumentError at a bad one, if such stop the run."""
+        """Count the problems of a batch; raise DocumentError at a bad document if the rules say so."""
         self._n_documents += len(prepared)
         if where := first_problem(prepared, lambda _: source_name):
             if self._rules.on_error == "stop":
@@ -88,24 +88,24 @@ class Problems:
             self._first = self._first or where
 
     def check(self) -> None:
-        """Raise where too many cannot be read; see `ReadingRules.check_readable`."""
+        """Raise an error if too many documents are unreadable; see `ReadingRules.check_readable`."""
         self._rules.check_readable(self._n, self._n_documents, self._first)
 
 
 def has_text(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Which documents of a prepared batch have more than white space."""
+    """Return which documents of a prepared batch have more than white space."""
     return pc.greater(pc.binary_length(pc.utf8_trim_whitespace(batch["text"])), 0)
 
 
 def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> RawDocuments:
-    """The first ``n_documents`` that can be read, with a text or without one; all, if there are fewer.
+    """Read the first ``n_documents`` readable documents, with or without text; all if there are fewer.
 
     Raises
     ------
     SourceError
-        Nothing can be read, or fewer than two of them have a text.
+        Nothing can be read, or fewer than two documents have a text.
     DocumentError
-        A document cannot be read, or more cannot be read than the rules allow.
+        A document cannot be read, or more documents are unreadable than the rules allow.
     """
     parts: list[pa.RecordBatch] = []
     problems = Problems(files.rules)
@@ -145,14 +145,14 @@ def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> Raw
 
 
 def batches_of(source: Source, encoding: str, note: Callable[[str], None]) -> Iterator[pa.RecordBatch]:
-    """The documents of a source, a few at a time."""
+    """Yield the documents of a source in batches."""
     if isinstance(source, StoredSource):
         return (batch for batch, _ in source.documents.input(source.name, keep_column=None).batches(Silent()))
     return read_batches(source, batch_bytes=BATCH_BYTES, encoding=encoding, note=note)
 
 
 def _up_to(is_readable: np.ndarray[tuple[int], np.dtype[np.bool_]], n_wanted: int) -> int:
-    """How many rows hold the readable ones that are wanted, or all rows."""
+    """Return the number of rows that contain the requested number of readable ones, or all rows."""
     running = np.cumsum(is_readable)
     return int(np.searchsorted(running, n_wanted)) + 1 if len(running) and running[-1] >= n_wanted else len(running)
 

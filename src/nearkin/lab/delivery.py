@@ -1,4 +1,4 @@
-"""The results of an experiment in a directory: tables, figures, page, and the summary last."""
+"""Delivery of an experiment's results in a directory: tables, figures, page, and finally the summary."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Concatenate, Generic, Protocol, TypeVar
 
@@ -25,7 +26,7 @@ _TABLES, _FIGURES = "tables", "figures"
 
 
 class LabResults(Protocol):
-    """The results of an experiment; how long it took is all that is common to them."""
+    """Results of an experiment; only the elapsed time is common to all."""
 
     @property
     def elapsed_s(self) -> float:
@@ -38,7 +39,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Delivered(Generic[R]):
-    """What was measured, the summary as ``summary.json`` has it, and why there is no page if it could not be drawn."""
+    """The results, the content of ``summary.json``, and the reason if there is no page."""
 
     results: R
     summary: dict[str, object]
@@ -47,21 +48,21 @@ class Delivered(Generic[R]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment(Generic[S, R]):
-    """What can be run and delivered.
+    """An experiment that can be run and delivered.
 
     Parameters
     ----------
     package : str
-        Where it is; its module ``page`` has the page, as ``PAGE``.
+        Its package, whose module ``page`` contains the page as ``PAGE``.
     run : function
-        Measures; takes the source, what else is asked for, ``resources`` and ``progress``.
+        Runs the experiment; takes the source, other parameters, ``resources`` and ``progress``.
     tables : function
-        The results as tables, a CSV file each.
+        Returns the results as tables, each a CSV file.
     summary : function
-        What the summary holds besides the version, the experiment's name, tables and the time; of the source and the
+        Returns the summary's content besides version, name of the experiment, tables and time, from the source and the
         results.
     lists_tables : bool
-        Whether the summary has the tables as well.
+        Whether the summary also contains the tables.
     """
 
     package: str
@@ -72,20 +73,19 @@ class Experiment(Generic[S, R]):
 
     @property
     def name(self) -> str:
-        """Its command."""
+        """Name of its command."""
         return self.package.rpartition(".")[2].replace("_", "-")
 
     def page(self) -> LabPage[R]:
-        """The page; imports what draws, so that an extra that is missing is missed before the work.
+        """Return the page; a missing extra is reported here, before the work.
 
         Raises
         ------
         MissingExtraError
         """
-        try:
-            page: LabPage[R] = import_module(f"{self.package}.page").PAGE
-        except ImportError as error:
-            raise MissingExtraError.of("Drawing a figure", "report") from error
+        if find_spec("jinja2") is None:
+            raise MissingExtraError.of("report.html", "report")
+        page: LabPage[R] = import_module(f"{self.package}.page").PAGE
         return page
 
 
@@ -99,15 +99,15 @@ def deliver(
     overwrite: bool,
     progress: Progress,
 ) -> Delivered[R]:
-    """Run an experiment and write all of it into a directory.
+    """Run an experiment and write its results to a directory.
 
     Parameters
     ----------
     experiment : Experiment
     source : object
-        What is read: a `ReadingRequest`, which the head of the page names, or a plan.
+        Input: a `ReadingRequest`, which the head of the page names, or a plan.
     *asked : object
-        What else ``run`` takes.
+        Other arguments of ``run``.
     out : Path
     resources : Resources
     report, overwrite : bool
@@ -118,9 +118,9 @@ def deliver(
     OutputExistsError
         The directory holds results and ``overwrite`` is off, or holds something else.
     OutputError
-        The disk is full or cannot be written to.
+        The disk is full or not writable.
     MissingExtraError
-        A page is wanted, and the ``report`` extra is not installed.
+        The page is requested, but the ``report`` extra is not installed.
     """
     make_room(out, overwrite=overwrite)
     page = experiment.page() if report else None
@@ -151,14 +151,14 @@ def deliver(
 
 
 def make_room(out: Path, *, overwrite: bool) -> None:
-    """An empty directory, or one of an earlier experiment that may be replaced.
+    """Make a directory, or clear that of an earlier experiment if it may be replaced.
 
     Raises
     ------
     OutputExistsError
         It holds results and ``overwrite`` is off, or holds something else.
     OutputError
-        It cannot be made.
+        The directory cannot be created.
     """
     check_output(out)
     with writing(out):
@@ -166,7 +166,7 @@ def make_room(out: Path, *, overwrite: bool) -> None:
         is_ours = (out / SUMMARY).exists()
         if not is_ours and any(out.iterdir()):
             raise OutputExistsError(
-                f"{out} is not empty and holds no finished experiment. Choose a new directory for --out."
+                f"{out} is not empty and contains no finished experiment. Choose a new directory for --out."
             )
         if is_ours and not overwrite:
             raise OutputExistsError(
@@ -180,7 +180,7 @@ def make_room(out: Path, *, overwrite: bool) -> None:
 
 
 def _write_page(page: LabPage[R], results: R, corpus: str, out: Path, progress: Progress) -> str | None:
-    """The figures, each in a file of its own, and the page; see `nearkin.reports.page_file.write_page`."""
+    """Write the figures, each to its own file, and the page; see `nearkin.reports.page_file.write_page`."""
 
     def render() -> str:
         drawn = tuple(page.draw(results))

@@ -1,4 +1,4 @@
-"""The pages of all experiments: figures at two widths, and Jinja over the template of each."""
+"""Pages of all experiments: figures in two widths, and a Jinja template for each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from nearkin._version import __version__
 from nearkin.reports.pages import page_environment
 
 WIDE, NARROW = 684, 262
-"""Pixels of a figure's plot: beside a margin of text, and on a telephone."""
+"""Widths of a figure's plot in pixels: beside a margin of text, and on a phone."""
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure at two widths, and its caption."""
+    """A figure in two widths, and its caption."""
 
     name: str
     wide: str
@@ -26,25 +26,25 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class PageHead:
-    """What the head of a page names."""
+    """Content of the page's head."""
 
     version: str = __version__
 
 
 @dataclass(frozen=True, slots=True)
 class LabPage(Generic[R]):
-    """How results become figures, and results with figures a page of HTML without network or script.
+    """Rendering of results as figures, and as an HTML page without scripts or external files.
 
     Parameters
     ----------
     package : str
-        Holds the template: ``templates/NAME.html.j2``, where NAME is the last part of the package's name.
+        Package with the template: ``templates/NAME.html.j2``, where NAME is the last part of the package's name.
     draw : function
         Draws all figures.
     values : function
-        What the template is given besides ``results``, ``figures``, ``facts`` and ``corpus``.
+        Returns the template's values besides ``results``, ``figures``, ``facts`` and ``corpus``.
     filters : mapping of str to function
-        How the template writes numbers.
+        Number formats of the template.
     """
 
     package: str
@@ -53,7 +53,7 @@ class LabPage(Generic[R]):
     filters: Mapping[str, Callable[..., str]]
 
     def render(self, results: R, figures: Iterable[Drawn], corpus: str) -> str:
-        """The page; the same bytes for the same arguments but for the time it took."""
+        """Render the page; for the same arguments, only the elapsed time can differ."""
         environment = page_environment(self.package, "nearkin.lab")
         environment.filters |= self.filters
         template = environment.get_template(f"{self.package.rpartition('.')[2]}.html.j2")
@@ -67,14 +67,14 @@ class LabPage(Generic[R]):
 
 
 def drawn(name: str, chart: Callable[..., str], results: R, caption: str) -> Drawn:
-    """A figure at both widths.
+    """Draw a figure in both widths.
 
     Parameters
     ----------
     name : str
-        Of its file; begins the ids inside it.
+        Name of its file, and of its id in the page.
     chart : function
-        Of the results; ``name`` and ``width`` are given by keyword.
+        Takes the results, and ``name`` and ``width`` by keyword.
     results : object
     caption : str
     """
@@ -83,5 +83,5 @@ def drawn(name: str, chart: Callable[..., str], results: R, caption: str) -> Dra
 
 
 def places(n: int) -> Callable[[float], str]:
-    """A filter: a number with so many decimals, and a dash for one that is not there."""
+    """Return a filter that formats a number with ``n`` decimals, or a dash if it is missing."""
     return lambda x: "–" if x != x else f"{x:.{n}f}"

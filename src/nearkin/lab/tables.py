@@ -1,4 +1,4 @@
-"""A table of an experiment: for a CSV file, for the summary."""
+"""Table of an experiment, for a CSV file and for the summary."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: the stem of its file, its columns, its rows.
+    """A table: the stem of its file's name, its columns, its rows.
 
     Parameters
     ----------
     name : str
     columns : tuple of str
     rows : tuple of tuples of cells
-        None is a cell that is empty, NaN a number that is not there.
+        None is an empty cell, NaN a missing number.
     nan : str
-        How the file writes such a number.
+        Text for missing numbers in the file.
     in_summary : bool
-        Whether ``summary.json`` has the rows too.
+        Whether ``summary.json`` also contains the rows.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Table:
     in_summary: bool = True
 
     def as_csv(self) -> str:
-        """With a header, numbers in full."""
+        """Return the table with a header and with numbers in full precision."""
         out = io.StringIO()
         writer = SheetWriter(out)
         writer.write(self.columns)
@@ -50,7 +50,7 @@ class Table:
         return out.getvalue()
 
     def records(self) -> list[dict[str, Cell]]:
-        """The rows as objects; NaN, which JSON does not know, is null."""
+        """Return the rows as objects; NaN, which JSON lacks, becomes null."""
         return [
             {name: None if value != value else value for name, value in zip(self.columns, row, strict=True)}
             for row in self.rows

@@ -1,1 +1,1 @@
-"""What finished runs say of themselves in ``manifest.json``: a record for each job, which writes and reads it."""
+"""Contents of ``manifest.json``: for each job, a record that is written by the run and can be read back."""

@@ -1,4 +1,4 @@
-"""What a run of ``nearkin dedup``, ``families`` or ``regroup`` says of itself."""
+"""Manifest of a run of ``nearkin dedup``, ``families`` or ``regroup``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
 
+FAMILIES_OF_COLLECTION = "families COLLECTION"
+"""Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""
 REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
-"""What is said of each document, in the order in which it is shown."""
+"""Reasons given for documents, in the order in which they are shown."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
-"""What is said of each document of another collection: whether a document was dropped because of it, and if not why."""
+"""Results for documents of another collection: whether a document was dropped because of one, and if not why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,9 @@ class KeptFile(Stored):
     Parameters
     ----------
     path : str
-        In the directory of the run.
+        Path in the directory of the run.
     input : int
-        Which of the inputs its documents are of.
+        Index of the input that its documents are from.
     size_bytes : int
     sha256 : str
     """
@@ -40,7 +42,7 @@ class KeptFile(Stored):
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse(Stored):
-    """What a run took beside what it was allowed: the limit is for the work, on top of the libraries."""
+    """Memory that a run took, and its limit for the work beyond the libraries."""
 
     limit_bytes: int
     before_bytes: int
@@ -50,7 +52,7 @@ class MemoryUse(Stored):
 
 @dataclass(frozen=True, slots=True)
 class FamilyCounts(Stored):
-    """How many families there are, documents in them and alone, and by their relation to the principal."""
+    """Number of families, of documents in families and alone, and of members by relation to the principal."""
 
     families: int = 0
     documents: int = 0
@@ -60,7 +62,7 @@ class FamilyCounts(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupManifest(Stored):
-    """``manifest.json``. What a command has no word on, or an earlier version had none on, is None or empty."""
+    """Content of ``manifest.json``; values that do not apply, or that an earlier version lacks, are None or empty."""
 
     left_out: ClassVar[frozenset[str]] = frozenset((
         "against_counts", "damaged_files", "without_id", "encoding", "reading", "engine", "kept", "families",
@@ -69,7 +71,7 @@ class DedupManifest(Stored):
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
     commands: ClassVar[tuple[str, ...]] = ("dedup", "families", "regroup")
-    """Whose manifest it is."""
+    """Command that wrote the manifest."""
 
     version: str = ""
     made_with: Mapping[str, str] = field(default_factory=dict)
@@ -99,22 +101,22 @@ class DedupManifest(Stored):
     memory: MemoryUse | None = None
 
     def count(self, name: str) -> int:
-        """A count, 0 where there is none."""
+        """Return a count, 0 if it is missing."""
         return self.counts.get(name, 0)
 
     @property
     def plan_numbers(self) -> dict[str, float]:
-        """The numbers of the plan."""
+        """Numbers of the plan."""
         return {name: n for name, value in self.plan.items() if (n := _number(value)) is not None}
 
     @property
     def options_in_words(self) -> Mapping[str, Any]:
-        """The parameters, the preset that some are from left out.
+        """Parameters, without the preset from which some are taken.
 
         Raises
         ------
         KeyError
-            There are none: the manifest is damaged.
+            The manifest is damaged: it has no parameters.
         """
         if not self.parameters:
             raise KeyError("parameters")
@@ -122,30 +124,30 @@ class DedupManifest(Stored):
 
     @property
     def threshold(self) -> float | None:
-        """The least similarity of a near-duplicate."""
+        """Minimum similarity of a near-duplicate."""
         return _number(self.parameters.get("threshold"))
 
     @property
     def searched_threshold(self) -> float | None:
-        """The threshold that the search was planned for: lower than `threshold` where groups were cut anew."""
+        """Threshold that the search was planned for; below `threshold` after regrouping."""
         return self.threshold if self.found_at_threshold is None else self.found_at_threshold
 
     @property
     def recall(self) -> float | None:
-        """The recall that was asked for."""
+        """Requested recall."""
         return _number(self.parameters.get("recall"))
 
     @property
     def by_reason(self) -> dict[str, int]:
-        """Documents by reason, every reason that occurs and the three that always interest."""
+        """Document counts by reason: every reason that occurs, and three that are always shown."""
         counts = {reason: self.count(counted_as(reason)) for reason in REASONS}
         return {reason: n for reason, n in counts.items() if n or reason in REASONS[:3]}
 
     @property
     def dropped_reasons(self) -> tuple[str, ...] | None:
-        """The reasons whose documents were dropped, known from the sum; ``None`` where no choice of them explains it.
+        """Reasons for which documents were dropped, inferred from the total; ``None`` if none fits.
 
-        Copies are always dropped; whether empty documents are, the run decides. Unreadable ones are neither dropped nor
+        Copies are always dropped; empty documents depend on the run. Unreadable ones are neither dropped nor
         kept.
         """
         left = self.count("dropped") - sum(self.count(name) for name in ("exact_copy", "near_duplicate", "overlap"))
@@ -158,7 +160,7 @@ class DedupManifest(Stored):
 
 
 def counted_as(reason: str) -> str:
-    """The name of a count of documents.
+    """Return the name of a count of documents.
 
     Examples
     --------

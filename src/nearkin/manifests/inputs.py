@@ -1,4 +1,4 @@
-"""What was read: the sources, how they were read, and which of them were damaged."""
+"""Inputs of a run: the sources, how they were read, and which of them were damaged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from nearkin.manifests.stored import Stored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputFile(Stored):
-    """A source that was read; None where there is nothing to tell.
+    """A source that was read; fields that do not apply are None.
 
-    ``sha256`` is that of a file; of a collection that of the numbers of its documents, of a run that of its manifest.
+    ``sha256`` covers a file; of a collection the numbers of its documents; of a run its manifest.
     """
 
     path: str = ""
@@ -22,15 +22,15 @@ class InputFile(Stored):
     text: str | None = None
     id: str | None = None
     name: str | None = None
-    """By which its documents without an id are called."""
+    """Prefix of the names given to documents that have no id."""
     end_row: int | None = None
-    """Of a collection: the number in its store that all of its documents are below."""
+    """Of a collection only: upper limit of the numbers of its documents in its store."""
     n_documents: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamagedFile(Stored):
-    """A file of which only a part was used; ``line`` is None where the place of the damage is not known."""
+    """A file of which only a part was used; ``line`` is None if the place of the damage is unknown."""
 
     left_out: ClassVar[frozenset[str]] = frozenset(("line",))
 
@@ -41,7 +41,7 @@ class DamagedFile(Stored):
 
 @dataclass(frozen=True, slots=True)
 class HowRead(Stored):
-    """How the files were read: what reading them again depends on, and what was put up with."""
+    """Settings with which the files were read: needed to read them again, and the errors that were tolerated."""
 
     format: str | None = None
     on_error: str | None = None

@@ -1,4 +1,4 @@
-"""What a run of ``nearkin pairs`` says of itself."""
+"""Manifest of a run of ``nearkin pairs``."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SIDES: tuple[Side, Side] = ("left", "right")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideFacts(Stored):
-    """What became of a collection.
+    """Counts for one collection.
 
     Parameters
     ----------
     n_documents, n_unreadable, n_few_terms, n_vectors : int
-        That were read; that could not be; with too few terms for a vector, empty ones among them; with a vector.
+        Documents read; unreadable; with too few terms for a vector, including empty ones; with a vector.
     n_words, n_rare_words : int
-        Distinct words; those left out because they occur too rarely.
+        Number of distinct words; number of those omitted because they occur too rarely.
     mean_terms : float
-        Of the documents that have a vector.
+        Mean over the documents that have a vector.
     ways : mapping of str to float
-        Share of the occurrences of words, those left out aside, that got over in each way; empty where nothing was
+        Share of the word occurrences, omitted words excluded, that were translated in each way; empty if nothing was
         translated.
     """
 
@@ -44,12 +44,12 @@ class SideFacts(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideRecord(SideFacts):
-    """The same, with what was read.
+    """The counts, together with the inputs.
 
     Parameters
     ----------
     inputs : tuple of mapping
-        As `SourceSnapshot` stores sources.
+        Sources in the form stored by `SourceSnapshot`.
     encoding : str
     damaged_files : tuple of DamagedFile
     """
@@ -72,7 +72,7 @@ class TableRecord(Stored):
 
 @dataclass(frozen=True, slots=True)
 class WayRecord(Stored):
-    """A way to search and its prediction."""
+    """A search method and its prediction."""
 
     search: PairSearch
     predicted: Prediction
@@ -80,7 +80,7 @@ class WayRecord(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPlanRecord(WayRecord):
-    """The way that was gone, why, and the others."""
+    """The chosen search method, the reason, and the alternatives."""
 
     in_words: str
     why: str
@@ -92,7 +92,7 @@ class PairPlanRecord(WayRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCounts(Stored):
-    """How many there were; None where more pairs than the best were not kept."""
+    """Counts of pairs; None if only the best pairs were kept."""
 
     pairs: int
     pairs_at_threshold: int | None
@@ -102,13 +102,13 @@ class PairCounts(Stored):
     candidates: int
 
     def with_pairs(self, side: Side) -> int:
-        """Documents of a side that are in a pair."""
+        """Return the number of a side's documents that are in a pair."""
         return self.left_with_pairs if side == "left" else self.right_with_pairs
 
 
 @dataclass(frozen=True, slots=True)
 class CosineHistogram(Stored):
-    """Pairs by their cosine, in steps."""
+    """Histogram of the pairs' cosines."""
 
     names: ClassVar[Mapping[str, str]] = {"start": "from"}
 
@@ -119,26 +119,26 @@ class CosineHistogram(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFound(Stored):
-    """What became of the known pairs.
+    """Results for the known pairs.
 
     Parameters
     ----------
     told_by : str
     n_told, n_known, n_comparable : int
-        That were told of; of which both documents are there; of which both have a vector.
+        Listed pairs; those with both documents present; those with a vector for both.
     n_found, n_first : int
-        That are among the reported pairs; as the most similar one of their left document.
+        Known pairs among the reported ones; those reported as the most similar of their left document.
     recall : float or None
-        Found ones of the known ones.
+        Share of the known pairs that were found.
     n_pairs, precision_of_all_pairs : int, float or None
-        Reported pairs, and the share of these that are known.
+        Number of reported pairs, and the share of these that are known.
     n_pairs_of_known_left, precision_of_known_left : int, float or None
-        Reported pairs of left documents that have a known partner, and the share of these that are known. It says more
-        where not every left document can have one.
+        Reported pairs of left documents with a known partner, and the share of these that are known. More meaningful
+        if some left documents have no partner.
     mean_cosine : float or None
-        Of the comparable ones.
+        Mean over the comparable pairs.
     histogram : tuple of int
-        How many of these have a cosine from 0 to under 0.1, and so on.
+        Number of comparable pairs with a cosine from 0 to below 0.1, and so on.
     """
 
     told_by: str
@@ -158,17 +158,17 @@ class KnownFound(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslatedCosines(Stored):
-    """Cosines of the same pairs, by the table and by the translation.
+    """Cosines of the same pairs, computed by the table and by the translation.
 
     Parameters
     ----------
     pairs : str
-        Which pairs: the known ones, or those that were reported, which the table has chosen.
+        Which pairs: the known ones, or the reported ones, which the table has selected.
     n_pairs : int
-        Of which all three documents have a vector.
+        Number of pairs for which all three documents have a vector.
     mean_by_table, mean_by_translation : float or None
     histogram_by_table, histogram_by_translation : tuple of int
-        How many have a cosine from 0 to under 0.1, and so on.
+        Number of pairs with a cosine from 0 to below 0.1, and so on.
     """
 
     pairs: str
@@ -205,10 +205,10 @@ class PairsManifest(Stored):
     report_problem: str | None = None
 
     def side(self, side: Side) -> SideRecord:
-        """What became of a side."""
+        """Return the record of a side."""
         return self.left if side == "left" else self.right
 
     @property
     def threshold(self) -> float:
-        """The least cosine of a pair."""
+        """Minimum cosine of a pair."""
         return float(self.parameters["threshold"])

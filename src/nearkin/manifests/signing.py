@@ -1,4 +1,4 @@
-"""What ``nearkin sign`` says of itself."""
+"""Manifest of ``nearkin sign``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from nearkin.manifests.stored import Stored
 
 @dataclass(frozen=True, slots=True)
 class DriftRow:
-    """Documents signed when so many had been seen.
+    """Drift of the signatures of documents that were signed after a given number of documents.
 
     Parameters
     ----------
     n_seen_from, n_seen_to : int
-        Documents counted up to theirs.
+        Range of the number of documents counted so far.
     n_sampled : int
     mean_share, high_share : float
-        Of the bits, those that differ from the final signature: on average, and at the 95th percentile.
+        Share of the bits that differ from the final signature: the mean, and the 95th percentile.
     """
 
     n_seen_from: int
@@ -31,7 +31,7 @@ class DriftRow:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsRecord(Stored):
-    """The statistics that signatures were weighted by: how many documents and features were counted."""
+    """Statistics that weighted the signatures: number of documents and features counted."""
 
     fingerprint: str
     documents: int
@@ -40,7 +40,7 @@ class StatisticsRecord(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningRecord(Stored):
-    """How many documents were signed, how, and which could not be.
+    """Number of signed documents, the method, and the documents that could not be signed.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ class SigningRecord(Stored):
     parameters : mapping
         Method, bits, features, normalise, seed, density.
     fingerprint : str
-        Signatures may be compared if theirs are equal.
+        Two sets of signatures are comparable if their fingerprints are equal.
     statistics : StatisticsRecord or None
     drift : tuple of DriftRow
-        Where statistics grew with the documents.
+        Drift of signatures while the statistics grew with the documents.
     elapsed_s : float
     """
 

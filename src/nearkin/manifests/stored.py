@@ -1,4 +1,4 @@
-"""Records as JSON has them, and back: what is absent or odd there is absent here."""
+"""Conversion of records to JSON and back; missing or invalid optional values read as absent."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _ODD = object()
 class Stored:
     """A record that JSON can hold: its fields are values, records, mappings from names, and tuples of these.
 
-    ``int`` stands for what counts something, and ``float`` for a finite number.
+    Type ``int`` stands for a count, and ``float`` for a finite number.
     """
 
     left_out: ClassVar[frozenset[str]] = frozenset()
-    """Fields that are not written where they are None."""
+    """Fields that are omitted if they are None."""
     names: ClassVar[Mapping[str, str]] = {}
-    """How fields are written whose names Python keeps for itself."""
+    """JSON names of fields whose names are reserved words in Python."""
 
     @classmethod
     def of(cls, stored: object) -> Self:
-        """The record in what `as_stored` gave, or what an earlier version did.
+        """Restore a record from the result of `as_stored`, of this or an earlier version.
 
         Raises
         ------
         TypeError
-            A part that has no default is absent, or of another kind.
+            A required field is missing or has a wrong type.
         """
         record: Self = _record(cls, stored)
         return record
 
     def as_stored(self) -> dict[str, object]:
-        """As JSON has it."""
+        """Return the record as JSON types."""
         values = ((one.name, getattr(self, one.name)) for one in fields(self))
         return {
             self.names.get(name, name): _plain(value)
@@ -72,13 +72,13 @@ def _record(kind: type[DataclassInstance], stored: object) -> Any:
 
 @functools.cache
 def _hints(kind: type[DataclassInstance]) -> Mapping[str, Any]:
-    """The kind of each field."""
+    """Return the type of each field."""
     hints = get_type_hints(kind)
     return {one.name: hints[one.name] for one in fields(kind)}
 
 
 def _value(kind: Any, stored: object) -> Any:
-    """What is stored, as a value of a kind; _ODD where it is of another."""
+    """Return a stored value as the given type; _ODD if it does not fit."""
     origin, inner = get_origin(kind), get_args(kind)
     if stored is _ODD or kind in (object, Any):
         return stored
@@ -95,7 +95,7 @@ def _value(kind: Any, stored: object) -> Any:
     if isinstance(kind, type) and is_dataclass(kind) and isinstance(stored, Mapping):
         try:
             return _record(kind, stored)
-        except (TypeError, ValueError):  # it lacks a part, or has one that cannot be
+        except (TypeError, ValueError):  # a required field is missing or invalid
             return _ODD
     return stored if isinstance(kind, type) and _is_of(kind, stored) else _ODD
 

@@ -1,1 +1,1 @@
-"""Models that predict what a search will find and cost, before it is run."""
+"""Models that predict the recall and the cost of a search before it runs."""

@@ -1,7 +1,7 @@
-"""How much was found of what there is, estimated from a random sample of documents, with an interval.
+"""Recall with an interval, estimated from a random sample of documents.
 
-A document brings all of its pairs, and these depend on one another: what hides one of them tends to hide the others.
-So the interval counts documents, not pairs.
+Each sampled document contributes all of its pairs, and these are not independent: what hides one of them tends to hide
+the others. So the interval counts documents, not pairs.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEstimate:
-    """The recall of a search, as a sample of documents shows it.
+    """Estimated recall of a search.
 
     Parameters
     ----------
     n_population : int
-        Documents that the sample was drawn from.
+        Number of documents from which the sample was drawn.
     n_sampled : int
     n_with_pairs : int
-        Of those sampled, the ones that have any true pair: only they say something of the recall.
+        Number of sampled documents that have any true pair; only these are evidence about the recall.
     n_true, n_found : int
-        True pairs of the sampled documents, and those of them that were found; each pair counts once.
+        Number of true pairs of the sampled documents, and of those that were found; each pair counts once.
     recall : float or None
-        ``n_found / n_true``, in [0, 1]; None where there is no true pair.
+        ``n_found / n_true``, in [0, 1]; None if there is no true pair.
     low, high : float or None
-        The bounds of the interval; both are the recall where the sample is everything.
+        Bounds of the interval; both equal the recall if the sample is the whole population.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
     n_effective : float or None
-        Independent documents with true pairs that would say as much.
+        Number of independent documents with true pairs that would give the same evidence.
     """
 
     n_population: int
@@ -56,49 +56,49 @@ class AuditEstimate:
 
     @property
     def n_missed(self) -> int:
-        """True pairs of the sampled documents that were not found."""
+        """Number of true pairs of the sampled documents that were not found."""
         return self.n_true - self.n_found
 
     @property
     def is_exact(self) -> bool:
-        """Every document was looked at: nothing is left to estimate."""
+        """Whether every document was sampled, so that nothing is estimated."""
         return self.n_sampled == self.n_population
 
 
 def estimate_recall(
     n_true: npt.ArrayLike, n_found: npt.ArrayLike, *, n_population: int, confidence: float = CONFIDENCE
 ) -> AuditEstimate:
-    """The recall over all pairs, from the pairs of some documents.
+    """Estimate the recall over all pairs from the pairs of some documents.
 
     The recall is R = F / T, where T and F are the sums of ``n_true`` and ``n_found``. Its interval is that of Clopper
-    and Pearson for R n successes in n trials, with Beta quantiles as n is no integer. n is the effective number of
-    documents, the lesser of two:
+    and Pearson for R n successes in n trials, with Beta quantiles because n is not an integer. n is the effective
+    number of documents, the smaller of two:
 
-    - T² / Σ t², as if either all pairs of a document were found or none (Leslie Kish, "Survey Sampling", 1965);
+    - T² / Σ t², which assumes that all pairs of a document are found or none (Leslie Kish, "Survey Sampling", 1965);
     - R (1 - R) / V, where V = m / (m - 1) Σ (f - R t)² / T² is the variance of a ratio over m documents with pairs: it
-      is less where documents with many pairs are missed more (Edward L. Korn, Barry I. Graubard, "Confidence intervals
-      for proportions with small expected number of positive counts estimated from survey data", 1998).
+      is smaller if documents with many pairs are missed more often (Edward L. Korn, Barry I. Graubard, "Confidence
+      intervals for proportions with small expected number of positive counts estimated from survey data", 1998).
 
-    The first keeps the interval honest at a recall of 1 and near it, where V says nothing: it is never [1, 1]. Where
-    pairs are missed independently of one another the interval is wider than it need be, and where most documents are
-    sampled too. Where a few documents have most of the pairs, and miss them more than others, a sample without them
-    cannot know it: no interval covers that.
+    The first keeps the interval valid at a recall of 1 and near it, where V is not informative: it is never [1, 1]. If
+    pairs are missed independently of one another, or if most documents are sampled, the interval is wider than
+    necessary. If a few documents have most of the pairs, and miss them more often than others, a sample without them
+    cannot show it: no interval covers that.
 
     Parameters
     ----------
     n_true, n_found : int or float arrays, shape (n_sampled,)
-        Of each sampled document the pairs that there are, and those of them that were found. A pair of two sampled
-        documents counts half at each of them, so that it counts once: any pair is then as likely as another to be
+        For each sampled document the number of true pairs, and of those that were found. A pair of two sampled
+        documents counts half at each, so that it counts once: every pair is then equally likely to be
         drawn.
     n_population : int
-        Documents that the sample was drawn from, each as likely as another, none twice.
+        Number of documents from which the sample was drawn with equal probability, without replacement.
     confidence : float
         In (0, 1).
 
     Raises
     ------
     ParameterError
-        The counts do not fit one another, or the confidence breaks its rule.
+        The counts do not match, or the confidence is out of range.
 
     Examples
     --------
@@ -135,16 +135,16 @@ def estimate_recall(
 def _check(true: F64, found: F64, n_population: int, confidence: float) -> None:
     owner = "estimate_recall"
     if len(true) != len(found) or (found < 0).any() or (found > true).any():
-        rule = "as many counts as n_true, each from 0 to the one of n_true"
+        rule = "as many counts as n_true, each between 0 and the corresponding n_true"
         raise ParameterError.of("n_found", owner, rule, found.tolist()[:5])
     if n_population < len(true):
-        raise ParameterError.of("n_population", owner, f"at least the {len(true)} that were sampled", n_population)
+        raise ParameterError.of("n_population", owner, f"at least the sample size, {len(true)}", n_population)
     if not 0 < confidence < 1:
         raise ParameterError.of("confidence", owner, "a number > 0 and < 1", confidence)
 
 
 def _effective_documents(true: F64, found: F64, recall: float) -> float:
-    """How many independent pairs say as much as these."""
+    """Return the number of independent documents with the same evidence."""
     total, n_with_pairs = float(true.sum()), int((true > 0).sum())
     in_clusters = total**2 / float((true**2).sum())
     variance = float(((found - recall * true) ** 2).sum()) / total**2
@@ -154,7 +154,7 @@ def _effective_documents(true: F64, found: F64, recall: float) -> float:
 
 
 def interval_of(recall: float, n: float, confidence: float) -> tuple[float, float]:
-    """The interval of a recall measured on ``n`` independent documents.
+    """Return the interval of a recall measured on ``n`` independent documents.
 
     Charles J. Clopper, Egon S. Pearson, "The use of confidence or fiducial limits", 1934.
     """
@@ -165,7 +165,7 @@ def interval_of(recall: float, n: float, confidence: float) -> tuple[float, floa
 
 
 def beta_quantile(probability: float, a: float, b: float) -> float:
-    """The value below which a Beta(a, b) variable is with this probability.
+    """Return the quantile of a Beta(a, b) distribution.
 
     Examples
     --------
@@ -185,13 +185,13 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 
 def _beta_below(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction.
+    """Return the regularised incomplete beta function, by its continued fraction.
 
     William H. Press et al., "Numerical Recipes", 3rd edition, 2007, section 6.4.
     """
     if x <= 0 or x >= 1:
         return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):  # the fraction converges fast on the other side only
+    if x > (a + 1) / (a + b + 2):  # the fraction converges fast only on the other side
         return 1 - _beta_below(1 - x, b, a)
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))

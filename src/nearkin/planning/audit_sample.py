@@ -1,4 +1,4 @@
-"""The sample that would tell more than an audit could: how many documents to draw for a narrower interval."""
+"""Proposed sample sizes for an audit whose interval is too wide."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from nearkin.planning.audit import AuditEstimate, interval_of
 
 WIDTH = 0.1
-"""An interval up to this wide says enough: 10 points from its lower to its upper bound."""
+"""Width of a sufficiently narrow interval: 10 percentage points between its bounds."""
 _MAX_EFFECTIVE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedSample:
-    """A number of documents to audit instead.
+    """A proposed number of documents to audit.
 
     Parameters
     ----------
     n_documents : int
     elapsed_s : float
-        Predicted from the audit that was done.
+        Predicted from the finished audit.
     width : float
-        Of the interval that is expected, from its lower to its upper bound; 0 where every document is audited.
+        Expected width of the interval; 0 if every document is audited.
     """
 
     n_documents: int
@@ -34,18 +34,18 @@ class ProposedSample:
 def propose_samples(
     estimate: AuditEstimate, elapsed_of: Callable[[int], float], *, share_with_pairs: float | None = None
 ) -> tuple[ProposedSample, ...]:
-    """Samples that would narrow an interval wider than `WIDTH`, the smaller first; none where it is narrow enough.
+    """Propose samples that narrow an interval wider than `WIDTH`, the smaller first; none if it is narrow enough.
 
-    A larger sample has in proportion as many documents with true pairs, and these are what the width depends on. The
-    last one proposed is every document, which makes the recall exact.
+    The width depends on the number of documents with true pairs, which grows in proportion to the sample. The last
+    proposal is every document, which makes the recall exact.
 
     Parameters
     ----------
     estimate : AuditEstimate
     elapsed_of : callable
-        Seconds that a sample of so many documents takes.
+        Returns the seconds that a sample of this size takes.
     share_with_pairs : float, optional
-        Of the population, the documents with a reported pair: the sample has no true pair, or may have more by luck.
+        Share of the population with a reported pair; used if the sample has no true pair, or few by chance.
 
     Examples
     --------
@@ -65,13 +65,13 @@ def propose_samples(
 
 
 def says_too_little(estimate: AuditEstimate) -> bool:
-    """Whether the interval is wider than `WIDTH`, or there is none although documents were left out."""
+    """Whether the interval is wider than `WIDTH`, or missing although not every document was sampled."""
     is_narrow = estimate.low is not None and estimate.high is not None and estimate.high - estimate.low <= WIDTH
     return not (estimate.is_exact or is_narrow)
 
 
 def _for_width(estimate: AuditEstimate, share_with_pairs: float | None) -> int | None:
-    """Documents to draw for an interval of the width; None where nothing tells."""
+    """Return the sample size for an interval of that width; None if it cannot be estimated."""
     per_document = [share_with_pairs] if share_with_pairs else []
     if estimate.n_effective:
         per_document.append(estimate.n_effective / estimate.n_sampled)
@@ -82,7 +82,7 @@ def _for_width(estimate: AuditEstimate, share_with_pairs: float | None) -> int |
 
 
 def in_proportion(n_sampled: int, elapsed_s: float) -> Callable[[int], float]:
-    """Seconds of a sample of another size, where each document takes as long as another.
+    """Return a function that scales the time of a sample in proportion to its size.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def in_proportion(n_sampled: int, elapsed_s: float) -> Callable[[int], float]:
 
 
 def effective_for(recall: float, confidence: float) -> int:
-    """The fewest independent documents with true pairs whose interval is no wider than `WIDTH`.
+    """Return the minimum number of independent documents with true pairs for an interval no wider than `WIDTH`.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def effective_for(recall: float, confidence: float) -> int:
 
 
 def _rounded(n: float) -> int:
-    """Up, to two or three digits.
+    """Round up to two or three digits.
 
     Examples
     --------

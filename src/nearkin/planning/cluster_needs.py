@@ -1,27 +1,27 @@
-"""What a search takes on a cluster: what passes between its tasks, and what stands in memory and on disks."""
+"""Resources of a search on a cluster: data shuffled between its tasks, memory and disk space."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 PYTHON_BYTES = 350 << 20
-"""The interpreter with numba, Arrow and the kernels."""
+"""Memory of the interpreter with numba, Arrow and the kernels."""
 DRIVER_BYTES = 60
-"""A document in the memory of the driver, about."""
+"""Approximate memory of the driver per document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """What one stage sends from tasks to others.
+    """Data that one stage sends between tasks.
 
     Parameters
     ----------
     stage : str
-        As the run calls it.
+        Name of the stage in the run.
     carries : str
-        What is sent.
+        Kind of data.
     size_bytes : int
-        Before Spark compresses it.
+        Size before Spark compresses it.
     """
 
     stage: str
@@ -31,22 +31,22 @@ class Shuffle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterNeeds:
-    """What a search takes on a cluster.
+    """Resources of a search on a cluster.
 
     Parameters
     ----------
     shuffles : tuple of Shuffle
         In the order of the run.
     n_tasks : int
-        Of the stage that has the most.
+        Number of tasks of the largest stage.
     core_bytes : int
-        Memory of Python for each core of an executor, beside Java's heap.
+        Memory of Python for each core of an executor, in addition to Java's heap.
     driver_bytes : int
         Memory of the driver's Python.
     folder_bytes : int
-        On the disk that the driver and all executors see.
+        Space on the disk shared by the driver and all executors.
     pair_bytes : int
-        What is shuffled beside for each pair that is found.
+        Additional shuffled bytes for each found pair.
     """
 
     shuffles: tuple[Shuffle, ...]
@@ -58,5 +58,5 @@ class ClusterNeeds:
 
     @property
     def shuffled_bytes(self) -> int:
-        """By all stages."""
+        """Bytes shuffled by all stages."""
         return sum(one.size_bytes for one in self.shuffles)

@@ -1,4 +1,4 @@
-"""What a sample tells of a corpus to clean."""
+"""Forecast for a corpus to clean, from a sample."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusForecast:
-    """What a sample tells of a corpus.
+    """Forecast for a corpus, from a sample.
 
     Parameters
     ----------
     n_documents, n_texts : int
-        Of the corpus, and how many of them have a text of their own: as large a share as in the sample, which is an
-        upper limit, since what is sampled has fewer copies in it.
+        Documents of the corpus, and distinct texts among them: the same share as in the sample, which is an
+        upper limit, since a sample contains fewer copies.
     n_sampled : int
-        Documents of the sample.
+        Number of documents in the sample.
     document_bytes : float
-        Of a document where the run writes it down, a mean.
+        Mean size of a document in the run's files.
     sample : Sample
-        The texts that were compared with one another.
+        Texts that were compared with one another.
     plan : BandPlan or SamplingPlan
     n_band_keys, n_other_keys : float
-        Keys that a text is found by, a mean: bands, and shingles.
+        Mean number of keys per text: bands, and shingles.
     """
 
     n_documents: int
@@ -38,10 +38,10 @@ class CorpusForecast:
 
     @property
     def is_sampling(self) -> bool:
-        """The texts are found by sampled shingles, not by bands."""
+        """Whether texts are found by sampled shingles instead of bands."""
         return not isinstance(self.plan, BandPlan)
 
     @property
     def share_by_bands(self) -> float:
-        """Of texts, those that are found by bands."""
+        """Share of the texts that are found by bands."""
         return self.n_band_keys / self.plan.bands if isinstance(self.plan, BandPlan) else 0.0

@@ -1,4 +1,4 @@
-"""What follows from how likely pairs are to be found: how many bands that takes, and how many pairs were missed."""
+"""Consequences of a probability of finding pairs: the number of bands needed, and the number of pairs missed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from nearkin.records import F64
 
 NO_SUCH_BANDS = 1 << 60
-"""More bands than anybody can have: so few pairs at the threshold agree in so many rows."""
+"""More bands than any sketch has: returned if pairs at the threshold almost never agree in so many rows."""
 _MIN_PROBABILITY = 1e-15
 
 
 def bands_for(threshold: float, rows: int, recall: float) -> int:
-    """The fewest bands of ``rows`` rows that find a pair at the threshold with probability ``recall``.
+    """Return the minimum number of bands of ``rows`` rows that find a pair at the threshold with this recall.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def bands_for(threshold: float, rows: int, recall: float) -> int:
 
 
 def missed(found_probability: F64) -> float:
-    """How many pairs were missed, estimated from those that were found: the sum of (1 − P) / P over them.
+    """Estimate how many pairs were missed from those that were found: the sum of (1 − P) / P over them.
 
     A pair that is found with probability P stands for 1 / P pairs like it (Daniel G. Horvitz, Donovan J. Thompson, "A
     generalization of sampling without replacement from a finite universe", 1952).

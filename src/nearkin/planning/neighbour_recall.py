@@ -1,8 +1,8 @@
-"""Which share of near-duplicates have signatures within a Hamming distance.
+"""Share of near-duplicates whose signatures are within a Hamming distance.
 
-For MinHash in bits, theory says it. For the other methods it depends on which features differ, and so on the documents:
-what is told of them is the range over four corpora, measured by ``nearkin lab signatures`` (table ``bits-apart``) on
-signatures of character 4-grams.
+For MinHash in bits it follows from theory. For the other methods it depends on which features differ, and so on the
+documents: their recall is given as the range over four corpora, measured by ``nearkin lab signatures`` (table
+``bits-apart``) on signatures of character 4-grams.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from nearkin.records import F64
 
 SIMILARITY = 0.8
-"""Jaccard similarity, of the sets of features, of the pairs that the expected recall is told of."""
+"""Jaccard similarity, of the feature sets, of the pairs for which the expected recall is given."""
 FEATURES = "chars:4"
-"""What signatures were made of where their bits were measured, of texts as they came."""
+"""Features of the measured signatures, made from unchanged texts."""
 MINHASH = "minhash"
 BITS = (16, 32, 64, 128, 256, 512, 1024)
 _Shares = tuple[float, ...]
@@ -47,14 +47,14 @@ MEASURED: dict[str, tuple[tuple[_Shares, _Shares], ...]] = {
         ((0.219, 0.214, 0.214, 0.215, 0.216, 0.216, 0.215), (0.103, 0.075, 0.055, 0.041, 0.034, 0.029, 0.025)),
     ),
 }
-"""By method and corpus, for each of `BITS`: the mean share of the bits in which pairs of documents with a Jaccard
-similarity of 0.77 to 0.83 differ, and its standard deviation. The corpora are 69 such pairs of EDGAR agreements, 346 of
+"""By method and corpus, for each of `BITS`: the mean share of differing bits in pairs of documents with a Jaccard
+similarity of 0.77 to 0.83, and its standard deviation. The corpora are 69 such pairs of EDGAR agreements, 346 of
 Reuters stories, 70,745 of licences and 3,926 of chapters of the Bible; see docs/lab/signatures.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class BitsApart:
-    """In which share of their bits the signatures of pairs of one similarity differ.
+    """Distribution of the share of differing bits over pairs of one similarity.
 
     Parameters
     ----------
@@ -73,22 +73,22 @@ class BitsApart:
     deviation: float
 
     def share_within(self, n_bits: int, distance: int) -> float:
-        """The share of pairs within a distance: a beta-binomial distribution of that mean and deviation."""
+        """Return the share of pairs within a distance: a beta-binomial distribution with that mean and deviation."""
         return float(min(1.0, self._probabilities(n_bits)[: distance + 1].sum()))
 
     def distance_reaching(self, n_bits: int, share: float) -> int:
-        """The least distance within which this share of the pairs is."""
+        """Return the minimum distance within which this share of the pairs lies."""
         reached = np.cumsum(self._probabilities(n_bits))
         return min(n_bits, int(np.searchsorted(reached, share - 1e-12)))
 
     def _probabilities(self, n_bits: int) -> F64:
-        """Of each distance from 0 to the number of bits."""
+        """Return the probability of each distance from 0 to the number of bits."""
         p, counts = self.mean, np.arange(n_bits + 1)
         ways = [math.lgamma(n_bits + 1) - math.lgamma(k + 1) - math.lgamma(n_bits - k + 1) for k in range(n_bits + 1)]
         if not 0 < p < 1:
             return np.asarray(counts == round(p * n_bits), np.float64)
         likeness = (n_bits * self.deviation**2 / (p * (1 - p)) - 1) / (n_bits - 1)
-        if likeness <= 1e-6:  # no more spread than chance gives to pairs that are all the same
+        if likeness <= 1e-6:  # no more spread than chance causes among identical pairs
             logs = np.array(ways) + counts * math.log(p) + (n_bits - counts) * math.log1p(-p)
             return np.asarray(np.exp(logs), np.float64)
         total = 1 / likeness - 1
@@ -98,7 +98,7 @@ class BitsApart:
 
 
 def usual_distance(method: str, n_bits: int) -> int:
-    """3 bits in 32 of MinHash in bits, where that estimates a Jaccard similarity of 0.8; 3 bits of any other method.
+    """Return the default distance: 3 bits in 32 for MinHash (a Jaccard similarity of 0.8), 3 bits for other methods.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def usual_distance(method: str, n_bits: int) -> int:
 
 
 def is_known(method: str) -> bool:
-    """Whether an expected recall can be told of a method.
+    """Whether the expected recall of a method is known.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def is_known(method: str) -> bool:
 
 
 def expected_recall(method: str, n_bits: int, distance: int) -> tuple[float, float]:
-    """The least and the greatest share of pairs of `SIMILARITY` within a distance, over the corpora.
+    """Return the minimum and maximum share of pairs of `SIMILARITY` within a distance, over the corpora.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def expected_recall(method: str, n_bits: int, distance: int) -> tuple[float, flo
 
 
 def distance_reaching(method: str, n_bits: int, recall: float) -> int:
-    """The least distance within which this share of pairs of `SIMILARITY` is, whatever the corpus.
+    """Return the minimum distance within which this share of pairs of `SIMILARITY` lies in every corpus.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Choosing the search: bands and rows for Jaccard similarity, the sampling rate for containment."""
+"""Choice of the search: bands and rows for Jaccard similarity, the sampling rate for containment."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MAX_SLOTS = 4096
 _MAX_ROWS = 32
 _MAX_EXACT = 4096
 KEYS_OF_A_LEAD = 2
-"""Entries of a rare shingle of a small document: its own, and that of a document that has it too."""
+"""Index entries for a rare shingle of a small document: its own, and one of another document that has it."""
 
 # Nanoseconds on one core, measured once by benchmarks/costs.py. They are constants, not measured in the run, so that
-# the plan, and with it the result, depends on nothing but the input and the parameters.
+# the plan, and with it the result, depends only on the input and the parameters.
 NS_SKETCH_SHINGLE = 6.0
 NS_SKETCH_SLOT = 25.0
 NS_KEY = 60.0
@@ -31,16 +31,16 @@ NS_PAIR_SHINGLE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class BandPlan:
-    """How documents are searched for pairs of a Jaccard similarity.
+    """Search for pairs by Jaccard similarity.
 
     Parameters
     ----------
     bands, rows : int
     recall_at_threshold : float
-        The least probability that a pair exactly at the threshold becomes a candidate: that of very long documents. Of
-        shorter ones, and above the threshold, it is higher.
+        Minimum probability that a pair exactly at the threshold becomes a candidate: that of very long documents. It
+        is higher for shorter ones and above the threshold.
     expected_candidates : float
-        Pairs of documents that will be compared without being near-duplicates, extrapolated from a sample.
+        Pairs of documents that will be compared although they are not near-duplicates, extrapolated from a sample.
     exact_below : int
         Documents with fewer shingles than this find each other by prefix filtering, which misses none.
     """
@@ -53,26 +53,26 @@ class BandPlan:
 
     @property
     def size(self) -> int:
-        """Slots of a signature."""
+        """Number of slots of a signature."""
         return self.bands * self.rows
 
     def exact_up_to(self, threshold: float) -> int:
-        """The largest number of shingles with which documents find each other exactly.
+        """Return the largest number of shingles with which documents find each other exactly.
 
-        A document just below `exact_below` may match one that is longer, up to this size: that one is searched for
-        exactly, too, and so are all pairs of such.
+        A document just below `exact_below` may match a longer one of up to this size: that one is also searched
+        exactly, and so are all pairs of such documents.
         """
         return math.ceil((self.exact_below - 1) / threshold + 1e-9)
 
     def found_probability(self, n_common: I64 | U32, n_left: I64 | U32, n_right: I64 | U32, threshold: float) -> F64:
-        """The probability of each pair at or above the threshold of the search to become a candidate.
+        """Return the probability that a pair at or above the search's threshold becomes a candidate.
 
         Parameters
         ----------
         n_common, n_left, n_right : int arrays, shape (n_pairs,)
-            Shingles in both documents, and in each.
+            Number of shingles common to both documents, and of each.
         threshold : float
-            That of the search.
+            Threshold of the search.
         """
         common, left, right = (n.astype(np.int64) for n in (n_common, n_left, n_right))
         is_exact = (np.minimum(left, right) < self.exact_below) | (
@@ -87,15 +87,15 @@ class BandPlan:
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """How documents are searched for pairs of which one contains the other.
+    """Search for pairs in which one document contains the other.
 
     Parameters
     ----------
     rate : float
-        Of the shingles that become keys.
+        Share of the shingles that become keys.
     recall_at_threshold : float
-        The least probability that a pair exactly at the threshold becomes a candidate: that of the smallest documents
-        that are found by their sample. Larger ones are found more likely.
+        Minimum probability that a pair exactly at the threshold becomes a candidate: that of the smallest documents
+        that are found by their sample. It is higher for larger ones.
     expected_candidates : float
         See `BandPlan`.
     exact_below : int
@@ -108,22 +108,22 @@ class SamplingPlan:
     exact_below: int = 0
 
     def found_probability(self, n_common: I64 | U32, n_smaller: I64 | U32) -> F64:
-        """Of pairs with so many common shingles, and so many in the smaller document of each."""
+        """Return the probability for pairs with these numbers of common shingles and of the smaller document."""
         return np.where(n_smaller < self.exact_below, 1.0, found_by_sample(n_common, self.rate))
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the plan knows of the collection.
+    """Sampled properties of a collection, for the plan.
 
     Parameters
     ----------
     n_documents : int
-        Distinct texts in the collection.
+        Number of distinct texts in the collection.
     n_pairs : float
-        Pairs of them that may match: all, or those across two collections.
+        Number of pairs of them that may match: all, or those across two collections.
     sizes : int64 array, shape (n_sampled,)
-        Shingles of the sampled documents.
+        Shingle counts of the sampled documents.
     similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
         Jaccard similarity and common shingles of the sampled pairs that may match.
     """
@@ -136,41 +136,41 @@ class Sample:
 
     @classmethod
     def of_one(cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64) -> Sample:
-        """Of one collection, in which every document may match every other."""
+        """Make a sample of one collection, in which any two documents may match."""
         return cls(n_documents, n_documents * (n_documents - 1) / 2, sizes, similarity, n_common)
 
     @property
     def scale(self) -> float:
-        """Pairs of documents in the collection for each sampled pair."""
+        """Number of pairs in the collection per sampled pair."""
         return self.n_pairs / len(self.similarity) if len(self.similarity) else 0.0
 
     @property
     def mean_size(self) -> float:
-        """Shingles a document."""
+        """Mean number of shingles of a document."""
         return float(self.sizes.mean()) if len(self.sizes) else 0.0
 
 
 def check_reachable(threshold: float, recall: float) -> None:
-    """ParameterError if no signature of up to `MAX_SLOTS` slots finds pairs at the threshold with this probability.
+    """Raise ParameterError if no signature of up to `MAX_SLOTS` slots reaches this recall at the threshold.
 
-    One row a band is what needs the fewest slots.
+    Bands of one row need the fewest slots.
     """
     if bands_for(threshold, 1, recall) > MAX_SLOTS:
         raise ParameterError.of(
             "recall",
             "dedup",
-            f"reachable at the threshold {threshold} with {MAX_SLOTS} slots; take a lower recall or a higher threshold",
+            f"reachable at the threshold {threshold} with {MAX_SLOTS} slots; lower the recall or raise the threshold",
             recall,
         )
 
 
 def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
-    """The cheapest bands and rows that reach the recall at the threshold.
+    """Return the cheapest bands and rows that reach the recall at the threshold.
 
     Raises
     ------
     ParameterError
-        If no signature of up to `MAX_SLOTS` slots reaches it.
+        No signature of up to `MAX_SLOTS` slots reaches it.
 
     Examples
     --------
@@ -188,8 +188,8 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
         if bands * rows > MAX_SLOTS:
             break
         candidates = float(found_by_bands(unrelated, bands, rows).sum()) * sample.scale
-        # what no pair of the sample shows may still be there: one pair more than was seen (Laplace's rule of
-        # succession), half-way to the threshold, keeps a small sample from choosing a search that lets everything by
+        # pairs that the sample does not show may still exist: assume one more than was seen (Laplace's rule of
+        # succession), half-way to the threshold, to keep a small sample from choosing a search that lets everything by
         unseen = float(found_by_bands(threshold / 2, bands, rows)) * sample.scale
         reached = float(found_by_bands(threshold, bands, rows))
         plan = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows)
@@ -198,10 +198,10 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 
 
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
-    """The cheapest sampling rate, and the size up to which documents are searched exactly, that reach the recall.
+    """Return the cheapest sampling rate, and limit of exact search, that reach the recall.
 
     A pair is found by the shingles that the smaller document shares with the larger one. Few shingles need a high rate,
-    which is dear in all other documents; rare shingles of the small documents alone are cheap. So whatever the sizes,
+    which is expensive for all other documents; rare shingles of the small documents alone are cheap. So for all sizes,
     every pair at the threshold is found with at least this probability.
 
     Examples
@@ -226,11 +226,11 @@ PLANNERS: Mapping[str, Callable[[float, float, Sample], BandPlan | SamplingPlan]
     "bands": plan_bands,
     "sampling": plan_sampling,
 }
-"""The searches, by the names that measures give them."""
+"""Searches, by the names that measures give them."""
 
 
 def _sizes_to_try(sample: Sample) -> list[int]:
-    """Numbers of shingles from which on documents might be sampled, an eighth apart."""
+    """Return candidate limits for sampling, in numbers of shingles, an eighth apart."""
     largest = min(int(sample.sizes.max(initial=1)) + 1, _MAX_EXACT)
     sizes = [1]
     while sizes[-1] < largest:
@@ -239,16 +239,16 @@ def _sizes_to_try(sample: Sample) -> list[int]:
 
 
 def _n_common_at(threshold: float, n_smaller: int) -> int:
-    """Shingles that a pair at the threshold has in common."""
+    """Return the number of common shingles of a pair at the threshold."""
     return max(1, math.ceil(threshold * n_smaller - 1e-9))
 
 
 def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample) -> float:
-    """Nanoseconds for the whole collection."""
+    """Return nanoseconds for the whole collection."""
     small = sample.sizes[(sample.sizes > 0) & (sample.sizes < plan.exact_below)]
     n_sampled = plan.rate * float(sample.sizes.sum() - small.sum())
     n_leading = float((small - np.ceil(threshold * small - 1e-9) + 1).sum())
-    # looked for in all documents, which are shingled once more for it
+    # lookup in all documents, which are shingled once more for it
     second_look = NS_SKETCH_SHINGLE * float(sample.sizes.sum()) if len(small) else 0.0
     keys = NS_KEY * (n_sampled + KEYS_OF_A_LEAD * n_leading)
     scale = sample.n_documents / max(len(sample.sizes), 1)
@@ -257,7 +257,7 @@ def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample) -> f
 
 
 def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
-    """Nanoseconds for the whole collection."""
+    """Return nanoseconds for the whole collection."""
     slots = bands * rows
     sketch = NS_SKETCH_SHINGLE * sample.mean_size + NS_SKETCH_SLOT * slots
     pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size

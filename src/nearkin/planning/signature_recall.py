@@ -1,4 +1,4 @@
-"""How far apart the signatures of documents alike may be: MinHash in bits as a filter before exact comparison."""
+"""Maximum distance between the signatures of similar documents: MinHash in bits as a filter before exact comparison."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from math import comb
 from nearkin.errors import ParameterError
 
 RECALL = 0.999
-"""That of documents just as alike as was asked for, this part at least is found; of those more alike, more."""
+"""Minimum share found of the documents exactly as similar as requested; of more similar ones, more are found."""
 
 
 def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
-    """The Hamming distance up to which signatures must be looked at.
+    """Return the Hamming distance up to which signatures must be examined.
 
     Two signatures of MinHash in bits differ in each bit with probability ``(1 - J) / 2`` (Ping Li, Arnd Christian
-    König, "b-Bit Minwise Hashing", 2010), so their distance has a binomial distribution; slots that are filled from one
-    set spread less than that, never more.
+    König, "b-Bit Minwise Hashing", 2010), so their distance has a binomial distribution; slots filled from one set have
+    at most that spread.
 
     Parameters
     ----------
     similarity : float
-        In [0, 1]: the least Jaccard similarity of what is to be found.
+        Minimum Jaccard similarity to find, in [0, 1].
     n_bits : int
     recall : float
         In (0, 1).

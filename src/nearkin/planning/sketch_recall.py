@@ -1,11 +1,11 @@
-"""How likely bands of a sketch are to find a pair, given how many shingles it has.
+"""Probability that bands of a sketch find a pair, given its number of shingles.
 
-A sketch draws shingles without putting them back, so that the slots of two sketches agree more evenly than the tosses
-of a coin: of a pair with hardly more shingles than slots, far fewer are missed than 1 − (1 − s^rows)^bands says.
+A sketch draws shingles without replacement, so the slots of two sketches agree more evenly than coin tosses: of pairs
+with hardly more shingles than slots, far fewer are missed than 1 − (1 − s^rows)^bands says.
 
-How a slot of Fast Similarity Sketching is filled (Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast
-Similarity Sketching", 2017): in each round every shingle of the union falls into one slot, and a slot that is empty yet
-keeps the least. What the slots of one round keep are different shingles, drawn at random; each round draws anew.
+How Fast Similarity Sketching (Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching",
+2017) fills slots: in each round every shingle of the union falls into one slot, and a slot that is still empty keeps
+the least. The slots of one round keep different shingles, drawn at random; each round draws again from all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _N_SIMILARITIES, _N_UNIONS = 65, 17
 
 @dataclass(frozen=True, slots=True)
 class SketchRecall:
-    """The chance of two sketches to agree in a band.
+    """Probability that two sketches agree in a band.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class SketchRecall:
     rows: int
 
     def found(self, n_common: I64 | U32, n_union: I64 | U32) -> F64:
-        """The probability of each pair, from the shingles in both of its documents and in either.
+        """Return the probability for each pair, from the number of shingles in both of its documents and in either.
 
-        Computed at some similarities and sizes, and read between them.
+        Computed at some similarities and sizes, and interpolated between them.
         """
         if not len(n_common):
             return np.zeros(0)
@@ -53,7 +53,7 @@ class SketchRecall:
         return 1.0 - _between(table, np.log(u_grid), s_grid, np.log(union), similarity)
 
     def _missed(self, similarity: float, n_union: int, missed_given: F64) -> float:
-        """The probability that no band agrees."""
+        """Return the probability that no band agrees."""
         agreeing = np.ones(1)
         n_common = similarity * n_union
         for n_slots in _filled_by_round(self.bands * self.rows, n_union):
@@ -61,16 +61,16 @@ class SketchRecall:
         return float(agreeing @ missed_given)
 
     def _missed_given_agreeing(self) -> F64:
-        """The probability that no band agrees if so many slots do, whichever, shape (n_slots + 1,).
+        """Return the probability that no band agrees, given the number of agreeing slots, shape (n_slots + 1,).
 
-        Band after band: of the agreeing slots so far, how many fall into the next band is drawn without putting back.
+        Computed band by band: the number of agreeing slots in the next band is drawn without replacement.
         """
         missed = np.ones(1)
         for band in range(self.bands):
             n_slots = (band + 1) * self.rows
             agreeing = np.arange(n_slots + 1)
             following = np.zeros(n_slots + 1)
-            for here in range(self.rows):  # all of them would be a band that agrees
+            for here in range(self.rows):  # all rows would make an agreeing band
                 before = agreeing - here
                 possible = (before >= 0) & (before <= band * self.rows)
                 following[possible] += _share(here, self.rows, agreeing[possible], n_slots) * missed[before[possible]]
@@ -79,7 +79,7 @@ class SketchRecall:
 
 
 def _filled_by_round(n_slots: int, n_union: int) -> list[int]:
-    """How many slots are filled in each round: 140 slots, 160 shingles -> [95, 31, 10, 3, 1]."""
+    """Return how many slots are filled in each round: 140 slots, 160 shingles -> [95, 31, 10, 3, 1]."""
     filled, left = [], n_slots
     while left:
         n = max(1, min(left, round(left * -np.expm1(n_union * np.log1p(-1.0 / max(n_slots, 2))))))
@@ -89,9 +89,9 @@ def _filled_by_round(n_slots: int, n_union: int) -> list[int]:
 
 
 def _drawn(n_drawn: int, n_good: float, n_all: int) -> F64:
-    """The hypergeometric distribution of the good ones among those drawn, shape (n_drawn + 1,)."""
+    """Return the hypergeometric distribution of good ones among those drawn, shape (n_drawn + 1,)."""
     m = np.arange(n_drawn, dtype=np.float64)
-    # the ratio of each probability to the one before it; of a number that cannot be, 0
+    # the ratio of each probability to the previous one; 0 for impossible numbers
     up, down = (n_good - m) * (n_drawn - m), (m + 1) * (n_all - n_good - n_drawn + m + 1)
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(up, 1e-300)) - np.log(np.maximum(down, 1e-300)))])
     weights = np.exp(logs - logs.max())
@@ -100,7 +100,7 @@ def _drawn(n_drawn: int, n_good: float, n_all: int) -> F64:
 
 
 def _share(here: int, rows: int, agreeing: I64, n_slots: int) -> F64:
-    """The probability that ``here`` of the agreeing slots are among the last ``rows`` of all slots."""
+    """Return the probability that ``here`` of the agreeing slots are among the last ``rows`` of all slots."""
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_slots + 1)))])
 
     def log_choices(n: int, k: I64) -> F64:
@@ -113,7 +113,7 @@ def _share(here: int, rows: int, agreeing: I64, n_slots: int) -> F64:
 
 
 def _between(table: F64, of_rows: F64, of_columns: F64, rows: F64, columns: F64) -> F64:
-    """Values of a table between its rows and columns, each linear."""
+    """Interpolate bilinearly between the rows and columns of a table."""
     i, to_i = _place(of_rows, rows)
     j, to_j = _place(of_columns, columns)
     above = table[i, j] * (1 - to_j) + table[i, j + 1] * to_j
@@ -124,7 +124,7 @@ def _between(table: F64, of_rows: F64, of_columns: F64, rows: F64, columns: F64)
 
 
 def _place(grid: F64, values: F64) -> tuple[I64, F64]:
-    """The cell of a rising grid that each value lies in, and how far along."""
+    """Return the cell of an ascending grid that contains each value, and the position within the cell."""
     last = max(len(grid) - 2, 0)
     cell = np.clip(np.searchsorted(grid, values, side="right") - 1, 0, last)
     if len(grid) == 1:

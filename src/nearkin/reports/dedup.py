@@ -1,4 +1,4 @@
-"""The report of a deduplication: one page of HTML that needs neither a network nor a script."""
+"""The report of a deduplication: one page of HTML that needs no network; its script only filters."""
 
 from __future__ import annotations
 
@@ -10,10 +10,21 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports import wording
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import measure_name
-from nearkin.reports.dedup_figures import RecallCurve, reasons_figure, recall_figure, similarity_figure, size_figure
-from nearkin.reports.pages import report_environment
+from nearkin.reports.dedup_figures import RecallCurve, outcome_figure, similarity_figure, size_figure
+from nearkin.reports.pages import PageScript, report_environment
 
-__all__ = ["GroupRow", "MemberRow", "ProblemRow", "RecallCurve", "SamplePair", "render_dedup_report"]
+__all__ = [
+    "ByColumn",
+    "GroupRow",
+    "MemberRow",
+    "PartRow",
+    "ProblemRow",
+    "RecallCurve",
+    "RunNote",
+    "SamplePair",
+    "ThresholdRow",
+    "render_dedup_report",
+]
 
 DocId = str | int
 
@@ -75,7 +86,15 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRow:
-    """A group of two documents or more, as ``groups.parquet`` has it; ``members`` are those of them to be listed."""
+    """A group of two documents or more, as ``groups.parquet`` has it.
+
+    Parameters
+    ----------
+    members : tuple of MemberRow
+        Those of its documents that are listed.
+    text : str or None
+        The principal's text; None if the texts were not read for the page.
+    """
 
     group: DocId
     size: int
@@ -84,6 +103,61 @@ class GroupRow:
     n_exact_copies: int
     is_lowest_exact: bool = True
     members: tuple[MemberRow, ...] = ()
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRow:
+    """Outcome of the documents of a file, a folder or a value of a column.
+
+    Parameters
+    ----------
+    name : str or None
+        None for documents without a value.
+    n_documents, n_dropped : int
+    n_characters, n_characters_dropped : int
+    """
+
+    name: str | None
+    n_documents: int
+    n_dropped: int
+    n_characters: int
+    n_characters_dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class ByColumn:
+    """Outcome of the documents, by the values of a column."""
+
+    column: str
+    rows: Sequence[PartRow]
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRow:
+    """Result at a threshold; the counts are None where the run did not search so low."""
+
+    threshold: float
+    n_pairs: int | None = None
+    n_groups: int | None = None
+    n_dropped: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNote:
+    """End and duration of a run, and the files beside its page.
+
+    Parameters
+    ----------
+    ended : str
+        Date and time, with its time zone.
+    elapsed_s : float
+    files : tuple of str
+    """
+
+    ended: str
+    elapsed_s: float
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +189,13 @@ def render_dedup_report(
     samples: Sequence[SamplePair],
     problems: Sequence[ProblemRow],
     n_problems: int,
+    sources: Sequence[PartRow] = (),
+    by: ByColumn | None = None,
+    thresholds: Sequence[ThresholdRow] = (),
+    run: RunNote | None = None,
     curve: RecallCurve | None = None,
 ) -> str:
-    """The page ``report.html`` of a finished run; the same bytes for the same arguments.
+    """Return the page ``report.html`` of a finished run; the same bytes for the same arguments.
 
     Parameters
     ----------
@@ -132,12 +210,18 @@ def render_dedup_report(
     largest_groups : sequence of GroupRow
         In the order in which they are to be shown.
     samples : sequence of SamplePair
-        Shown from the most to the least similar, those of a principal and the member least like it first; equals in the
-        order given.
+        Shown from the least to the most similar, so the pairs just above the threshold come first; equals in the order
+        given.
     problems : sequence of ProblemRow
         The first of them.
     n_problems : int
         All of them.
+    sources : sequence of PartRow
+        The files of the input, or its folders.
+    by : ByColumn, optional
+    thresholds : sequence of ThresholdRow
+        In ascending order.
+    run : RunNote, optional
     curve : RecallCurve, optional
         For a search that has no bands; with bands the curve follows from the manifest's plan.
 
@@ -148,36 +232,42 @@ def render_dedup_report(
     """
     try:
         environment = report_environment()
-        reasons = reasons_figure(manifest)
-        similarities = similarity_figure(manifest, similarity_bin_edges, similarity_counts)
-        recall = recall_figure(manifest, similarity_bin_edges, similarity_counts, curve)
-        sizes = size_figure(group_size_counts)
         shown = tuple(_shown(samples))
     except ImportError as error:
         raise MissingExtraError.of("report.html", "report") from error
+    n_groups = sum(group_size_counts.values())
+    notes = tuple(wording.promises(manifest))
     return environment.get_template("dedup.html.j2").render(
         facts=manifest,
         headline=wording.headline(manifest),
-        promises=tuple(wording.promises(manifest)),
+        warnings=[note for note in notes if note.is_warning],
+        promises=[note for note in notes if not note.is_warning],
         reason_rows=tuple(wording.reason_rows(manifest)),
         parameter_rows=tuple(wording.parameter_rows(manifest)),
         normalisation_steps=wording.normalisation_steps(manifest),
         glossary=wording.GLOSSARY,
-        figures={"reasons": reasons, "similarities": similarities, "recall": recall, "sizes": sizes},
+        outcome=outcome_figure(manifest),
+        similarities=similarity_figure(manifest, similarity_bin_edges, similarity_counts, curve),
+        sizes=size_figure(group_size_counts),
         largest_groups=largest_groups,
-        n_groups=sum(group_size_counts.values()),
-        groups_told=wording.groups_told(manifest, sum(group_size_counts.values())),
+        n_groups=n_groups,
+        groups_told=wording.groups_told(manifest, n_groups),
         samples=shown,
         problems=problems,
         n_problems=n_problems,
+        sources=sources,
+        by=by,
+        thresholds=thresholds,
+        run=run,
+        script=PageScript.named("dedup.js"),
     )
 
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:
-    """The samples in the order in which they are shown, their differences marked."""
+    """Yield the samples in the order in which they are shown, with their differences marked."""
     from nearkin.stages.differences.marking import mark_differences
 
-    for index, pair in enumerate(sorted(samples, key=lambda pair: (not pair.is_least_alike, -pair.similarity))):
+    for index, pair in enumerate(sorted(samples, key=lambda pair: pair.similarity)):
         pieces = mark_differences(
             pair.text_a, pair.text_b, context_words=_CONTEXT_WORDS, max_words=_COMPARED_WORDS, max_run=_LONGEST_RUN
         )

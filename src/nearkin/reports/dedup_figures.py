@@ -1,7 +1,4 @@
-"""The figures of a deduplication's report, each at two widths with its caption and its numbers.
-
-The module that draws is imported in the functions: a report can be described, its records made, without the extra.
-"""
+"""The figures of a deduplication's report, each at two widths with its caption and its numbers."""
 
 from __future__ import annotations
 
@@ -9,12 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.criterion import measure_of
+from nearkin.reports.figures import RecallLine, binned_sizes, group_sizes, outcome_chart, similarity_chart
 from nearkin.reports.quantities import parameter_text
+from nearkin.reports.wording import outcome_of
 
-_WIDE, _NARROW = 684, 262  # pixels of a figure's plot: beside a margin of text, and on a telephone
+_WIDTHS = (("w", 684), ("n", 262))
+"""Pixels of a figure's plot: on a screen, and on a telephone."""
+_CURVE_STEPS = 100
+_VIEW_BELOW = 0.25  # of similarity, below the threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,47 +39,86 @@ class Figure:
     rows: tuple[tuple[str, str], ...] = ()
 
 
-def reasons_figure(facts: DedupManifest) -> Figure | None:
-    """Documents by reason; none where there are no documents. Its numbers stand in a table of the page."""
-    from nearkin.reports.figures import reasons_bar
-
+def outcome_figure(facts: DedupManifest) -> Figure | None:
+    """Return the documents kept and dropped; None if there are no documents. A table of the page holds its numbers."""
     if not facts.count("documents"):
         return None
-    wide = reasons_bar(facts.by_reason, name="reasons-w", width=_WIDE + 56)
-    narrow = reasons_bar(facts.by_reason, name="reasons-n", width=_NARROW + 56)
-    return Figure(wide, narrow, "Documents by what happened to them.")
+    dropped = {reason: n for reason, n in facts.by_reason.items() if n and outcome_of(facts, reason) == "dropped"}
+    wide, narrow = (
+        outcome_chart(facts.count("kept"), facts.count("unreadable"), dropped, name=f"outcome-{tag}", width=width + 56)
+        for tag, width in _WIDTHS
+    )
+    return Figure(wide, narrow, "All documents; below, the dropped ones by reason, on a scale of their own.")
 
 
-def similarity_figure(facts: DedupManifest, bin_edges: Sequence[float], counts: Sequence[int]) -> Figure | None:
-    """The histogram of similarities; none where there are no pairs."""
-    from nearkin.reports.figures import similarity_histogram
-
-    if not sum(counts):
+def similarity_figure(
+    facts: DedupManifest, bin_edges: Sequence[float], counts: Sequence[int], curve: RecallCurve | None
+) -> Figure | None:
+    """Return the pairs by similarity and how likely one is found; None if there are neither pairs nor a plan."""
+    recall = _recall_line(facts, curve)
+    if not sum(counts) and recall is None:
         return None
-    threshold = bin_edges[0] if facts.threshold is None else facts.threshold
-    first = _first_bin(bin_edges, counts, threshold)
+    first = _first_bin(bin_edges, counts, facts.threshold)
     bin_edges, counts = bin_edges[first:], counts[first:]
     wide, narrow = (
-        similarity_histogram(
-            bin_edges, counts, threshold, measure=measure_of(facts), name=f"similarities-{tag}", width=width
+        similarity_chart(
+            bin_edges,
+            counts,
+            facts.threshold,
+            recall,
+            measure=measure_of(facts),
+            name=f"similarities-{tag}",
+            width=width,
         )
-        for tag, width in (("w", _WIDE), ("n", _NARROW))
+        for tag, width in _WIDTHS
     )
+    caption = f"Bars: verified pairs by {measure_of(facts)} similarity. Exact copies count as pairs of similarity 1."
+    columns = (f"{measure_of(facts)} similarity", "Pairs")
     return Figure(
-        wide,
-        narrow,
-        f"Verified pairs by {measure_of(facts)} similarity. Exact copies count as pairs of similarity 1.",
-        (f"{measure_of(facts)} similarity", "Pairs"),
-        tuple(_bin_rows(bin_edges, counts)),
+        wide, narrow, caption + _about_line(facts, recall, curve), columns, tuple(_bin_rows(bin_edges, counts))
     )
 
 
-def _first_bin(bin_edges: Sequence[float], counts: Sequence[int], threshold: float) -> int:
-    """The first bin to be shown: those that end below the threshold hold nothing, as long as they do."""
-    for index, count in enumerate(counts):
-        if count or bin_edges[index + 1] > threshold:
-            return index
-    return 0
+def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCurve | None) -> str:
+    """Describe the line of the figure."""
+    if recall is None:
+        return ""
+    bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
+    search = f" with {counted(bands, 'band')} of {counted(rows, 'row')}" if curve is None else ""
+    texts = "" if curve is None else ", for the smallest texts that are searched by a sample of their shingles"
+    return f" Line: the predicted probability that the search finds a pair{search}{texts}; the dot is the threshold."
+
+
+def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:
+    """Return the line of the search; None if the run has no plan of its own."""
+    threshold = facts.threshold
+    bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
+    if threshold is None or (curve is None and not (bands and rows)):
+        return None
+    # the recall was requested at the threshold of the search, where no other dot stands
+    asked = facts.recall if threshold == facts.searched_threshold else None
+    if curve is not None:
+        return RecallLine(curve.similarities, curve.probabilities, _at(curve, threshold), asked)
+    similarities = [step / _CURVE_STEPS for step in range(_CURVE_STEPS + 1)]
+    probabilities = [float(found_by_bands(s, bands, rows)) for s in similarities]
+    return RecallLine(similarities, probabilities, float(found_by_bands(threshold, bands, rows)), asked)
+
+
+def _at(curve: RecallCurve, similarity: float) -> float:
+    """Return the curve's probability at a similarity, along straight lines between its points."""
+    import numpy as np
+
+    return float(np.interp(similarity, curve.similarities, curve.probabilities))
+
+
+def _first_bin(bin_edges: Sequence[float], counts: Sequence[int], threshold: float | None) -> int:
+    """Return the first bin to show: the first with a pair, and early enough to see where the line falls."""
+    last = len(counts) - 1
+    with_pairs = next((i for i, n in enumerate(counts) if n), last)
+    if threshold is None:
+        return with_pairs
+    in_view = max((i for i, edge in enumerate(bin_edges[:-1]) if edge <= threshold - _VIEW_BELOW), default=0)
+    return min(with_pairs, in_view)
 
 
 def _bin_rows(bin_edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, str]]:
@@ -89,70 +131,12 @@ def _bin_rows(bin_edges: Sequence[float], counts: Sequence[int]) -> Iterator[tup
         )
 
 
-def recall_figure(
-    facts: DedupManifest, bin_edges: Sequence[float], counts: Sequence[int], curve: RecallCurve | None
-) -> Figure | None:
-    """The curve of the search; none where the run has no plan of its own."""
-    from nearkin.reports.figures import recall_curve, s_curve
-
-    threshold = facts.threshold
-    bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
-    if threshold is None or (curve is None and not (bands and rows)):
-        return None
-    # what was asked for was asked at the threshold of the search, where no other dot stands
-    asked = facts.recall if threshold == facts.searched_threshold else None
-    drawn = []
-    for tag, width in (("w", _WIDE - 24), ("n", _NARROW - 24)):
-        name, measure = f"curve-{tag}", measure_of(facts)
-        if curve is None:
-            drawn.append(
-                s_curve(bands, rows, threshold, asked, bin_edges, counts, measure=measure, name=name, width=width)
-            )
-            continue
-        drawn.append(
-            recall_curve(
-                curve.similarities,
-                curve.probabilities,
-                threshold,
-                _at(curve, threshold),
-                asked,
-                bin_edges,
-                counts,
-                measure=measure,
-                name=name,
-                width=width,
-            )
-        )
-    return Figure(drawn[0], drawn[1], _recall_caption(f"{counted(bands, 'band')} of {rows}" if curve is None else None))
-
-
-def _recall_caption(bands: str | None) -> str:
-    """Describe the curve."""
-    search = f" with {bands}" if bands else ""
-    texts = "" if bands else ", for the smallest texts that are searched by a sample of their shingles"
-    return (
-        f"How likely the search finds a pair{search}, by the pair's similarity (line){texts}; over the pairs of this"
-        " run (bars). The dot is the threshold."
-    )
-
-
-def _at(curve: RecallCurve, similarity: float) -> float:
-    """The curve's probability at a similarity, along straight lines between its points."""
-    import numpy as np
-
-    return float(np.interp(similarity, curve.similarities, curve.probabilities))
-
-
 def size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
     """Groups by size; none where there are no groups."""
-    from nearkin.reports.figures import binned_sizes, group_sizes
-
     sizes = sorted(group_size_counts)
     counts = [group_size_counts[size] for size in sizes]
     if not sum(counts):
         return None
-    wide, narrow = (
-        group_sizes(sizes, counts, name=f"sizes-{tag}", width=w) for tag, w in (("w", _WIDE), ("n", _NARROW))
-    )
+    wide, narrow = (group_sizes(sizes, counts, name=f"sizes-{tag}", width=width) for tag, width in _WIDTHS)
     rows = tuple((label, f"{n:,}") for label, n in binned_sizes(sizes, counts))
     return Figure(wide, narrow, "Groups by the number of their documents.", ("Documents in the group", "Groups"), rows)

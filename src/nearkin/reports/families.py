@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 from nearkin.errors import MissingExtraError
-from nearkin.manifests.dedup import DedupManifest, FamilyCounts
+from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of
 from nearkin.reports.dedup import DocId, ProblemRow
-from nearkin.reports.pages import report_environment
+from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Piece
 
 _OPEN_FAMILIES = 1
@@ -155,20 +152,19 @@ def render_families_report(
     try:
         environment = report_environment()
         environment.filters["marked"] = _marked
-        script = files("nearkin.reports").joinpath("templates", "families.js").read_text(encoding="utf-8")
         template = environment.get_template("families.html.j2")
         return template.render(
             facts=manifest,
             criterion=criterion_of(manifest),
             totals=totals,
+            is_of_collection=manifest.command == FAMILIES_OF_COLLECTION,
             headline=_headline(manifest, totals),
             cards=cards,
             n_open=_OPEN_FAMILIES,
             rule_rows=[RuleRow(name, rule, totals.relations.get(name, 0)) for name, rule in rules.items()],
             problems=problems,
             n_problems=n_problems,
-            script=script,
-            script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            script=PageScript.named("families.js"),
         )
     except ImportError as error:
         raise MissingExtraError.of("report.html", "report") from error

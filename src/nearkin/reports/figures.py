@@ -3,50 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.kernels.chances import found_by_bands
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.reports.charts import bar_chart, column_chart, interval_chart
-from nearkin.reports.layers import Layer, chart_of, check_bins, count_scale, intervals, layered, margins, top_titled
+from nearkin.reports.plots.axes import Numbers, count_axis
+from nearkin.reports.plots.charts import check_bins, column_chart
+from nearkin.reports.plots.elements import element, number, picture
+from nearkin.reports.plots.plot import Plot
 from nearkin.reports.quantities import parameter_text, share_text
-from nearkin.reports.theme import QUIET, SIGNAL, SOFT, SURFACE, to_svg
+from nearkin.reports.theme import ACCENT, INK, QUIET, SIGNAL, Colour
 
-try:
-    import altair as alt
-except ImportError as error:
-    raise MissingExtraError.of("Drawing a figure", "report") from error
-
-_CURVE_STEPS = 100
 _ROOM_ABOVE = 1.12  # of the probability axis, for the label of the operating point
 _SIZE_BINS = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 99), (100, None))
+_STRIP, _BAR_STEP, _THINNEST = 18, 40, 3  # pixels
 
 
-def similarity_histogram(
+@dataclass(frozen=True, slots=True)
+class RecallLine:
+    """The probability that a search finds a pair, by the pair's similarity.
+
+    Parameters
+    ----------
+    similarities, probabilities : sequence of float
+        Points of the line, similarities rising.
+    at_threshold : float
+        The probability at the threshold.
+    asked_for : float or None
+        The requested recall; None if it was requested at another threshold.
+    """
+
+    similarities: Sequence[float]
+    probabilities: Sequence[float]
+    at_threshold: float
+    asked_for: float | None = None
+
+
+def similarity_chart(
     bin_edges: Sequence[float],
     counts: Sequence[int],
-    threshold: float,
+    threshold: float | None,
+    recall: RecallLine | None,
     *,
     measure: str = "Jaccard",
     name: str = "similarities",
     width: int = 640,
+    height: int = 260,
 ) -> str:
-    """Histogram of the similarities of verified pairs, with the threshold marked."""
-    return interval_chart(
-        bin_edges,
-        counts,
+    """Draw the pairs by similarity and, over them, how likely the search finds a pair; the threshold is marked.
+
+    Pairs have the axis on the left, the probability the one on the right.
+    """
+    check_bins("similarity_chart", bin_edges, counts)
+    x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=f"{measure} similarity of the pair", n_ticks=6)
+    bars = Plot(x=x, y=count_axis(counts, "pairs"), width=width, height=height, right=48 if recall else 24)
+    parts = [bars.axes(), bars.intervals(bin_edges, counts)]
+    if threshold is not None and recall is None:
+        parts.append(bars.mark(threshold, f"threshold {parameter_text(threshold)}"))
+    if threshold is not None and recall is not None:
+        ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
+        y = Numbers(low=0, high=_ROOM_ABOVE, title="found (line)", values=ticks, words="{:.1f}".format)
+        line = Plot(x=x, y=y, width=width, height=height, right=48)
+        parts += [line.right_axis(), line.line(recall.similarities, recall.probabilities, INK)]
+        parts.append(_asked_for(line, recall.asked_for) if recall.asked_for is not None else "")
+        parts.append(_operating_point(line, threshold, recall.at_threshold))
+    said = "" if threshold is None else f"; the threshold is {parameter_text(threshold)}"
+    if recall is not None:
+        said += f", where a pair is found with a probability of {share_text(recall.at_threshold)}"
+    return bars.svg(
+        *parts,
         name=name,
         title=f"Verified pairs by {measure} similarity",
-        description=f"Histogram of {counted(sum(counts), 'pair')}; the threshold is {parameter_text(threshold)}",
-        x_title=f"{measure} similarity",
-        y_title="pairs",
-        mark=(threshold, f"threshold {parameter_text(threshold)}"),
-        width=width,
+        description=f"Histogram of {counted(sum(counts), 'pair')}{said}",
+    )
+
+
+def _asked_for(plot: Plot, recall: float) -> str:
+    """Draw the requested recall across the plot."""
+    at = plot.down(recall)
+    line = element("path", d=f"M0,{number(at)}h{plot.width}", stroke=QUIET, stroke_dasharray="2,3")
+    return line + plot.text(4, at + 15, f"requested recall: {recall:g}", colour=QUIET)
+
+
+def _operating_point(plot: Plot, threshold: float, recall: float) -> str:
+    """Draw the threshold up to the line, and the recall there."""
+    x, y = plot.across(threshold), plot.down(recall)
+    is_right = x > plot.width * 0.4
+    path = f"M{number(x)},{number(y)}V{plot.height}"
+    label = f"{share_text(recall)} at {parameter_text(threshold)}"
+    return (
+        element("path", d=path, stroke=SIGNAL, stroke_width=1.5, stroke_dasharray="5,3")
+        + plot.marked(threshold, recall)
+        + plot.text(
+            x + (-8 if is_right else 8), y - 11, label, anchor="end" if is_right else "start", size=13, colour=SIGNAL
+        )
     )
 
 
 def binned_sizes(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str, int]]:
-    """Groups by ranges of size, from the smallest to the largest range that occurs.
+    """Count groups by ranges of size, from the smallest to the largest range that occurs.
 
     Examples
     --------
@@ -66,7 +121,7 @@ def binned_sizes(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str,
 
 
 def group_sizes(sizes: Sequence[int], counts: Sequence[int], *, name: str = "sizes", width: int = 640) -> str:
-    """Number of groups of each size; ``counts[i]`` groups have ``sizes[i]`` documents."""
+    """Draw the number of groups of each size; ``counts[i]`` groups have ``sizes[i]`` documents."""
     rows = binned_sizes(sizes, counts)
     return column_chart(
         [label for label, _ in rows],
@@ -81,127 +136,46 @@ def group_sizes(sizes: Sequence[int], counts: Sequence[int], *, name: str = "siz
     )
 
 
-def reasons_bar(counts: Mapping[str, int], *, name: str = "reasons", width: int = 640) -> str:
-    """Documents by reason, in the order given; those that are unique are drawn quietly."""
-    return bar_chart(
-        list(counts),
-        list(counts.values()),
-        name=name,
-        title="Documents by reason",
-        description="; ".join(f"{reason}: {n:,}" for reason, n in counts.items()) or "no documents",
-        faint=[reason == "unique" for reason in counts],
-        width=width,
-    )
-
-
-def s_curve(
-    bands: int,
-    rows: int,
-    threshold: float,
-    recall_target: float | None,
-    pair_bin_edges: Sequence[float],
-    pair_counts: Sequence[int],
-    *,
-    measure: str = "Jaccard",
-    name: str = "curve",
-    width: int = 640,
+def outcome_chart(
+    n_kept: int, n_unreadable: int, dropped: Mapping[str, int], *, name: str = "outcome", width: int = 640
 ) -> str:
-    """The chance that banding finds a pair, by the pair's similarity, over the histogram of the corpus's own pairs."""
-    if bands < 1 or rows < 1:
-        raise ParameterError.of("bands and rows", "s_curve", "ints >= 1", (bands, rows))
-    similarities = [step / _CURVE_STEPS for step in range(_CURVE_STEPS + 1)]
-    return recall_curve(
-        similarities,
-        [float(found_by_bands(s, bands, rows)) for s in similarities],
-        threshold,
-        float(found_by_bands(threshold, bands, rows)),
-        recall_target,
-        pair_bin_edges,
-        pair_counts,
-        measure=measure,
-        name=name,
-        width=width,
-    )
+    """Draw kept and dropped documents as one strip and, below it, the dropped ones by reason on a scale of their own.
 
-
-def recall_curve(
-    similarities: Sequence[float],
-    probabilities: Sequence[float],
-    threshold: float,
-    recall_at_threshold: float,
-    recall_target: float | None,
-    pair_bin_edges: Sequence[float],
-    pair_counts: Sequence[int],
-    *,
-    measure: str = "Jaccard",
-    name: str = "curve",
-    width: int = 640,
-    height: int = 260,
-) -> str:
-    """The chance that a search finds a pair, as any curve, over the histogram of the corpus's own pairs.
-
-    The point where the run works is marked: the threshold, and the chance there. The histogram has its own axis, on the
-    right.
+    The two scales keep a few dropped documents visible beside very many kept ones.
     """
-    check_bins("recall_curve", pair_bin_edges, pair_counts)
-    pairs = count_scale(pair_counts)
-    x = alt.Scale(domain=[0, 1], nice=False)
-    behind = (
-        intervals(pair_bin_edges, pair_counts)
-        .mark_bar(binSpacing=0, fill=SOFT.light)
-        .encode(
-            x=alt.X("from:Q", scale=x, axis=alt.Axis(title=f"{measure} similarity of the pair", tickCount=6)),
-            x2=alt.X2("to:Q"),
-            y=alt.Y("n:Q", scale=pairs.scale, axis=pairs.axis("pairs", side="right")),
-            y2=alt.Y2Datum(0),
-        )
-    )
-    front = _curve_layers(similarities, probabilities, threshold, recall_at_threshold, recall_target)
-    chart = (
-        layered(behind, layered(*front))
-        .resolve_scale(y="independent")
-        .properties(width=width, height=height, padding=margins(right=48))
-    )
-    return to_svg(
-        chart,
-        name=name,
-        title=f"Probability that a pair is found, by its {measure} similarity",
-        description=f"At the threshold of {parameter_text(threshold)} it is {share_text(recall_at_threshold)}",
-    )
+    n_dropped = sum(dropped.values())
+    parts = [_strip(n_kept, n_dropped, n_unreadable, width)]
+    top, y = max([*dropped.values(), 1]), 64
+    for reason, n in dropped.items():
+        length = max((width - 80) * n / top, 1 if n else 0)
+        parts.append(_text(0, y + 12, reason))
+        parts.append(element("rect", fill=ACCENT, x=0, y=y + 19, width=length, height=12) if n else "")
+        parts.append(_text(length + 6, y + 29, f"{n:,}"))
+        y += _BAR_STEP
+    said = "; ".join(f"{reason}: {n:,}" for reason, n in dropped.items())
+    label = f"Documents kept and dropped. {n_kept:,} kept; {n_dropped:,} dropped{f', of these {said}' if said else ''}"
+    height = y if dropped else 52
+    return picture(*parts, width=width + 10, height=height + 5, origin=(5, 5), name=name, label=label)
 
 
-def _curve_layers(
-    similarities: Sequence[float],
-    probabilities: Sequence[float],
-    threshold: float,
-    recall_at_threshold: float,
-    recall_target: float | None,
-) -> list[Layer]:
-    """The curve, the recall that was asked for, the operating point with its words."""
-    scale = alt.Scale(domain=[0, _ROOM_ABOVE], nice=False)
-    ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
-    y = alt.Y("p:Q", scale=scale, axis=top_titled("probability of being found", ticks, number_format=".1f"))
-    points = [{"s": s, "p": p} for s, p in zip(similarities, probabilities, strict=True)]
-    layers: list[Layer] = [chart_of(points).mark_line(interpolate="monotone").encode(x=alt.X("s:Q"), y=y)]
-    if recall_target is not None:
-        asked = chart_of([{"p": recall_target, "label": f"asked for: {recall_target:g}"}]).encode(y=y)
-        layers.append(asked.mark_rule(stroke=QUIET.light, strokeDash=[2, 3]))
-        layers.append(
-            asked.mark_text(align="left", dy=11, dx=4, fill=QUIET.light).encode(
-                x=alt.value(0), text=alt.Text("label:N")
-            )
-        )
-    label = f"{share_text(recall_at_threshold)} at {parameter_text(threshold)}"
-    here = [{"s": threshold, "p": recall_at_threshold, "zero": 0, "label": label}]
-    point = chart_of(here).encode(x=alt.X("s:Q"))
-    right_half = threshold > 0.4
-    layers += [
-        point.mark_rule(stroke=SIGNAL.light, strokeWidth=1.5, strokeDash=[5, 3]).encode(y=y, y2=alt.Y2("zero:Q")),
-        point.mark_point(
-            size=70, filled=True, fill=SIGNAL.light, stroke=SURFACE.light, strokeWidth=1.5, opacity=1
-        ).encode(y=y),
-        point.mark_text(
-            align="right" if right_half else "left", dx=-8 if right_half else 8, dy=-11, fill=SIGNAL.light, fontSize=13
-        ).encode(y=y, text=alt.Text("label:N")),
-    ]
-    return layers
+def _strip(n_kept: int, n_dropped: int, n_unreadable: int, width: int) -> str:
+    """Draw one bar of all documents; a part that has any is at least `_THINNEST` pixels wide."""
+    shares = [(n_kept, QUIET, "kept"), (n_dropped, ACCENT, "dropped"), (n_unreadable, SIGNAL, "not readable")]
+    seen = [(n, colour, words) for n, colour, words in shares if n]
+    total = sum(n for n, _, _ in seen)
+    free = width - _THINNEST * len(seen)
+    parts, x, y = [], 0.0, 0.0
+    legend = 0.0
+    for n, colour, words in seen:
+        length = _THINNEST + free * n / total
+        parts.append(element("rect", fill=colour, x=x, y=y, width=max(length - 1, 1), height=_STRIP))
+        parts.append(element("rect", fill=colour, x=legend, y=_STRIP + 10, width=10, height=10))
+        shown = f"{n:,} {words}"
+        parts.append(_text(legend + 15, _STRIP + 19, shown))
+        legend += 15 + 7.2 * len(shown) + 12
+        x += length
+    return "".join(parts)
+
+
+def _text(x: float, y: float, words: str, colour: Colour = INK) -> str:
+    return element("text", words, fill=colour, x=x, y=y, font_size=12)

@@ -1,18 +1,20 @@
-"""A page beside results that are whole: where it cannot be drawn, the results stand, and it is said why."""
+"""The page of finished results: where it cannot be made, the results stay, and a message says why."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from nearkin.errors import DrawingError, MissingExtraError
-from nearkin.reports.drawing import LIMITS, drawing
+from nearkin.errors import MissingExtraError
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 
+_LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -n)"
+_COMPLETE = "All other results are complete."
+
 
 def write_page(path: Path, render: Callable[[], str], progress: Progress, *, instead: str) -> str | None:
-    """Write a page; without the ``report`` extra, or where it cannot be drawn, say that there is none.
+    """Write a page; without the ``report`` extra, or where the page cannot be made, say that there is none.
 
     Parameters
     ----------
@@ -26,29 +28,22 @@ def write_page(path: Path, render: Callable[[], str], progress: Progress, *, ins
     Returns
     -------
     str or None
-        For the manifest: why the page could not be drawn.
+        For the manifest: why the page could not be made.
 
     Raises
     ------
     OutputError
-        The page was drawn, and cannot be written.
+        The page was made, and cannot be written.
     """
     try:
-        with drawing():
-            page = render()
+        page = render()
     except MissingExtraError as error:
         progress.say(f"{error}. Everything else is written.")
         return None
-    except DrawingError as error:
-        return _told(path, str(error), progress, instead)
     except (OSError, MemoryError) as error:  # modules and templates are loaded while a page is made
-        return _told(path, f"{str(error) or 'Not enough memory'}; {LIMITS}.", progress, instead)
+        problem = f"{path.name} is missing. {str(error) or 'Not enough memory'}; {_LIMITS}. {_COMPLETE} {instead}"
+        progress.say(problem)
+        return problem
     with published(path) as aside:
         aside.write_text(page, encoding="utf-8")
     return None
-
-
-def _told(path: Path, why: str, progress: Progress, instead: str) -> str:
-    problem = f"{path.name} is missing. {why} All other results are complete. {instead}"
-    progress.say(problem)
-    return problem

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from nearkin.hidden_characters import reveal
 from nearkin.nouns import counted
-from nearkin.reports.quantities import share_text, size_text
+from nearkin.reports.quantities import percent_text, share_text, size_text
 
 if TYPE_CHECKING:
     import jinja2
 
+_LONGEST_TEXT = 180  # characters of a text that are shown beside its id
 _LONGEST_NAME = 96  # characters of an id or a path that are shown before it is shortened in the middle
+
+
+@dataclass(frozen=True, slots=True)
+class PageScript:
+    """A script of a page, and the digest by which the page's policy allows it."""
+
+    text: str
+    digest: str
+
+    @classmethod
+    def named(cls, name: str) -> PageScript:
+        """Read a script of the templates."""
+        text = files("nearkin.reports").joinpath("templates", name).read_text(encoding="utf-8")
+        return cls(text, base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())
 
 
 def page_environment(*packages: str) -> jinja2.Environment:
@@ -48,8 +67,20 @@ def page_environment(*packages: str) -> jinja2.Environment:
 def report_environment() -> jinja2.Environment:
     """The environment with the filters that the templates of runs use."""
     environment = page_environment()
-    environment.filters |= {"name": _short_name, "share": share_text, "size": size_text, "counted": counted}
+    environment.filters |= {
+        "name": _short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
+        "counted": counted,
+    }  # fmt: skip
     return environment
+
+
+def _beginning(text: str) -> str:
+    """Return the first words of a text."""
+    words = " ".join(text[: 4 * _LONGEST_TEXT].split())
+    if len(words) <= _LONGEST_TEXT and len(text) <= 4 * _LONGEST_TEXT:
+        return reveal(words)
+    cut = words[:_LONGEST_TEXT]
+    return f"{reveal(cut[: cut.rfind(' ')] if ' ' in cut else cut)} …"
 
 
 def _short_name(value: object) -> str:

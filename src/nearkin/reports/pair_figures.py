@@ -44,7 +44,7 @@ def known_figure(told: PairsManifest) -> Figure | None:
 
 def translated_figure(told: PairsManifest) -> Figure | None:
     """The cosines of the same pairs by the table and by a translation, as outlines of two histograms."""
-    from nearkin.reports.charts import Series, line_chart
+    from nearkin.reports.plots.charts import Series, line_chart
 
     found = told.translated
     if found is None or not found.n_pairs:
@@ -77,7 +77,7 @@ def translated_figure(told: PairsManifest) -> Figure | None:
 
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
     """One histogram with the threshold marked."""
-    from nearkin.reports.charts import interval_chart
+    from nearkin.reports.plots.charts import interval_chart
 
     label = f"threshold {parameter_text(threshold)}"
     drawn = [

@@ -106,14 +106,14 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
         yield Note(
             f"{counted(n_damaged, 'input file')} {'is' if n_damaged == 1 else 'are'} incomplete",
             "The file is truncated or damaged. Only the documents before the damage were used:"
-            " the rest is missing from these results and from a kept corpus. The input section below names each file.",
+            " the rest is missing from these results and from a kept corpus. The remarks below name each file.",
             is_warning=True,
         )
     if n_unreadable := facts.count("unreadable"):
         yield Note(
             f"{counted(n_unreadable, 'document')} could not be read",
             f"{'It was' if n_unreadable == 1 else 'They were'} not compared, and"
-            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. The input section below lists which"
+            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. The remarks below list which"
             " ones and why.",
             is_warning=True,
         )
@@ -127,7 +127,8 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
     is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
     if (n_short := (facts.against_counts or {}).get("too_short")) and is_looked_for:
         yield Note(
-            f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found",
+            f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found"
+            " inside a longer document",
             "Such a document has fewer shingles than a match needs. It can only match a document that is the same as a"
             " whole, not one that contains it. A shorter shingle finds it.",
             is_warning=True,
@@ -211,11 +212,11 @@ def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
     """The table of what happened to the documents."""
     for reason, n in facts.by_reason.items():
         yield ReasonRow(
-            reason, n, percent_text(n, facts.count("documents")), _outcome(facts, reason), _MEANINGS[reason]
+            reason, n, percent_text(n, facts.count("documents")), outcome_of(facts, reason), _MEANINGS[reason]
         )
 
 
-def _outcome(facts: DedupManifest, reason: str) -> str:
+def outcome_of(facts: DedupManifest, reason: str) -> str:
     """Outcome for the documents of a reason."""
     if reason in ("unique", "unreadable"):
         return "kept" if reason == "unique" else "could not be read"

@@ -1,1 +1,1 @@
-"""A run on disk: its directory, its stages and their cost, its progress, the texts it works on."""
+"""Files of a run: its directory, the cost of its stages, its progress, the texts it works on."""

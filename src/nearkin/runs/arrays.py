@@ -1,4 +1,4 @@
-"""Arrays that grow on disk and are mapped back: what would not fit into memory need not."""
+"""Arrays that grow on disk and are memory-mapped, for data larger than memory."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from nearkin.runs.files import sealed, writing
 
 
 class GrowingArray:
-    """A one-dimensional array to which parts are added.
+    """A one-dimensional array to which parts are appended.
 
     Parameters
     ----------
     path : Path
-        Its file; what was there is replaced.
+        Its file; an existing file is replaced.
     dtype : dtype
 
     Examples
@@ -40,12 +40,12 @@ class GrowingArray:
         self._sealing = Sealing(self._file)
 
     def add(self, part: NDArray[np.generic]) -> None:
-        """Put a part behind what is there."""
+        """Append a part."""
         with writing(self._path):
             self._sealing.write(np.ascontiguousarray(part, self._dtype).data)
 
     def mapped(self) -> NDArray[np.generic]:
-        """All of it; nothing more can be added."""
+        """Map the whole array; nothing can be added afterwards."""
         with writing(self._path):
             self._sealing.seal()
         self._file.close()
@@ -53,30 +53,30 @@ class GrowingArray:
 
 
 def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[np.generic]:
-    """Numbers that were written through a `Sealing`, mapped into memory.
+    """Map an array of numbers written through a `Sealing`.
 
     Raises
     ------
     RunError
-        They are not what was written.
+        The file was changed.
     """
     n = sealed_length(path) // np.dtype(dtype).itemsize
     return np.asarray(np.memmap(path, dtype, "r", shape=(n,))) if n else np.zeros(0, dtype)
 
 
 def save_array(path: Path, array: NDArray[np.generic]) -> None:
-    """Publish an array of any shape, as numpy stores it, sealed."""
+    """Publish an array of any shape in numpy's format, sealed."""
     with sealed(path) as file:
         np.lib.format.write_array(cast("BinaryIO", file), np.asanyarray(array), allow_pickle=False)
 
 
 def saved_array(path: Path) -> NDArray[Any]:
-    """An array that `save_array` wrote, mapped into memory.
+    """Map an array that `save_array` wrote.
 
     Raises
     ------
     RunError
-        It is not what was written.
+        The file was changed.
     """
     sealed_length(path)
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

@@ -1,4 +1,4 @@
-"""Batches of Arrow columns in files of a run's work, mapped back without a copy."""
+"""Batches of Arrow columns in a run's work files, mapped without copying."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nearkin.runs.files import sealed
 
 @contextlib.contextmanager
 def batch_writer(path: Path, schema: pa.Schema, *, compression: str | None = None) -> Iterator[pa.RecordBatchWriter]:
-    """Publish batches: whole or not at all, and sealed."""
+    """Publish batches, sealed; the file appears only when it is complete."""
     options = pa.ipc.IpcWriteOptions(compression=compression)
     with sealed(path) as file, pa.ipc.new_file(file, schema, options=options) as writer:
         yield writer
@@ -27,12 +27,12 @@ def save_batch(path: Path, batch: pa.RecordBatch, *, compression: str | None = N
 
 
 def batch_reader(path: Path) -> pa.RecordBatchFileReader:
-    """What `batch_writer` wrote; unless it was compressed it is mapped into memory.
+    """Read what `batch_writer` wrote; it is memory-mapped unless it was compressed.
 
     Raises
     ------
     RunError
-        It is not what was written.
+        The file was changed.
     """
     length = sealed_length(path)
     try:
@@ -43,5 +43,5 @@ def batch_reader(path: Path) -> pa.RecordBatchFileReader:
 
 
 def mapped_batch(path: Path) -> pa.RecordBatch:
-    """The batch that `save_batch` wrote; errors as of `batch_reader`."""
+    """Return the batch that `save_batch` wrote; raises the errors of `batch_reader`."""
     return batch_reader(path).get_batch(0)

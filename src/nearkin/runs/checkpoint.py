@@ -1,4 +1,4 @@
-"""Arrays that a stage made, kept so that an interrupted run need not make them again."""
+"""Arrays of a stage, stored so that an interrupted run need not compute them again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
-    """The arrays that stand at ``path``, or else those that ``make`` gives, which then stand there.
+    """Load the arrays stored at ``path``, or store and return those that ``make`` returns.
 
     Examples
     --------
@@ -36,20 +36,20 @@ def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
 
 
 def save_arrays(path: Path, arrays: Arrays) -> None:
-    """Publish arrays under their names in one file; it has a checksum for each of them."""
+    """Publish named arrays in one file, with a checksum for each."""
     with published(path, durable=False) as aside, open(aside, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
 
 def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Arrays that `save_arrays` wrote, all or some of them, as they were.
+    """Load all or some of the arrays that `save_arrays` wrote.
 
     Raises
     ------
     RunError
-        The file is not what was written.
+        The file was changed.
     FileNotFoundError
-        There is none.
+        There is no such file.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:

@@ -1,4 +1,4 @@
-"""The directory of a run: results in it, what the run works with in ``.work`` until it is done."""
+"""The directory of a run: its results, and in ``.work`` its intermediate files until it is done."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
-"""The note on an interruption, or on too little memory, that ends a run of which something is kept."""
+"""Note at the end of a run that was interrupted or ran out of memory after finishing part of its work."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
     """An output directory that belongs to one run.
 
-    The manifest is written last: a directory with a manifest is whole. ``.work`` is there as long as the run is not.
+    The manifest is written last: a directory with a manifest is complete. ``.work`` exists until the run is done.
 
     Parameters
     ----------
     path : Path
     is_resumable : bool
-        Whether the command that it belongs to takes ``--resume``.
+        Whether the command accepts ``--resume``.
     """
 
     path: Path
     is_resumable: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse a place that cannot be written before anything is read.
+        """Refuse a directory that is not writable before anything is read.
 
         Raises
         ------
@@ -59,21 +59,21 @@ class RunDirectory:
 
     @property
     def work(self) -> Path:
-        """Where intermediate files stand; removed when the run is done."""
+        """Directory of intermediate files; removed when the run is done."""
         return self.path / WORK
 
     @property
     def manifest(self) -> Path:
-        """The manifest's place."""
+        """Path of the manifest."""
         return self.path / MANIFEST
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether a run was begun here and not ended."""
+        """Whether a run was begun here and not finished."""
         return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / _IDENTITY)
 
     def is_left_by(self, command: str) -> bool:
-        """Whether a run of a command that cannot be gone on with was killed here, and left its work."""
+        """Whether a killed run of a command that cannot be resumed left its work here."""
         if self.manifest.exists() and not self._is_to_replace:
             return False
         identity = _json_of(self.work / _IDENTITY)
@@ -81,28 +81,28 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[bool]:
-        """Take the directory for one run, new or resumed, and keep other processes out while it lasts.
+        """Claim the directory for one new or resumed run, and keep other processes out until the block ends.
 
         Parameters
         ----------
         identity : mapping
-            Whatever decides the result; a run is resumed only with the same.
+            Everything that determines the result; a run is resumed only with the same identity.
         resume : bool
-            Go on with the unfinished run that is here, if there is one.
+            Resume the unfinished run in the directory, if there is one.
         overwrite : bool
-            Replace what an earlier run left here: an unfinished one at once, a finished one at `begin_results`.
+            Replace what an earlier run left: an unfinished run at once, a finished one at `begin_results`.
 
         Yields
         ------
         bool
-            Whether it goes on with an unfinished run.
+            Whether an unfinished run is resumed.
 
         Raises
         ------
         OutputExistsError
-            If the directory holds results or an unfinished run and neither is allowed, or holds files that no run made.
+            The directory holds results or an unfinished run and neither option is set, or it holds other files.
         ResumeError
-            If the unfinished run was another one.
+            The unfinished run has another identity.
         """
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -117,25 +117,25 @@ class RunDirectory:
                 raise
 
     def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
-        # through JSON, so that what is compared is what was stored
+        # through JSON, to compare what was stored
         wanted = json.loads(json.dumps(identity))
         if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
             self._remove_leftovers()
             if (self.work / _IDENTITY).exists():
                 self._check_identity(wanted)
-            else:  # it ended before it began
+            else:  # the earlier run ended before it began
                 write_json(self.work / _IDENTITY, wanted)
             return True
         if overwrite and self._written() is None:
             self._remove_results()
-        elif overwrite:  # they stay until there is something to replace them
+        elif overwrite:  # results stay until new ones replace them
             self._remove_leftovers()
             with writing(self.work):
                 shutil.rmtree(self.work, ignore_errors=True)
         elif self.manifest.exists():
             done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
-            go_on = "--resume to go on with the run that replaces them, or " if self._is_to_replace else ""
-            instead = "anew" if go_on else "them"
+            go_on = "--resume to continue the run that replaces them, or " if self._is_to_replace else ""
+            instead = "both" if go_on else "them"
             raise OutputExistsError(
                 f"{self.path} already holds {done}. Add {go_on}--overwrite to replace {instead}, or choose another "
                 "--out."
@@ -158,13 +158,13 @@ class RunDirectory:
 
     @property
     def _is_to_replace(self) -> bool:
-        """Whether an unfinished run is to replace the results that are still here."""
+        """Whether an unfinished run is to replace the results that still exist."""
         return os.path.exists(self.work / _REPLACES)
 
     def begin_results(self) -> None:
-        """Remove the results that this run replaces: call it before the first of the new ones is written.
+        """Remove the results that this run replaces; call it before the first new result is written.
 
-        A run that fails before, or is interrupted, has lost nothing.
+        A run that fails or is interrupted before this call has lost nothing.
         """
         if self._is_to_replace:
             self._remove_files(self._written() or ())
@@ -175,16 +175,16 @@ class RunDirectory:
         stored = _json_of(self.work / _IDENTITY)
         was, now = _flattened(stored if isinstance(stored, dict) else {}), _flattened(wanted)
         if different := [name for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]:
-            changes = "; ".join(f"{name} was {was.get(name)} and is {now.get(name)}" for name in different[:3])
+            changes = "; ".join(f"{name} was {was.get(name)} and is now {now.get(name)}" for name in different[:3])
             raise ResumeError(
-                f"The unfinished run in {self.path} cannot go on with this command: {changes}. "
-                "Run it as it was begun, or start again with --overwrite."
+                f"The unfinished run in {self.path} cannot be resumed with this command: {changes}. "
+                "Run the original command, or start again with --overwrite."
             )
 
     def _remove_results(self) -> None:
-        """Remove what a run wrote, and nothing else.
+        """Remove only files that a run wrote.
 
-        The manifest goes first, so that what is half removed does not look whole.
+        The manifest goes first, so that half-removed results do not look complete.
         """
         written = self._written()
         is_a_run = written is not None or self.work.exists()
@@ -199,21 +199,21 @@ class RunDirectory:
                 shutil.rmtree(self.work)
 
     def _remove_files(self, names: Sequence[str]) -> None:
-        """The manifest, the tables and other files of a run."""
+        """Remove the manifest, the tables and other files of a run."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
             for name in (*TABLES, *names):
                 (self.path / name).unlink(missing_ok=True)
             for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
-                with contextlib.suppress(OSError):  # somebody else's files are in it: it stays
+                with contextlib.suppress(OSError):  # it contains other files: keep it
                     folder.rmdir()
 
     def _moved(self) -> tuple[str, ...]:
-        """The kept files that an unfinished run was putting into their places."""
+        """Return the kept files that an unfinished run was moving to their places."""
         return self._inside(_json_of(self.work / _MOVED))
 
     def _inside(self, names: object) -> tuple[str, ...]:
-        """Of what should be a list of names of files of the directory, those that are: the list may be anybody's."""
+        """Filter a stored list, which may have been tampered with: keep names of files inside the directory."""
         inside, found = self.path.resolve(), []
         for name in names if isinstance(names, list) else ():
             with contextlib.suppress(OSError, ValueError):
@@ -222,29 +222,29 @@ class RunDirectory:
         return tuple(found)
 
     def _remove_leftovers(self) -> None:
-        """What a process that was killed had begun to write; we hold the lock, so nobody is writing now."""
+        """Remove files left half-written by a killed process; we hold the lock, so no process is writing them."""
         for name in (*TABLES, MANIFEST):
             for leftover in self.path.glob(f".{name}.*.part"):
                 leftover.unlink(missing_ok=True)
 
     def _written(self) -> tuple[str, ...] | None:
-        """The files that the run in the directory says it wrote; None if there is no finished run of ours."""
+        """Return the files that a finished run lists as written; None if there is no finished run of Nearkin."""
         manifest = _json_of(self.manifest)
         if not isinstance(manifest, dict) or not {"nearkin", "command"} <= manifest.keys():
             return None
         return self._inside(manifest.get("files"))
 
     def _forget_if_nothing_is_done(self) -> None:
-        """A run that failed before it wrote anything leaves no trace: the next one is not asked to resume it."""
-        with contextlib.suppress(OSError):  # what went wrong before, too many open files say, is what is to be told
+        """Remove all traces of a run that failed before it wrote anything, so that the next run need not resume it."""
+        with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
             own = (_IDENTITY, _REPLACES)
             if self.work.exists() and not any(p.is_file() and p.name not in own for p in self.work.rglob("*")):
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:
-        """Put the kept corpus into its place, write the manifest, remove the work: from here on the run is done.
+        """Move the kept corpus to its place, write the manifest, and remove the work: now the run is done.
 
-        A kept corpus that an interrupted run had begun to put there is whole, and belongs to the results.
+        A kept corpus that an interrupted run had begun to move is complete, and belongs to the results.
         """
         files = [name for name in TABLES if (self.path / name).exists()]
         if kept or self._moved():
@@ -256,13 +256,13 @@ class RunDirectory:
 
     @property
     def kept_aside(self) -> Path:
-        """Where the kept corpus is written until all of it is whole."""
+        """Path at which the kept corpus is written until it is complete."""
         return self.work / "kept"
 
     def _place_kept(self) -> list[str]:
-        """Move the kept corpus out of the work; the names of its files."""
+        """Move the kept corpus out of the work directory; return the names of its files."""
         names = sorted(str(p.relative_to(self.work)) for p in self.kept_aside.rglob("*") if p.is_file())
-        already = self._moved()  # by a run that ended in the middle of this
+        already = self._moved()  # by a run that was interrupted at this point
         names = sorted({*names, *already})
         write_json(self.work / _MOVED, names)
         for name in names:
@@ -275,17 +275,17 @@ class RunDirectory:
 
 
 def check_results(directory: Path, manifest: Mapping[str, object]) -> None:
-    """See that the tables of a finished run, and its manifest, are what the run wrote.
+    """Check that the tables and the manifest of a finished run are unchanged.
 
-    Files that people may have opened and stored again (CSV, TSV) are not looked at; nor is a run of an earlier version,
-    which wrote no digests.
+    CSV and TSV files are skipped, because users may have opened and saved them; so are runs of earlier versions without
+    digests.
 
     Raises
     ------
     RunError
-        A bit of one changed, or one is gone.
+        A file was changed, or is missing.
     """
-    again = f"The run in {directory} is damaged: {{}} is not what the run wrote. Run the command again."
+    again = f"The run in {directory} is damaged: {{}} was changed. Run the command again."
     if not has_right_checksum(manifest):
         raise RunError(again.format(MANIFEST))
     digests = manifest.get("digests", {})
@@ -296,13 +296,13 @@ def check_results(directory: Path, manifest: Mapping[str, object]) -> None:
             if _digest(directory / name) != digest:
                 raise RunError(again.format(name))
         except FileNotFoundError:
-            continue  # what needs it says so; the others go without it
+            continue  # a job that needs the file reports it
         except OSError as error:
             raise RunError(f"{directory / name} cannot be read: {error.strerror}.") from error
 
 
 def _json_of(path: Path) -> object:
-    """What a small file says; None where there is none, or something else."""
+    """Read a small JSON file; None if it is missing or invalid."""
     try:
         return json.loads(text_of(path))
     except (OSError, ValueError, RecursionError):
@@ -318,18 +318,18 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
-    """Hold an exclusive lock on a file; the system lets go of it whenever the process ends.
+    """Hold an exclusive lock on a file; the system releases it whenever the process ends.
 
     Raises
     ------
     RunError
-        Another process, or thread, holds it; ``other`` is what to choose then.
+        Another process or thread holds it; ``other`` is the alternative to suggest.
     OutputError
-        There can be no file.
+        The file cannot be created.
     """
     try:
         import fcntl
-    except ImportError:  # no such locks on Windows; two runs in one directory are then the user's to avoid
+    except ImportError:  # Windows lacks such locks; users must not start two runs in one directory
         yield
         return
     with writing(path):
@@ -351,11 +351,11 @@ def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
     finally:
         file.close()
         with contextlib.suppress(OSError):
-            path.parent.rmdir()  # empty: a run that was refused before it began made it
+            path.parent.rmdir()  # empty: created by a run that was refused before it began
 
 
 def _is_same(descriptor: int, path: Path) -> bool:
-    """False if the file that was opened is no longer the one at this path: its owner removed it in between."""
+    """Whether the opened file is still the one at this path; its owner may have removed it meanwhile."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:
@@ -363,7 +363,7 @@ def _is_same(descriptor: int, path: Path) -> bool:
 
 
 def _flattened(value: Mapping[str, object]) -> dict[str, str]:
-    """{"inputs": {"n_files": 2}} -> {"inputs n_files": "2"}: one thing a name, to be told one by one."""
+    """{"inputs": {"n_files": 2}} -> {"inputs n_files": "2"}: flatten nested values, to report each difference."""
     flat: dict[str, str] = {}
     for name, inner in value.items():
         if isinstance(inner, dict):

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written aside, flushed, renamed into place."""
+"""Files that appear only when complete: written under another name, flushed, renamed into place."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from nearkin.paths import why
 
 @contextlib.contextmanager
 def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
-    """Yield a name to write to; after the block the file stands at ``path``, or, if the block failed, nothing does.
+    """Yield a path to write to; after the block the file is at ``path``, or nowhere if the block failed.
 
     Parameters
     ----------
     path : Path
     durable : bool
-        Wait until the disk has it: for results. Not for what a run can make again.
+        Wait until the disk has stored it: for results, not for files that a run can make again.
 
     Raises
     ------
     OutputError
-        If the disk is full or cannot be written to.
+        The disk is full or not writable.
     """
-    # unique among machines that share the disk, too
+    # unique across machines that share the disk, too
     aside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         with writing(path):
@@ -47,7 +47,7 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says of a failed write into words that help."""
+    """Turn system errors of writing into errors of Nearkin."""
     try:
         yield
     except OSError as error:
@@ -55,7 +55,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def printable(path: str) -> str:
-    r"""A path as JSON, Arrow and a terminal can hold it, though its bytes be no UTF-8.
+    r"""Return a path in a form that JSON, Arrow and a terminal accept, even if its bytes are not UTF-8.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def printable(path: str) -> str:
 
 @contextlib.contextmanager
 def sealed(path: Path) -> Iterator[Sealing]:
-    """Publish a file of a run's work that notices a changed bit; see `nearkin.formats.sealed`."""
+    """Publish a work file in which changed bits are detected; see `nearkin.formats.sealed`."""
     with published(path, durable=False) as aside, open(aside, "wb") as file:
         sealing = Sealing(file)
         yield sealing
@@ -75,17 +75,17 @@ def sealed(path: Path) -> Iterator[Sealing]:
 
 
 def write_checked_json(path: Path, value: Mapping[str, object], *, durable: bool = True) -> None:
-    """Publish a JSON object that notices a changed bit."""
+    """Publish a JSON object in which changed bits are detected."""
     write_json(path, with_checksum(value), durable=durable)
 
 
 def text_of(path: Path) -> str:
-    """The text of a small file of Nearkin's own.
+    """Return the text of a small file written by Nearkin.
 
     Raises
     ------
     FileNotFoundError
-        There is none, or something else in its place: a pipe would be waited for.
+            There is no file, or it is not a regular file: reading a pipe would block.
     """
     if not path.is_file():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -93,18 +93,18 @@ def text_of(path: Path) -> str:
 
 
 def read_checked_json(path: Path) -> Mapping[str, Any]:
-    """What `write_checked_json` wrote.
+    """Read an object that `write_checked_json` wrote.
 
     Raises
     ------
     RunError
-        It is not what was written.
+        The file was changed.
     FileNotFoundError
-        There is none.
+        There is no such file.
     """
     try:
         value = json.loads(text_of(path))
-    except ValueError as error:  # no JSON, or no UTF-8
+    except ValueError as error:  # not JSON, or not UTF-8
         raise damaged(path) from error
     if not isinstance(value, dict) or not has_right_checksum(value):
         raise damaged(path)
@@ -112,9 +112,9 @@ def read_checked_json(path: Path) -> Mapping[str, Any]:
 
 
 def write_json(path: Path, value: object, *, durable: bool = True) -> None:
-    """Publish a JSON file with sorted keys, so that equal values are equal bytes."""
+    """Publish a JSON file with sorted keys, so that equal values give equal bytes."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    if any("\ud800" <= character <= "\udfff" for character in text):  # of a file name that is no UTF-8: escaped then
+    if any("\ud800" <= character <= "\udfff" for character in text):  # from a file name that is not UTF-8: escape it
         text = json.dumps(value, indent=2, sort_keys=True)
     with published(path, durable=durable) as aside:
         aside.write_text(text + "\n", encoding="utf-8")

@@ -8,11 +8,11 @@ import pyarrow as pa
 
 
 def for_pandas(schema: pa.Schema) -> pa.Schema:
-    """The schema, with a note by which pandas reads integers and truth values that may be null as they are.
+    """Return the schema with a note that makes pandas keep nullable integers and booleans.
 
-    Without it pandas turns a column of integers with a null in it into float64, which holds no integer above 2**53
-    exactly. Arrow reads the note in ``Table.to_pandas``, and so does ``pandas.read_parquet``. Fields that are declared
-    without nulls stay as they are. What a column becomes follows from the schema alone, never from its values.
+    Without it, pandas converts an integer column that contains a null to float64, which cannot hold all integers above
+    2**53 exactly. ``Table.to_pandas`` and ``pandas.read_parquet`` read the note. Fields declared without nulls stay
+    unchanged. The type of a column depends on the schema alone, never on its values.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def for_pandas(schema: pa.Schema) -> pa.Schema:
 
 
 def _nullable_name(type_: pa.DataType) -> str | None:
-    """What pandas calls its type for such values with nulls; None where its usual type holds nulls."""
+    """Return pandas' nullable type for such values; None if its usual type holds nulls."""
     if pa.types.is_boolean(type_):
         return "boolean"
     if not pa.types.is_integer(type_):

@@ -17,15 +17,15 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """What a stage took.
+    """Cost of a stage.
 
     Parameters
     ----------
     name : str
     elapsed_s : float
     peak_memory_bytes : int
-        Highest resident memory of the process during the stage; where the system cannot tell for a stage, since the
-        process began.
+        Highest resident memory of the process during the stage; since the start of the process if the system cannot
+        measure stages.
     """
 
     name: str
@@ -34,56 +34,56 @@ class StageCost:
 
 
 class Meter:
-    """Measures stages and passes their progress on."""
+    """Measures stages and forwards their progress."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.costs: list[StageCost] = []
         self.before_bytes = memory_bytes()
-        """What the interpreter and its libraries took before the first stage."""
+        """Memory of the interpreter and its libraries before the first stage."""
 
     @property
     def peak_bytes(self) -> int:
-        """The highest memory of all stages so far."""
+        """Highest memory of all stages so far."""
         return max((cost.peak_memory_bytes for cost in self.costs), default=self.before_bytes)
 
     @property
     def elapsed_s(self) -> float:
-        """What all stages so far took together."""
+        """Total time of all stages so far."""
         return round(sum(cost.elapsed_s for cost in self.costs), 3)
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int, unit: Unit) -> Iterator[Progress]:
-        """Measure what happens inside."""
+        """Measure the block as a stage."""
         _reset_peak_memory()
         started = time.perf_counter()
         self.progress.start(name, total, unit)
         try:
             yield self.progress
-            self.progress.finish()  # not where it failed, or was interrupted: then it is not done
+            self.progress.finish()  # not after a failure or an interruption: then the stage is not done
         finally:
             self.costs.append(StageCost(name, round(time.perf_counter() - started, 3), peak_memory_bytes()))
 
 
 def memory_bytes() -> int:
-    """The resident memory of this process now; where the system tells only the highest, that."""
+    """Return the current resident memory of this process; where the system lacks it, the highest."""
     return _status("VmRSS:") or peak_memory_bytes()
 
 
 def peak_memory_bytes() -> int:
-    """The highest resident memory of this process, since the last reset where Linux allows one."""
+    """Return the highest resident memory of this process, since the last reset where Linux allows one."""
     if told := _status("VmHWM:"):
         return told
     try:
         import resource
-    except ImportError:  # Windows tells nothing without another library
+    except ImportError:  # on Windows it would take another library
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _status(name: str) -> int:
-    """A size that Linux tells of this process; 0 on other systems."""
+    """Return a size that Linux reports of this process; 0 on other systems."""
     with contextlib.suppress(OSError):
         for line in _STATUS.read_text().splitlines():
             if line.startswith(name):

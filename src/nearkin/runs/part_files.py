@@ -1,4 +1,4 @@
-"""Files of numbered parts: a task writes those of one part, others map them."""
+"""Files of numbered parts: each task writes the files of one part, others map them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nearkin.runs.batches import batch_reader, batch_writer
 
 @dataclass(frozen=True, slots=True)
 class PartFiles:
-    """A folder with some files for each part; what is pickled for a task is where they are.
+    """A directory with some files for each part; only its path is pickled for a task.
 
     Parameters
     ----------
     folder : Path
-        That every executor sees.
+        Directory that every executor can access.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class PartFiles:
     folder: Path
 
     def place(self, part: int, suffix: str) -> Path:
-        """Path of a file of a part."""
+        """Return the path of a part's file."""
         return self.folder / f"{part:09d}{suffix}"
 
     def save(self, part: int, suffix: str, array: np.ndarray) -> None:
@@ -38,14 +38,14 @@ class PartFiles:
         save_array(self.place(part, suffix), array)
 
     def array(self, part: int, suffix: str) -> np.ndarray:
-        """The array, mapped into memory."""
+        """Map an array of a part."""
         return saved_array(self.place(part, suffix))
 
     def save_table(self, part: int, suffix: str, table: pa.Table) -> None:
-        """Write a table of a part, whole or not at all."""
+        """Write a table of a part; the file appears only when it is complete."""
         with batch_writer(self.place(part, suffix), table.schema) as writer:
             writer.write_table(table)
 
     def table(self, part: int, suffix: str) -> pa.Table:
-        """The table, mapped into memory."""
+        """Map a table of a part."""
         return batch_reader(self.place(part, suffix)).read_all()

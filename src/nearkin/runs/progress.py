@@ -1,4 +1,4 @@
-"""How a run tells what it is doing. Whoever wants to see it gives an object with these methods."""
+"""Progress of a run. To receive it, pass an object with these methods."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ Unit = Literal["bytes", "documents", "pairs", "steps", "tasks"]
 
 
 class Progress(Protocol):
-    """What a run calls; a bar in a terminal, a line in a notebook, or nothing."""
+    """Receiver of progress: a bar in a terminal, a line in a notebook, or nothing."""
 
     def start(self, stage: str, total: int, unit: Unit) -> None:
-        """A stage begins; ``total`` units are to be done, 0 if that is not known."""
+        """Begin a stage of ``total`` units, 0 if unknown."""
 
     def advance(self, n: int) -> None:
-        """So many units more are done."""
+        """Add ``n`` finished units."""
 
     def finish(self) -> None:
-        """The stage is done."""
+        """End the stage."""
 
     def say(self, message: str) -> None:
-        """Something the user should know."""
+        """Show a message to the user."""
 
 
 class Silent:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
     def start(self, stage: str, total: int, unit: Unit) -> None:
         """Nothing."""

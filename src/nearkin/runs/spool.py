@@ -1,4 +1,4 @@
-"""The texts of a run on disk, normalised: written once while reading, read by every later stage in any order."""
+"""Normalised texts of a run on disk: written once while reading, then read by later stages in any order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch, save_batch
 
 SPOOL = "spool"
-"""Its name in the folder of work."""
+"""Name of the spool in the work directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Chunk:
         return self.start + self.n_documents
 
     def column(self, name: str) -> pa.Array:
-        """A column, mapped into memory and not copied."""
+        """Map a column into memory without copying."""
         return self.batch()[name]
 
     def batch(self) -> pa.RecordBatch:
-        """All columns, mapped into memory and not copied."""
+        """Map all columns into memory without copying."""
         return mapped_batch(self.path)
 
 
@@ -54,28 +54,28 @@ class Spool:
     path: Path
 
     def place(self, part: int, number: int) -> Path:
-        """Where chunk ``number`` of an input stands."""
+        """Return the path of chunk ``number`` of an input."""
         return self.path / f"{part:09d}-{number:09d}.arrow"
 
     def mark(self, part: int) -> Path:
-        """What is written when an input was read to its end."""
+        """Return the path of the file that marks an input as completely read."""
         return self.path / f"{part:09d}.json"
 
     def write(self, part: int, number: int, batch: pa.RecordBatch) -> None:
-        """Write a chunk: whole or not at all."""
+        """Write a chunk; the file appears only when it is complete."""
         save_batch(self.place(part, number), batch)
 
     def forget(self, part: int) -> None:
-        """Remove what was written of an input."""
+        """Remove the chunks of an input."""
         for path in self.path.glob(f"{part:09d}-*.arrow"):
             path.unlink()
 
     def remove(self) -> None:
-        """Remove all that was written."""
+        """Remove the spool."""
         shutil.rmtree(self.path)
 
     def chunks(self) -> tuple[Chunk, ...]:
-        """All chunks in reading order."""
+        """Return all chunks in reading order."""
         found, start = [], 0
         for path in sorted(self.path.glob("*.arrow")):
             n_documents = mapped_batch(path).num_rows
@@ -85,13 +85,13 @@ class Spool:
 
 
 def texts_of(chunks: Sequence[Chunk], rows: Sequence[int] | I64) -> list[str]:
-    """The texts of some rows."""
+    """Return the texts of some rows."""
     starts = np.array([chunk.start for chunk in chunks])
     of_row = np.searchsorted(starts, np.asarray(rows), side="right") - 1
     return [chunks[c].column("text")[int(row) - chunks[c].start].as_py() for c, row in zip(of_row, rows, strict=True)]
 
 
 def gathered(chunks: Sequence[Chunk], name: str) -> Iterator[pa.Array]:
-    """A column of every chunk, one after another."""
+    """Yield a column of every chunk, in order."""
     for chunk in chunks:
         yield chunk.column(name)

@@ -70,7 +70,7 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
         if different := [name for name in wanted if stored.get(name) != wanted[name]]:
             raise ResumeError(
                 f"The run in {folder} cannot go on: {different[0]} was {stored.get(different[0])} and is "
-                f"{wanted[different[0]]}. Run it as it was begun, or name a new folder."
+                f"{wanted[different[0]]}. Use the original parameters, or name a new folder."
             )
     elif any(one.name != LOCK for one in folder.iterdir()):
         hint = ", or add resume=True to go on with the run that was begun there" if place.exists() else ""

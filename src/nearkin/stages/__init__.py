@@ -1,4 +1,4 @@
-"""The flow, one room a step: documents → features → signatures → search → verification → grouping.
+"""Stages of the flow, one package each: documents → features → signatures → search → verification → grouping.
 
-A stage takes arrays or Arrow batches and gives arrays; it knows no other stage. Workflows chain them.
+A stage converts arrays or Arrow batches to arrays; it does not know other stages. Workflows chain them.
 """

@@ -1,4 +1,4 @@
-"""The truth of a collection: one SQL schema, in SQLite or PostgreSQL. What documents mean is not known here."""
+"""Storage of a collection: one SQL schema, in SQLite or PostgreSQL. It does not know what documents mean."""
 
 from __future__ import annotations
 

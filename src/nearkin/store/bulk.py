@@ -1,4 +1,4 @@
-"""Many rows at once, by the fastest way that each database has."""
+"""Bulk inserts and updates, each in the way that is fastest for the database."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sqlalchemy import text as sql
 from nearkin.errors import CollectionError
 
 MAX_NAMED = 4_096
-"""Values that are named in one statement: PostgreSQL takes 65,535 at most, SQLite 32,766."""
+"""Values bound in one statement; PostgreSQL allows at most 65,535, SQLite 32,766."""
 Columns = Sequence[Sequence[Any]]
 
 _PACKED: list[tuple[type[Any], Callable[[Any], bytes]]] = [
-    (BigInteger, struct.Struct(">q").pack),  # before Integer, of which it is a kind
+    (BigInteger, struct.Struct(">q").pack),  # before Integer, its base class
     (Integer, struct.Struct(">i").pack),
     (Boolean, struct.Struct(">?").pack),
     (Text, str.encode),
@@ -32,7 +32,7 @@ _FIELD = ("length", ">i4"), ("value", ">i8")
 def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
     """Insert rows, given column by column, in the order of the table's columns.
 
-    SQLite takes tuples; PostgreSQL a COPY in its binary form, which needs one answer for all rows.
+    SQLite takes tuples; PostgreSQL takes a binary COPY, which answers once for all rows.
     """
     if not columns or not len(columns[0]):
         return
@@ -44,10 +44,10 @@ def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
 
 
 def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
-    """PostgreSQL's COPY."""
+    """Load rows with PostgreSQL's COPY."""
     driver = connection.connection.driver_connection
     if driver is None:
-        raise CollectionError("The connection was given back before its rows were stored.")
+        raise CollectionError("The connection was closed before its rows were stored.")
     cursor = driver.cursor()
     try:
         cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=io.BytesIO(rows))
@@ -58,7 +58,7 @@ def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
 
 
 def update_integers(connection: Connection, table: Table, key: str, column: str, values: Mapping[int, int]) -> None:
-    """Give one column, by the values of another, new values; both hold whole numbers."""
+    """Set ``column`` to new values in the rows found by ``key``; both columns hold integers."""
     if connection.dialect.name == "sqlite":
         statement = f"UPDATE {table.name} SET {column} = ? WHERE {key} = ?"
         if values:
@@ -74,13 +74,13 @@ def update_integers(connection: Connection, table: Table, key: str, column: str,
 
 
 def named(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """The values, as many at a time as one statement may name."""
+    """Yield the values in slices that fit one statement."""
     for start in range(0, len(values), MAX_NAMED):
         yield values[start : start + MAX_NAMED]
 
 
 def is_storable(text: str) -> bool:
-    r"""Whether both databases can hold a text, or be asked for it.
+    r"""Whether both databases can store a text and compare with it.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def is_storable(text: str) -> bool:
 
 
 def _copy(table: Table, columns: Columns) -> bytes:
-    """Rows as PostgreSQL's COPY has them: a header; each row with its number of fields, each field with its length."""
+    """Encode rows for PostgreSQL's COPY: a header; per row its number of fields, per field its length."""
     packs = [next(pack for kind, pack in _PACKED if isinstance(column.type, kind)) for column in table.columns]
     length, width = struct.Struct(">i").pack, struct.pack(">h", len(columns))
     out = [_HEADER]
@@ -108,7 +108,7 @@ def _copy(table: Table, columns: Columns) -> bytes:
 
 
 def insert_integers(connection: Connection, table: Table, columns: Sequence[NDArray[np.int64]]) -> None:
-    """Insert rows of a table that has BIGINT columns only, without an object for each number where that can be."""
+    """Insert rows into a table of BIGINT columns, without a Python object per number where possible."""
     if not len(columns[0]):
         return
     if connection.dialect.name == "sqlite":

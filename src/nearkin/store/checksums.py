@@ -1,4 +1,4 @@
-"""A checksum for each row of the tables that cannot be made again, and the row that one changed byte explains."""
+"""A checksum for each row of the tables that cannot be rebuilt; it also locates and corrects one changed byte."""
 
 from __future__ import annotations
 
@@ -12,38 +12,41 @@ from sqlalchemy import Table
 
 from nearkin.store import schema
 
-CHECKED: tuple[Table, ...] = (schema.facts, schema.waves, schema.loads, schema.documents, schema.problems)
-"""Tables whose rows are checked one by one; `schema.groupings` is checked together with what hangs on each row."""
+CHECKED: tuple[Table, ...] = (
+    *(schema.facts, schema.waves, schema.loads, schema.documents, schema.problems),
+    *schema.OF_5,
+)
+"""Tables whose rows are checked one by one; `schema.groupings` is checked together with its groups and members."""
 NOT_COVERED = {"checksum", "is_current"}
 """``is_current`` follows from ``version`` and ``removed_at``, and changes with every new version."""
 _KEYS = {"facts": "name", "waves": "name", "documents": "doc_id"}
 _BODY_BYTES = 6
 _SEPARATOR, _NULL, _TEXT, _TEXT_IN_HEX, _BYTES = "\0", "", "'", "~", "x"
-"""How values are written so that no two rows are written the same: no value has the separator in it, and each begins
-with its kind. Whole numbers begin with a digit or a minus sign."""
+"""Separator of written values. Different rows are written differently: no value contains the separator, and each begins
+with its kind. Integers begin with a digit or a minus sign."""
 Values = Sequence[Any]
 
 
 def covered(table: Table) -> list[str]:
-    """The columns that the checksum of a row covers, in their order."""
+    """Return the columns covered by a row's checksum, in order."""
     return [column.name for column in table.columns if column.name not in NOT_COVERED]
 
 
 def key_place(table: Table) -> int:
-    """The place, among the covered columns, of the one that the first 16 bits of a checksum are of."""
+    """Position, among the covered columns, of the key in the first 16 bits of a checksum."""
     names = covered(table)
     return names.index(_KEYS.get(table.name, names[0]))
 
 
 def checksum(values: Values, key: object) -> int:
-    r"""The checksum of a row: 16 bits of its key, then 48 bits of all values; as a signed number of 64 bits.
+    r"""Return the checksum of a row: 16 bits of its key, then 48 bits of all values; a signed 64-bit integer.
 
     Parameters
     ----------
     values : sequence
-        Of the covered columns, in their order.
+        Values of the covered columns, in order.
     key : object
-        One of them: a row whose key was damaged is found by these bits of what the key should be.
+        One of the values. A row with a damaged key is still found by these bits.
 
     Examples
     --------
@@ -60,7 +63,7 @@ def checksum(values: Values, key: object) -> int:
 
 
 def key_bits(key: object) -> int:
-    """The first 16 bits of the checksum of a row with this key, from -32768 to 32767: what ``checksum >> 48`` gives."""
+    """Return the first 16 bits of the checksum of a row with this key, -32768 to 32767; equals ``checksum >> 48``."""
     bits = crc32(_written(key).encode("utf-8", "surrogatepass")) & 0xFFFF
     return bits - (1 << 16) if bits >> 15 else bits
 
@@ -78,7 +81,7 @@ def _written(value: object) -> str:
 
 
 def wrapped(total: int) -> int:
-    """A sum of checksums as a signed number of 64 bits.
+    """Wrap a sum of checksums to a signed 64-bit integer.
 
     Examples
     --------
@@ -90,18 +93,18 @@ def wrapped(total: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """A row as it is in the store, and what its checksum says of it.
+    """A row in the store, and what its checksum shows.
 
     Parameters
     ----------
     values : tuple
-        Of the covered columns: as they were written if that is known, else as they are.
+        Values of the covered columns: as they were written if that is known, else as they are now.
     checksum : int
-        Of these values.
+        Checksum of these values.
     is_as_stored : bool
-        Nothing of the row was changed.
+        The row is unchanged.
     is_known : bool
-        False: the row is not what was written, and what was written is not known.
+        False: the row was changed, and its original values are unknown.
     """
 
     values: tuple[Any, ...]
@@ -111,12 +114,12 @@ class JudgedRow:
 
 
 def judged(values: Values, place_of_key: int, stored: int | None) -> JudgedRow:
-    """What the stored checksum says of a row.
+    """Compare a row with its stored checksum.
 
     Parameters
     ----------
     values : sequence
-        As they are in the store.
+        Values now in the store.
     place_of_key : int
     stored : int or None
 
@@ -135,7 +138,7 @@ def judged(values: Values, place_of_key: int, stored: int | None) -> JudgedRow:
     if changed and changed >> (changed.bit_length() - 1 & ~7) << (changed.bit_length() - 1 & ~7) == changed:
         return JudgedRow(
             tuple(values), now, False, True
-        )  # one byte of the checksum itself: of a changed row all differ
+        )  # one byte of the checksum itself changed; a changed row would change them all
     right = corrected(values, place_of_key, stored)
     if right is None:
         return JudgedRow(tuple(values), now, False, False)
@@ -143,15 +146,15 @@ def judged(values: Values, place_of_key: int, stored: int | None) -> JudgedRow:
 
 
 def corrected(values: Values, place_of_key: int, stored: int | None) -> tuple[Any, ...] | None:
-    """The row that the stored checksum is of, if one byte of one value was changed; else None.
+    """Return the row that matches the stored checksum if one byte of one value was changed; else None.
 
     Parameters
     ----------
     values : sequence
-        As they are in the store now.
+        Values now in the store.
     place_of_key : int
     stored : int or None
-        The checksum that is stored with them.
+        The checksum stored with them.
 
     Examples
     --------
@@ -166,10 +169,10 @@ def corrected(values: Values, place_of_key: int, stored: int | None) -> tuple[An
     bits, whole = stored >> 48, list(values)
     for place, value in enumerate(values):
         if place != place_of_key and key_bits(values[place_of_key]) != bits:
-            continue  # the key was changed, and nothing else
+            continue  # only the key was changed
         for candidate in _with_one_byte_changed(value):
             whole[place] = candidate
-            is_of_key = place != place_of_key or key_bits(candidate) == bits  # the quicker of the two to work out
+            is_of_key = place != place_of_key or key_bits(candidate) == bits  # the cheaper test first
             if is_of_key and checksum(whole, whole[place_of_key]) == stored:
                 return tuple(whole)
         whole[place] = value
@@ -184,7 +187,7 @@ def _with_one_byte_changed(value: object) -> Iterator[object]:
         return
     if not isinstance(value, str | bytes):
         return
-    # what is no UTF-8 any more was read as surrogates: see `integrity`
+    # bytes that are no longer UTF-8 were read as surrogates: see `integrity`
     data = bytearray(value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value)
     for place, byte in enumerate(data):
         for other in range(256):

@@ -1,8 +1,9 @@
-"""What is said once of a collection, each fact with its checksum."""
+"""Facts about a collection, as key-value pairs, each with its checksum."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -12,13 +13,18 @@ from nearkin.store.checksums import checksum, judged
 from nearkin.store.schema import facts
 from nearkin.store.seals import Seals
 
-DERIVED = {"check_keys", "check_keys_end", "check_keys_lost"}
-"""Facts that are worked out again where they are missing."""
-_IN_WORDS = {"collection": "own id", "schema": "version of its schema"}
+DERIVED = {
+    *("check_keys", "check_keys_end", "check_keys_lost"),
+    *("shingles", "shingles_end", "shingles_lost"),
+    *("search_words", "search_words_end", "search_words_lost"),
+    "relations",
+}
+"""Facts that can be recomputed if they are missing."""
+_IN_WORDS = {"collection": "collection id", "schema": "schema version"}
 
 
 def say(connection: Connection, said: Mapping[str, str]) -> None:
-    """Add to what is said of a collection; what was said under the same names goes."""
+    """Store facts about a collection; facts of the same names are replaced."""
     seals = Seals()
     _unsay(connection, list(said), seals)
     checksums = [checksum((name, value), name) for name, value in said.items()]
@@ -28,7 +34,7 @@ def say(connection: Connection, said: Mapping[str, str]) -> None:
 
 
 def unsay(connection: Connection, name: str) -> None:
-    """Say no longer what was said under a name."""
+    """Delete a fact."""
     seals = Seals()
     _unsay(connection, [name], seals)
     seals.write(connection)
@@ -41,21 +47,27 @@ def _unsay(connection: Connection, names: Sequence[str], seals: Seals) -> None:
 
 
 def read_facts(connection: Connection, place: object, names: Sequence[str] | None = None) -> dict[str, str]:
-    """What is said, or what of it is said under some names; where one byte was changed, as it was said.
+    """Return all facts, or those with the given names; one changed byte is corrected.
 
     Raises
     ------
     CollectionError
-        A fact is not what was said, and cannot be worked out again.
+        A fact was changed, and cannot be recomputed.
     """
-    query, told = select(facts), dict[str, str]()
-    for name, value, stored in connection.execute(query if names is None else query.where(facts.c.name.in_(names))):
+    query = select(facts)
+    return believed(connection.execute(query if names is None else query.where(facts.c.name.in_(names))), place)
+
+
+def believed(rows: Iterable[Any], place: object) -> dict[str, str]:
+    """Return the facts of rows of names, values and checksums; see `read_facts`."""
+    told = dict[str, str]()
+    for name, value, stored in rows:
         row = judged((name, value), 0, stored)
         if row.is_known:
             told[row.values[0]] = row.values[1]
         elif name not in DERIVED:
             what = _IN_WORDS.get(name, name)
             raise CollectionError(
-                f"{place} is damaged: it says {value!r} where its {what} should be. Restore the database from a backup."
+                f"{place} is damaged: it has {value!r} as its {what}. Restore the database from a backup."
             )
     return told

@@ -1,4 +1,4 @@
-"""What a database says when something fails → words that help."""
+"""Translation of database errors into errors of Nearkin that say what to do."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraErr
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.place import Place
 
-_NOTHING_STORED = "Nothing of this command was stored; what was there before is as it was."
+_NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
 _OF_POSTGRESQL = {
     "28": "it refuses this user and password",
-    "3D": "there is no such database; make one: createdb NAME",
-    "42501": "this user may not do that; who makes a collection needs the right to create a schema, or one that it "
-    "owns, and who writes the right to write its tables",
+    "3D": "the database does not exist; create it: createdb NAME",
+    "42501": "permission denied; to create a collection, the user must own the schema or be allowed to create it; to "
+    "add documents, the user needs write permission for its tables",
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
-"""Serialization failure, deadlock, lock not available: somebody else was faster, and nothing is wrong."""
+"""Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
 
 
 def busy(place: Place) -> CollectionBusyError:
-    """Another process is writing."""
+    """Return the error for a store that another process is writing to."""
     return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
 
 
 def damaged(place: Place, reason: str) -> CollectionError:
-    """SQLite's file is not what was written."""
+    """Return the error for an SQLite file that is damaged."""
     return CollectionError(
-        f"{place} is damaged: {reason}. Restore it from a backup; to save what can still be read: sqlite3 "
+        f"{place} is damaged: {reason}. Restore it from a backup; to recover what is still readable: sqlite3 "
         "nearkin.sqlite .recover"
     )
 
 
 @contextlib.contextmanager
 def told(place: Place, *, is_writing: bool = False) -> Iterator[None]:
-    """Turn what a database raises inside the block into errors of Nearkin; one that writes stored nothing then."""
+    """Convert database errors raised inside the block to Nearkin's; if it was writing, nothing was stored."""
     try:
         with _in_words(place):
             yield
@@ -69,7 +69,7 @@ def _in_words(place: Place) -> Iterator[None]:
         raise _of_sqlite(place, error) from error
     except SQLAlchemyError as error:
         raise CollectionError(f"{place}: {error}") from error
-    except Exception as error:  # a driver's own, outside of SQLAlchemy's: while a connection breaks, say
+    except Exception as error:  # the driver's own, not wrapped by SQLAlchemy: when a connection breaks, for example
         if not type(error).__module__.startswith("pg8000"):
             raise
         raise _of_postgresql(place, error) from error
@@ -88,20 +88,20 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
         reason = _reason(place, None) or f"{error}. Check the permissions of the directory"
         return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return damaged(place, f"SQLite says that {error}")
-    if "decode to UTF-8" in str(error):  # the driver has no name for it
-        return damaged(place, f"{error}. nearkin verify names the row and repairs it if it can")
+        return damaged(place, f"SQLite reports: {error}")
+    if "decode to UTF-8" in str(error):  # the driver has no error code for it
+        return damaged(place, f"{error}. nearkin fsck finds the row and repairs it if possible")
     return CollectionError(f"{place}: {error}.")
 
 
 def _reason(place: Place, otherwise: int | None) -> str | None:
-    """Why the system refuses to write: SQLite does not tell, so a small file is tried beside its own.
+    """Return why the system refuses to write. SQLite does not say, so this tries to write a small file beside its own.
 
     Parameters
     ----------
     place : Place
     otherwise : int or None
-        The system's number for what SQLite says, if nothing else is found.
+        The system's error number for SQLite's message, used if the attempt finds nothing.
     """
     directory = place.directory
     if directory is None:

@@ -1,4 +1,4 @@
-"""Rows compared with their checksums, tables with their seals; what one changed byte explains can be mended."""
+"""Comparison of rows with their checksums and tables with their seals; one changed byte can be repaired."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judge
 from nearkin.store.seals import PARTS, Seal, documents_of
 
 _MAX_NAMED = 20
-"""Rows of a table that are named one by one, and that are worked out again from their checksums."""
+"""Maximum number of rows of a table that are listed, and recovered from their checksums."""
 _IDENTITY: dict[str, tuple[str, ...]] = {
     "facts": ("name",),
     "waves": ("wave",),
@@ -26,6 +26,24 @@ _IDENTITY: dict[str, tuple[str, ...]] = {
     "documents": ("row",),
     "problems": ("load", "number"),
     "seals": ("part",),
+    "activity": ("number",),
+    "changes": ("activity", "number"),
+    "tags": ("doc_id", "field"),
+    "decisions": ("activity", "number"),
+    "purges": ("content",),
+}
+_NAMES = {
+    "facts": "the fact {name!r}",
+    "seals": "the seal of the {part}",
+    "waves": "the row of wave {name!r}",
+    "loads": "the row of load {load}",
+    "documents": "the row of document {doc_id!r} (version {version})",
+    "problems": "the row of problem {number} of load {load}",
+    "activity": "the row of activity {number}",
+    "changes": "the row of change {number} of activity {activity}",
+    "tags": "the tag {field!r} of document {doc_id!r}",
+    "decisions": "the row of decision {number} of activity {activity}",
+    "purges": "the row of the purge of text {content}",
 }
 _AT_A_TIME = 1 << 14
 _LOAD = covered(schema.documents).index("load")
@@ -33,19 +51,19 @@ _LOAD = covered(schema.documents).index("load")
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A row that can be mended.
+    """A row that can be repaired.
 
     Parameters
     ----------
     table : Table
     identity : dict
-        Where the row is now, by columns.
+        Current key of the row, by columns.
     stored : int or None
-        The checksum that it has now.
+        Its current checksum.
     right : dict
-        What it should be, by columns.
+        Correct values, by columns.
     name : str
-        For a sentence.
+        Name of the row in a sentence.
     """
 
     table: Table
@@ -57,15 +75,15 @@ class Fix:
 
 @dataclass(slots=True)
 class Findings:
-    """What is wrong with the rows of a store.
+    """Damage found in the rows of a store.
 
     Parameters
     ----------
     fixes : list of Fix
     faults : list of str
-        What cannot be mended.
+        Damage that cannot be repaired.
     is_current : dict of int to str
-        Rows of documents that say wrongly whether they are the current version, and their ids.
+        Rows of documents with a wrong ``is_current``, and their ids.
     """
 
     fixes: list[Fix] = field(default_factory=list)
@@ -75,15 +93,15 @@ class Findings:
 
 @dataclass(slots=True)
 class _Doubtful:
-    """Documents of which nothing follows from their rows: one may have been changed, or may be missing.
+    """Documents whose rows prove nothing: one may have been changed, or may be missing.
 
     Parameters
     ----------
     ids : set of str
     keys : set of int
-        First 16 bits of the checksums of changed rows, whose ids may have been others.
+        First 16 bits of the checksums of changed rows, whose original ids are unknown.
     are_all : bool
-        Some rows are missing, or were added, and whose they are is not known.
+        Rows are missing or were added, and their ids are unknown.
     """
 
     ids: set[object] = field(default_factory=set)
@@ -91,37 +109,37 @@ class _Doubtful:
     are_all: bool = False
 
     def take(self, doc_id: object, stored: int | None) -> None:
-        """A row that is not what was stored."""
+        """Add a row that was changed."""
         self.ids.add(doc_id)
         if isinstance(stored, int):
             self.keys.add(stored >> 48)
 
     def has(self, doc_id: str) -> bool:
-        """Whether it is one of them."""
+        """Whether a document is one of them."""
         return self.are_all or doc_id in self.ids or key_bits(doc_id) in self.keys
 
 
 @dataclass(slots=True)
 class _Part:
-    """What the rows of a part come to."""
+    """Number of rows of a part, and the sum of their checksums."""
 
     n_rows: int = 0
     total: int = 0
 
     def take(self, own: int) -> None:
-        """One more row, with the checksum that it should have."""
+        """Count a row, with the checksum that it should have."""
         self.n_rows, self.total = self.n_rows + 1, self.total + own
 
 
 def check(connection: Connection) -> Findings:
-    """Compare every row with its checksum, and every part with its seal, in one snapshot."""
+    """Compare every row with its checksum and every part with its seal, in one snapshot."""
     found, parts = Findings(), {table.name: _Part() for table in CHECKED if table is not schema.documents}
     waves, wave_of, doubtful = dict[int, str](), dict[int, int](), _Doubtful()
-    with _any_bytes(connection):
+    with any_bytes(connection):
         for table in CHECKED:
             for values, own in _rows(connection, table, found, doubtful):
                 if table is schema.documents:
-                    wave = wave_of.get(values[_LOAD])  # loads came before: a row without one is told below
+                    wave = wave_of.get(values[_LOAD])  # loads were read before; a row without one is reported below
                     if wave is not None:
                         parts.setdefault(documents_of(wave), _Part()).take(own)
                     continue
@@ -135,14 +153,14 @@ def check(connection: Connection) -> Findings:
         doubtful.are_all = any(part not in PARTS for part, _ in unlike)
         wrong: dict[int, str] = dict(connection.execute(_wrong_current()).all())
     found.is_current = {row: doc_id for row, doc_id in wrong.items() if not doubtful.has(doc_id)}
-    left = {doc_id for doc_id in wrong.values() if doubtful.has(doc_id)} - doubtful.ids  # the others are told already
+    left = {doc_id for doc_id in wrong.values() if doubtful.has(doc_id)} - doubtful.ids  # already reported
     unknown = sorted(left, key=repr)[:_MAX_NAMED]
-    found.faults += [f"whether document {doc_id!r} is current is not known" for doc_id in unknown]
+    found.faults += [f"unknown whether document {doc_id!r} is current" for doc_id in unknown]
     return found
 
 
 def refuse_changed(connection: Connection, *tables: Table) -> None:
-    """Refuse to tell what small tables hold if a row is not what was stored.
+    """Refuse to read small tables if a row was changed.
 
     Raises
     ------
@@ -150,19 +168,19 @@ def refuse_changed(connection: Connection, *tables: Table) -> None:
     """
     for table in tables:
         names, place = covered(table), key_place(table)
-        with _any_bytes(connection):
+        with any_bytes(connection):
             rows = list(_read(connection, table, names))
         for *values, stored in rows:
             if checksum(values, values[place]) != stored:
                 name = _name_of(table, dict(zip(names, values)))
                 raise CollectionError(
-                    f"The collection is damaged: {name} is not what was stored. Run nearkin verify COLLECTION, which "
-                    "repairs what can be repaired and names the rest."
+                    f"The collection is damaged: {name} was changed. Run nearkin fsck COLLECTION, which repairs what "
+                    "it can and lists the rest."
                 )
 
 
 def _wrong_current() -> Select[Any]:
-    """Rows of documents, and ids: the newest version of an id is current, unless it was removed; no other is."""
+    """Select rows and ids of documents with a wrong ``is_current``: only the newest, unless removed, is current."""
     documents, others = schema.documents, schema.documents.alias("others")
     newest = select(func.max(others.c.version)).where(others.c.doc_id == documents.c.doc_id).scalar_subquery()
     should = documents.c.removed_at.is_(None) & (documents.c.version == newest)
@@ -170,20 +188,20 @@ def _wrong_current() -> Select[Any]:
 
 
 def mend_current(connection: Connection, wrong: Mapping[int, str]) -> list[str]:
-    """Say of some versions whether they are the current one, in a transaction that writes; what was mended."""
+    """Correct ``is_current`` of some rows, in a write transaction; return what was repaired."""
     documents = schema.documents
-    for some in named(list(wrong)):  # none is current first, so that none is twice
+    for some in named(list(wrong)):  # first clear all, so that no id is current twice
         right = update(documents).where(documents.c.row.in_(some))
         connection.execute(right.where(documents.c.is_current).values(is_current=False))
     still = [row for row in connection.execute(_wrong_current()).scalars() if row in wrong] if wrong else []
     for some in named(still):
         connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=True))
     names = dict.fromkeys(wrong.values())
-    return [f"whether document {doc_id!r} is current" for doc_id in list(names)[:_MAX_NAMED]]
+    return [f"current version of document {doc_id!r}" for doc_id in list(names)[:_MAX_NAMED]]
 
 
 def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[str]]:
-    """Write what is right, in a transaction that writes; the rows that were mended, and those that could not be."""
+    """Repair rows, in a write transaction; return the names of those repaired and of those that could not be."""
     mended, left = list[str](), list[str]()
     for fix in fixes:
         columns = fix.table.c
@@ -192,34 +210,34 @@ def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[
         try:
             with connection.begin_nested():
                 n_rows = connection.execute(fix.table.update().where(*is_it).values(**fix.right)).rowcount
-        except IntegrityError:  # the place of the row was taken meanwhile
+        except IntegrityError:  # another row has taken its key meanwhile
             n_rows = 0
         (mended if n_rows == 1 else left).append(fix.name)
     return mended, left
 
 
 def _is(column: Any, value: object) -> Any:
-    """Whether a column has a value as `_any_bytes` reads it."""
+    """Compare a column with a value read inside `any_bytes`."""
     if isinstance(value, str) and not is_storable(value):
         return cast(column, LargeBinary) == value.encode("utf-8", "surrogateescape")
     return column == value
 
 
 def mend_document(connection: Connection, values: Sequence[Any], stored: int | None) -> tuple[Any, ...] | None:
-    """Mend a row of a document that is not what was stored, in a transaction that writes.
+    """Repair a document's row that was changed, in a write transaction.
 
     Parameters
     ----------
     connection : Connection
     values : sequence
-        Of the covered columns, as they are.
+        Current values of the covered columns.
     stored : int or None
         The checksum of the row.
 
     Returns
     -------
     tuple or None
-        The values as they were stored and are again; None if they are not known.
+        The original values, which are stored again; None if they are unknown.
     """
     names = covered(schema.documents)
     row = judged(values, key_place(schema.documents), stored)
@@ -231,8 +249,8 @@ def mend_document(connection: Connection, values: Sequence[Any], stored: int | N
 
 
 @contextlib.contextmanager
-def _any_bytes(connection: Connection) -> Iterator[None]:
-    """Read texts of SQLite that are no UTF-8 any more, instead of an error for all rows."""
+def any_bytes(connection: Connection) -> Iterator[None]:
+    """Read SQLite texts that are no longer UTF-8, instead of failing for all rows."""
     driver: Any = connection.connection.driver_connection
     if connection.dialect.name != "sqlite" or driver is None:
         yield
@@ -247,12 +265,12 @@ def _any_bytes(connection: Connection) -> Iterator[None]:
 def _rows(
     connection: Connection, table: Table, found: Findings, doubtful: _Doubtful
 ) -> Iterator[tuple[tuple[Any, ...], int]]:
-    """The rows of a table and their checksums, as they should be; what is otherwise is told."""
+    """Yield the rows of a table and their checksums, corrected; differences are added to ``found``."""
     names, place, n_unknown = covered(table), key_place(table), 0
     for *values, stored in _read(connection, table, names):
         if n_unknown < _MAX_NAMED:
             row = judged(values, place, stored)
-        else:  # so many are changed that none of them is worked out again
+        else:  # too many rows were changed to correct each
             own = checksum(values, values[place])
             row = JudgedRow(tuple(values), own, own == stored, own == stored)
         if row.is_known and not row.is_as_stored:
@@ -261,14 +279,14 @@ def _rows(
         elif not row.is_known:
             n_unknown += 1
             if n_unknown <= _MAX_NAMED:
-                why = "was not written by Nearkin" if stored is None else "is not what was stored"
+                why = "was not written by Nearkin" if stored is None else "was changed"
                 found.faults.append(f"{_name_of(table, dict(zip(names, values)))} {why}")
         if table is schema.documents and not row.is_as_stored:
             doubtful.take(values[place], stored)
-        # the seal is of the checksums that were stored
+        # the seal covers the checksums that were stored
         yield row.values, row.checksum if row.is_known else stored or 0
     if n_unknown > _MAX_NAMED:
-        found.faults.append(f"{counted(n_unknown - _MAX_NAMED, 'more row')} of {table.name} not what was stored")
+        found.faults.append(f"{counted(n_unknown - _MAX_NAMED, 'more row')} of {table.name} changed")
 
 
 def _read(connection: Connection, table: Table, names: Sequence[str]) -> Iterator[Sequence[Any]]:
@@ -292,21 +310,13 @@ def _fix(table: Table, now: Mapping[str, object], stored: int | None, right: Map
 
 
 def _name_of(table: Table, row: Mapping[str, Any]) -> str:
-    if table is schema.documents:
-        return f"the row of document {row['doc_id']!r} (version {row['version']})"
-    if table is schema.waves:
-        return f"the row of wave {row['name']!r}"
-    if table is schema.loads:
-        return f"the row of load {row['load']}"
-    if table is schema.problems:
-        return f"the row of problem {row['number']} of load {row['load']}"
-    return f"the fact {row['name']!r}" if table is schema.facts else f"the seal of the {row['part']}"
+    return _NAMES[table.name].format(**row)
 
 
 def _unlike_their_seals(
     connection: Connection, parts: Mapping[str, _Part], waves: Mapping[int, str], found: Findings
 ) -> Iterator[tuple[str, str]]:
-    """Parts whose rows do not come to what their seals say, and what differs."""
+    """Yield the parts whose rows do not match their seals, and the difference."""
     names = {documents_of(wave): f"documents of wave {name!r}" for wave, name in waves.items()}
     seals = dict[str, Seal]()
     for *values, stored in connection.execute(select(schema.seals)).all():
@@ -316,26 +326,26 @@ def _unlike_their_seals(
             now = dict(zip(("part", "n_rows", "total"), values))
             right = dict(zip(("part", "n_rows", "total"), row.values))
             found.fixes.append(_fix(schema.seals, now, stored, right, row.checksum))
-        if part != schema.groupings.name:  # of which `nearkin.collection.group_state` knows more
+        if part != schema.groupings.name:  # `nearkin.collection.group_state` knows more about it
             seals[part] = Seal(n_rows, total, row.is_known)
     for part in sorted({*parts, *seals, *names}):
         name, here, seal = names.get(part, part), parts.get(part, _Part()), seals.get(part)
         if seal is None or not seal.is_whole:
-            yield part, f"the seal of the {name} is {'missing' if seal is None else 'damaged'}: some may be missing"
+            yield part, f"the seal of the {name} is {'missing' if seal is None else 'damaged'}: rows may be missing"
         elif here.n_rows < seal.n_rows:
             yield part, f"{name}: {seal.n_rows - here.n_rows:,} of {counted(seal.n_rows, 'row')} missing"
         elif here.n_rows > seal.n_rows:
             yield part, f"{name}: {counted(here.n_rows - seal.n_rows, 'more row')} than stored"
         elif wrapped(here.total) != seal.total:
-            yield part, f"{name}: not the rows that were stored"
+            yield part, f"{name}: rows differ from those stored"
 
 
 def dangling(connection: Connection) -> Iterator[str]:
-    """Rows that refer to a row of another table that is not there; in tables that cannot be made again."""
+    """Yield the references to missing rows, in tables that cannot be rebuilt."""
     for table in CHECKED:
         for key in table.foreign_keys:
             other = key.column.table.alias("referred")
-            is_there = exists().where(other.c[key.column.name] == key.parent)
+            is_there = exists().where(other.c[key.column.name] == key.parent) | key.parent.is_(None)
             n_rows = connection.execute(select(func.count()).select_from(table).where(~is_there)).scalar_one()
             if key.parent is schema.documents.c.content:
                 yield from _without_text(connection, ~is_there)
@@ -345,9 +355,9 @@ def dangling(connection: Connection) -> Iterator[str]:
 
 
 def _without_text(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:
-    """Documents that have no text: the first of them."""
+    """Yield the first documents whose text is missing."""
     columns = schema.documents.c
     first = select(columns.doc_id, columns.version).where(condition).order_by(columns.row).limit(_MAX_NAMED)
-    with _any_bytes(connection):
+    with any_bytes(connection):
         for doc_id, version in connection.execute(first).all():
             yield f"the text of document {doc_id!r} (version {version}) is missing"

@@ -1,4 +1,4 @@
-"""A store made by an older Nearkin becomes one of today's; one made by a newer is left alone."""
+"""Migrations of stores made by older versions of Nearkin; a store made by a newer version is refused."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from nearkin.store.checksums import CHECKED, judged
 from nearkin.store.facts import say
 from nearkin.store.place import Place
 from nearkin.store.sealing import seal_everything
+from nearkin.store.seals import Seal, write_seals
 
 Step = Callable[[Connection], None]
 
 
 def version_of(connection: Connection, place: Place) -> int:
-    """The version of the schema that a store has.
+    """Return the schema version of a store.
 
     Raises
     ------
     CollectionError
-        If it is newer than what this Nearkin knows.
+        The version is newer than this Nearkin supports.
     """
     facts = schema.facts
     is_schema = facts.c.name == "schema"
@@ -33,30 +34,31 @@ def version_of(connection: Connection, place: Place) -> int:
         own = connection.execute(select(facts.c.checksum).where(is_schema)).scalar()
         stored = judged(("schema", stored), 0, own).values[1]
     if not isinstance(stored, str) or not stored.isdecimal() or int(stored) < 1:
-        raise CollectionError(f"{place} says {stored!r} where the version of its schema should be; it is damaged.")
+        raise CollectionError(f"{place} is damaged: its schema version is {stored!r}. Restore it from a backup.")
     if int(stored) > schema.VERSION:
         raise CollectionError(
-            f"{place} was made by a newer Nearkin: its schema is {stored}, and this Nearkin knows schemas up to "
-            f"{schema.VERSION}. Update Nearkin: pip install --upgrade nearkin"
+            f"{place} was made by a newer Nearkin: its schema has version {stored}, and this Nearkin supports versions "
+            f"up to {schema.VERSION}. Update Nearkin: pip install --upgrade nearkin"
         )
     return int(stored)
 
 
 def _to_2(connection: Connection) -> None:
-    """Groups that stay."""
+    """Add stored groups."""
     schema.metadata.create_all(connection, [schema.groupings, schema.groups, schema.members])
 
 
 def _to_3(connection: Connection) -> None:
-    """Profiles; whoever knows what texts mean fills them, as the fact of how they are made is not there yet."""
+    """Add profiles; `nearkin.collection` fills them, since the fact that names their method is still missing."""
     schema.metadata.create_all(connection, [schema.profiles, schema.checked_contents])
     insert_rows(connection, schema.facts, [list(schema.FACTS_OF_3), list(schema.FACTS_OF_3.values())])
 
 
 def _to_4(connection: Connection) -> None:
-    """Checksums of rows, and seals; they cover what is there now, and cannot tell what was damaged before."""
+    """Add checksums and seals for the current rows; earlier damage goes unnoticed."""
+    schema.metadata.create_all(connection, schema.OF_5)  # today's seals cover them
     for table in (*CHECKED, schema.groupings):
-        # a store of version 1 gets the tables of version 2 as they are today
+        # a store of version 1 has just received today's tables of version 2
         if "checksum" not in connection.exec_driver_sql(f"SELECT * FROM {table.name} LIMIT 0").keys():  # noqa: SIM118
             connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN checksum BIGINT")
     schema.metadata.create_all(connection, [schema.seals])
@@ -64,12 +66,18 @@ def _to_4(connection: Connection) -> None:
     say(connection, {"sealed_since": datetime.now(UTC).isoformat(timespec="seconds")})
 
 
-STEPS: dict[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4}
-"""By the version that each starts from; it leads to the next."""
+def _to_5(connection: Connection) -> None:
+    """Add the activity log, tags, decisions and purges."""
+    schema.metadata.create_all(connection, schema.OF_5)
+    write_seals(connection, {table.name: Seal(0, 0, True) for table in schema.OF_5})
+
+
+STEPS: dict[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
+"""Migrations, by the version from which each leads to the next."""
 
 
 def migrate(connection: Connection, version: int) -> None:
-    """Take every step from the version to today's, inside the transaction of the connection."""
+    """Migrate from a version to the current one, inside the connection's transaction."""
     for start in range(version, schema.VERSION):
         STEPS[start](connection)
     if version < schema.VERSION:

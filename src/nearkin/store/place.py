@@ -1,4 +1,4 @@
-"""Where a collection is: a directory, or a URL of PostgreSQL."""
+"""Location of a collection: a directory, or a PostgreSQL URL."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from sqlalchemy.exc import ArgumentError
 
 from nearkin.errors import ParameterError
 from nearkin.paths import not_supported, without_password
+from nearkin.store.server_settings import SSL_MODES, ServerSettings, settings_here
 
 FILE = "nearkin.sqlite"
+_OPTIONS = ("service", "host", "sslmode", "sslrootcert")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A directory with SQLite inside, or a schema of a PostgreSQL database.
+    """A directory with an SQLite file, or a schema of a PostgreSQL database.
 
     Parameters
     ----------
     directory : Path or None
     url : sqlalchemy.URL
     schema : str or None
-        Of PostgreSQL.
+        PostgreSQL only.
+    options : tuple of (str, str)
+        What else a PostgreSQL URL says after the question mark: service, host, sslmode, sslrootcert.
 
     Examples
     --------
@@ -40,55 +44,78 @@ class Place:
     directory: Path | None
     url: URL
     schema: str | None
+    options: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(cls, path_or_url: str | Path) -> Place:
-        """What a user wrote.
+        """Parse a path or a URL.
 
         Raises
         ------
         ParameterError
-            A URL that is not one, or not of PostgreSQL; a schema with a name that would need quoting.
+            The URL is invalid or not PostgreSQL's, or the schema's name would need quoting.
         """
         if isinstance(path_or_url, Path) or "://" not in path_or_url:
             directory = Path(path_or_url)
             return cls(directory, URL.create("sqlite", database=str(directory / FILE)), None)
         rule = "a directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE[?schema=NAME]"
+        shown = without_password(path_or_url)
         try:
             url = make_url(path_or_url)
         except (ArgumentError, ValueError) as error:
-            raise ParameterError.of("collection", "nearkin", rule, without_password(path_or_url)) from error
+            raise ParameterError.of("collection", "nearkin", rule, shown) from error
         if url.get_backend_name() not in ("postgresql", "postgres"):
             raise ParameterError(f"{not_supported(path_or_url)} A collection is {rule}.")
-        if not url.database:
-            raise ParameterError.of("collection", "nearkin", rule, without_password(path_or_url))
-        if "@" in (url.host or ""):  # of the password, which would be told as a part of the host
-            raise ParameterError.of(
-                "collection", "nearkin", f"{rule}; @ in a password is %40", without_password(path_or_url)
-            )
+        if not url.database and "service" not in url.query:
+            raise ParameterError.of("collection", "nearkin", rule, shown)
+        if path_or_url.partition("://")[2].count("@") > 1:  # messages would show the rest of the password as the host
+            escaped = f"{rule}; write @ in a password as %40 and / as %2F"
+            raise ParameterError.of("collection", "nearkin", escaped, shown)
         schema = url.query.get("schema", "nearkin")
         check_schema(schema, "the collection's URL")
-        if unknown := set(url.query) - {"schema"}:
-            raise ParameterError.of("collection", "nearkin", f"{rule}; 'schema' is all that may follow ?", unknown)
-        return cls(None, url.set(drivername="postgresql+pg8000", query={}), str(schema))
+        if unknown := set(url.query) - {"schema", *_OPTIONS}:
+            allowed = f"{rule}; only schema, {', '.join(_OPTIONS)} are allowed after ?"
+            raise ParameterError.of("collection", "nearkin", allowed, unknown)
+        options = tuple((name, value) for name in _OPTIONS if isinstance(value := url.query.get(name), str))
+        mode = dict(options).get("sslmode", "prefer")
+        if mode not in SSL_MODES:
+            raise ParameterError.of("sslmode", "the collection's URL", f"one of {', '.join(SSL_MODES)}", mode)
+        return cls(None, url.set(drivername="postgresql+pg8000", query={}), str(schema), options)
+
+    def settings(self) -> ServerSettings:
+        """Return everything a connection to PostgreSQL needs, from the URL, the environment and files.
+
+        Raises
+        ------
+        CollectionError
+            A service is not defined, or a value cannot be used.
+        """
+        url = self.url
+        said = {"host": url.host, "dbname": url.database, "user": url.username, "password": url.password}
+        given = {name: str(value) for name, value in said.items() if value is not None and value != ""}
+        if url.port is not None:
+            given["port"] = str(url.port)
+        return settings_here(dict(self.options) | given)
 
     @property
     def address(self) -> str:
-        """What `parse` reads as the same place: with the password, for programs only."""
+        """The location in the form `parse` reads, with the password: for programs only."""
         if self.directory is not None:
             return str(self.directory)
-        url = self.url.set(drivername="postgresql", query={"schema": self.schema or ""})
-        return url.render_as_string(hide_password=False)
+        return self._as_written().render_as_string(hide_password=False)
 
     def __str__(self) -> str:
-        """As messages name it: without a password."""
+        """Return the location without a password, for messages."""
         if self.directory is not None:
             return str(self.directory)
-        return self.url.set(drivername="postgresql", query={"schema": self.schema or ""}).render_as_string(True)
+        return self._as_written().render_as_string(hide_password=True)
+
+    def _as_written(self) -> URL:
+        return self.url.set(drivername="postgresql", query={"schema": self.schema or "", **dict(self.options)})
 
 
 def check_schema(schema: object, owner: str) -> None:
-    """Refuse the name of a schema that would need quoting.
+    """Refuse a schema name that would need quoting.
 
     Raises
     ------

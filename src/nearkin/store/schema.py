@@ -1,10 +1,10 @@
 """The tables of a collection, the same in SQLite and PostgreSQL.
 
-A *content* is a distinct text, numbered from 0 in the order in which texts came; a *document* is an id that has, or
-had, one. Contents are never changed and never removed, so whatever is derived from a range of them stays true.
+A *content* is a distinct text, numbered from 0 in order of arrival; a *document* is an id that has, or had, a content.
+Contents are never changed or removed, so data derived from a range of them stays valid.
 
-``checksum`` is the last column of every table whose rows cannot be made again (`nearkin.store.checksums`); ``seals``
-says how many rows there are, and what their checksums add up to (`nearkin.store.seals`).
+``checksum`` is the last column of every table whose rows cannot be rebuilt (`nearkin.store.checksums`); ``seals``
+stores the number of rows and the sum of their checksums (`nearkin.store.seals`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = 4
-"""Of the schema; `migrations` leads from any lower one to it."""
+VERSION = 5
+"""Version of the schema; `migrations` leads to it from any lower one."""
 
 metadata = MetaData()
 
@@ -36,9 +36,9 @@ facts = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
-    Column("checksum", BigInteger),  # null, here and below: Nearkin did not write this row
+    Column("checksum", BigInteger),  # null, in every table: Nearkin did not write this row
 )
-"""What is said once of a collection: its schema, its own id, how its texts are counted, signed and indexed, …"""
+"""Facts about a collection: its schema version, its id, the methods that count, sign and index its texts, …"""
 
 waves = Table(
     "waves",
@@ -53,7 +53,7 @@ loads = Table(
     metadata,
     Column("load", Integer, primary_key=True, autoincrement=False),
     Column("wave", Integer, ForeignKey("waves.wave"), nullable=False),
-    Column("added_at", Text, nullable=False),  # UTC, as ISO 8601 has it
+    Column("added_at", Text, nullable=False),  # UTC, in ISO 8601
     Column("first_content", BigInteger, nullable=False),
     Column("end_content", BigInteger, nullable=False),
     Column("digest", LargeBinary, nullable=False),  # SHA-256 over the digests of its contents
@@ -63,7 +63,7 @@ loads = Table(
     Column("n_problems", BigInteger, nullable=False),
     Column("checksum", BigInteger),
 )
-"""One command that added something, which is one transaction; a wave is made of one or more."""
+"""Commands that added something, one transaction each; a wave consists of one or more loads."""
 
 contents = Table(
     "contents",
@@ -72,9 +72,9 @@ contents = Table(
     Column("digest", LargeBinary, nullable=False, unique=True),  # SHA-256 of the text in UTF-8
     Column("n_bytes", BigInteger, nullable=False),
     Column("n_characters", BigInteger, nullable=False),
-    Column("n_letters", BigInteger, nullable=False),  # that have a place in the counts
+    Column("n_letters", BigInteger, nullable=False),  # letters that have a column in the counts
     Column("n_other_letters", BigInteger, nullable=False),
-    Column("is_counted", Boolean, nullable=False),  # False: too few letters, it is matched by its signature only
+    Column("is_counted", Boolean, nullable=False),  # False: too few letters; only the signature is compared
     Column("counts", LargeBinary, nullable=False),  # uint32, little-endian
     Column("signature", LargeBinary),  # null: no features
     Column("text", LargeBinary, nullable=False),  # UTF-8, compressed with Zstandard
@@ -91,11 +91,11 @@ documents = Table(
     Column("source", Text, nullable=False),
     Column("line", BigInteger, nullable=False),
     Column("is_current", Boolean, nullable=False),
-    Column("removed_at", Text),  # null for what is current, and for what a new version took the place of
+    Column("removed_at", Text),  # null for current and for replaced versions
     Column("checksum", BigInteger),
     UniqueConstraint("doc_id", "version"),
 )
-# in words that both databases know: asked for by their own parameters, both dialects would be loaded by every command
+# SQL that both databases accept; SQLAlchemy's dialect parameters would load both dialects in every command
 OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE is_current"
 event.listen(documents, "after_create", DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
 Index("documents_of_content", documents.c.content)
@@ -112,7 +112,7 @@ problems = Table(
     Column("checksum", BigInteger),
     UniqueConstraint("load", "number"),
 )
-"""What could not be read, or got another id, in one load."""
+"""Documents of a load that could not be read, or got another id."""
 
 # -- since version 2 ---------------------------------------------------------------------------------------------------
 
@@ -121,11 +121,11 @@ groupings = Table(
     metadata,
     Column("grouping", Integer, primary_key=True, autoincrement=False),
     Column("tolerance", Text, nullable=False, unique=True),
-    Column("seen_row", BigInteger, nullable=False),  # documents from this one on have not been grouped yet
-    Column("next_group", BigInteger, nullable=False),  # numbers of groups are never used again
-    Column("checksum", BigInteger),  # of its groups and members too
+    Column("seen_row", BigInteger, nullable=False),  # documents with this row and above are not grouped yet
+    Column("next_group", BigInteger, nullable=False),  # numbers of groups are never reused
+    Column("checksum", BigInteger),  # covers its groups and members too
 )
-"""Groups at one tolerance, as they were worked out last."""
+"""Latest grouping at each tolerance."""
 
 groups = Table(
     "groups",
@@ -147,47 +147,47 @@ Index("members_of_group", members.c.grouping, members.c.group_number)
 # -- since version 3 ---------------------------------------------------------------------------------------------------
 
 LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
-"""Of which a profile has the counts."""
+"""Letters whose counts a profile stores."""
 OTHER_LETTERS = ("о", "е", "а", "и")  # Cyrillic
 PROJECTIONS = (
     "length",
     *(f"n_{letter}" for letter in LETTERS),
     *(f"n_other_{place}" for place in range(1, len(OTHER_LETTERS) + 1)),
 )
-"""Columns in which two profiles differ by no more than their letter counts are apart."""
+"""Columns in which two profiles differ by at most the distance of their letter counts."""
 
 profiles = Table(
     "profiles",
     metadata,
     Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
     Column("similarity_index", BigInteger),  # null: too few words
-    # null from here on: too few letters
-    Column("squared_length", BigInteger),  # of the letter counts: the sum of their squares
-    *(Column(name, Integer) for name in PROJECTIONS),  # the length is rounded down; n_other_: of Cyrillic о, е, а, и
+    # null in the columns below: too few letters
+    Column("squared_length", BigInteger),  # sum of the squared letter counts
+    *(Column(name, Integer) for name in PROJECTIONS),  # length rounded down; n_other_: Cyrillic о, е, а, и
 )
-"""Of each content the numbers by which plain SQL finds what is like it; not in ``contents``, whose rows are wide."""
+"""Numbers of each content for similarity search in plain SQL; not in ``contents``, whose rows are wide."""
 Index("profiles_by_similarity_index", profiles.c.similarity_index)
-Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # it covers the question
+Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # a covering index
 
 check_keys = Table(
     "check_keys",
-    MetaData(),  # it is made by the words below
+    MetaData(),  # created by the statements below
     Column("key", BigInteger, primary_key=True),
     Column("content", BigInteger, primary_key=True),
 )
-"""Contents by keys; the fact ``check_keys_end`` says how far they have been worked out."""
+"""Contents by keys; the fact ``check_keys_end`` says up to which content keys are stored."""
 CHECK_KEYS = "CREATE TABLE check_keys (key BIGINT NOT NULL, content BIGINT NOT NULL, PRIMARY KEY (key, content))"
 CHECK_KEYS_OF_SQLITE = f"{CHECK_KEYS} WITHOUT ROWID"
 
 checked_contents = Table(
     "checked_contents",
     metadata,
-    # in SQLite the very number of the row, which saves an index
+    # SQLite uses the row number itself, which saves an index
     Column("content", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
-    Column("n_samples", Integer, nullable=False),  # of its keys, those that are sampled shingles
+    Column("n_samples", Integer, nullable=False),  # number of keys that are sampled shingles
     Column("signature", LargeBinary),  # as in ``contents``, whose rows are wide
 )
-"""Of each content with keys what says whether one that shares some is worth comparing."""
+"""Values of each content with keys that show whether a content sharing some is worth comparing."""
 
 INDEXED_DOCUMENTS = """
 CREATE VIEW indexed_documents AS
@@ -199,14 +199,14 @@ JOIN waves ON waves.wave = loads.wave
 JOIN profiles ON profiles.content = documents.content
 WHERE documents.is_current
 """.strip()
-"""The documents that there are now."""
+"""Current documents with their profiles."""
 
-profiles.add_is_dependent_on(documents)  # by the view
+profiles.add_is_dependent_on(documents)  # through the view
 event.listen(profiles, "after_create", DDL(CHECK_KEYS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
 FACTS_OF_3 = {"check_keys_end": "0"}
-"""That every store of this version begins with."""
+"""Facts of every new store of this version."""
 
 # -- since version 4 ---------------------------------------------------------------------------------------------------
 
@@ -215,14 +215,80 @@ seals = Table(
     metadata,
     Column("part", Text, primary_key=True),  # a table, or the documents of one wave
     Column("n_rows", BigInteger, nullable=False),
-    Column("total", BigInteger, nullable=False),  # of the checksums of the rows, without what exceeds 64 bits
+    Column("total", BigInteger, nullable=False),  # sum of the rows' checksums, modulo 2**64
     Column("checksum", BigInteger),
 )
-"""By which missing rows are noticed: written in the transaction that writes the rows."""
+"""Seals, by which missing rows are noticed; written in the transaction that writes the rows."""
+
+# -- since version 5 ---------------------------------------------------------------------------------------------------
+
+activity = Table(
+    "activity",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),  # from 1
+    Column("done_at", Text, nullable=False),  # UTC, in ISO 8601
+    Column("done_by", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("data", Text, nullable=False),  # JSON
+    Column("undoes", BigInteger, ForeignKey("activity.number")),  # null: it is not an undo
+    Column("checksum", BigInteger),
+)
+"""Decisions of people, in order. Rows are only ever added; ``tags`` and ``decisions`` follow from ``changes``."""
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("activity", BigInteger, ForeignKey("activity.number"), primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),  # from 0
+    Column("kind", Text, nullable=False),
+    Column("subject", Text, nullable=False),  # id of a document, or tolerance of a group
+    Column("other", Text, nullable=False),  # name of a field, id of another document, or number of a group
+    Column("was", Text),  # null: it was not set
+    Column("now", Text),  # null: it is not set any more
+    Column("checksum", BigInteger),
+)
+"""What each activity changed, value by value."""
+Index("changes_of_subject", changes.c.subject)
+
+tags = Table(
+    "tags",
+    metadata,
+    Column("doc_id", Text, primary_key=True),
+    Column("field", Text, primary_key=True),
+    Column("value", Text, nullable=False),  # empty: a bare tag
+    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False),  # that set it
+    Column("checksum", BigInteger),
+)
+"""Current tags. They belong to an id, not to a version of the document."""
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("activity", BigInteger, ForeignKey("activity.number"), primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),  # as in ``changes``
+    Column("kind", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("other", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("checksum", BigInteger),
+)
+"""Current decisions on documents and groups. Two ids of documents would be too long for a key of PostgreSQL."""
+Index("decisions_on_subject", decisions.c.subject)
+
+purges = Table(
+    "purges",
+    metadata,
+    Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
+    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False),
+    Column("checksum", BigInteger),
+)
+"""Contents that were erased: the row in ``contents`` has kept its number and its digest, and nothing else."""
+
+OF_5 = (activity, changes, tags, decisions, purges)
 
 
 def say_method(connection: Connection, fingerprint: str) -> None:
-    """Say at the column itself what made the similarity indexes, where a database can."""
+    """Document the method of the similarity indexes as a comment on the column, where the database allows it."""
     if connection.dialect.name == "postgresql":
         quoted = fingerprint.replace("'", "''")
         connection.exec_driver_sql(f"COMMENT ON COLUMN profiles.similarity_index IS '{quoted}'")

@@ -1,4 +1,4 @@
-"""Checksums and seals for rows that have none yet, or anew for all of them."""
+"""Checksums and seals for rows that have none yet, or new ones for all rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def seal_everything(connection: Connection) -> None:
-    """Take every row for what it should be."""
+    """Accept every row as correct."""
     write_seals(connection, dict.fromkeys(PARTS, Seal(0, 0, True)))
     for table in CHECKED:
         if table is schema.documents:
@@ -56,7 +56,7 @@ def _seal_documents(connection: Connection) -> None:
 
 
 def _seal_small(connection: Connection, table: Table) -> None:
-    """A table that has so few rows, or narrow ones, that they can be written one by one."""
+    """Seal a table with so few or narrow rows that they can be written one by one."""
     columns = [table.c[name] for name in covered(table)]
     place, total = key_place(table), 0
     rows = connection.execute(select(*columns)).all()
@@ -72,12 +72,12 @@ def _seal_small(connection: Connection, table: Table) -> None:
 def grouping_checksum(
     values: Sequence[Any], numbers: I64, principals: I64, contents: I64, groups_of_contents: I64
 ) -> int:
-    """The checksum of a grouping, with its groups and their members in any order.
+    """Return the checksum of a grouping with its groups and members, independent of their order.
 
     Parameters
     ----------
     values : sequence
-        Its own columns.
+        Columns of the grouping itself.
     numbers, principals : int64 arrays, shape (n_groups,)
     contents, groups_of_contents : int64 arrays, shape (n_members,)
     """
@@ -86,7 +86,7 @@ def grouping_checksum(
 
 
 def _mixed(a: I64, b: I64) -> int:
-    """A sum over pairs that does not depend on their order."""
+    """Return a sum over pairs that does not depend on their order."""
     mixed = (a.astype(np.uint64) * _ODD) ^ (b.astype(np.uint64) + _ODD)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
     mixed ^= mixed >> np.uint64(32)
@@ -94,7 +94,7 @@ def _mixed(a: I64, b: I64) -> int:
 
 
 def of_grouping(connection: Connection, number: int) -> tuple[I64, I64, I64, I64]:
-    """The groups of a grouping and their principals; the members and their groups."""
+    """Return the groups of a grouping, their principals, the members, and the members' groups."""
     groups, members = schema.groups.c, schema.members.c
     columns: list[I64] = []
     for query in (

@@ -1,7 +1,7 @@
-"""How many rows each part of a store has, and what their checksums add up to: by this missing rows are noticed.
+"""Seals: the number of rows of each part of a store, and the sum of their checksums. Missing rows break them.
 
-A seal is written in the transaction that writes the rows, of which there is one at a time. A sum does not depend on the
-order of the rows, so the rows of a transaction are added to it, or taken from it, without reading the others.
+A seal is written in the transaction that writes the rows; only one such transaction runs at a time. The sum does not
+depend on the order of the rows, so a transaction's rows are added or subtracted without reading the others.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ PARTS = (*(table.name for table in CHECKED if table is not schema.documents), sc
 
 
 def documents_of(wave: int) -> str:
-    """The part that the documents of a wave are."""
+    """Return the name of the part with the documents of a wave."""
     return f"documents of wave {wave}"
 
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a part had when it was written last.
+    """State of a part when it was last written.
 
     Parameters
     ----------
     n_rows : int
     total : int
-        The sum of the checksums of its rows, a signed number of 64 bits.
+        Sum of the checksums of its rows, a signed 64-bit integer.
     is_whole : bool
-        False: the seal itself was changed, and says nothing.
+        False: the seal itself was changed, and proves nothing.
     """
 
     n_rows: int
@@ -43,7 +43,7 @@ class Seal:
 
 
 class Seals:
-    """What one transaction changes.
+    """Changes of seals in one transaction.
 
     Examples
     --------
@@ -58,15 +58,15 @@ class Seals:
         self._changes = dict[str, tuple[int, int]]()
 
     def add(self, part: str, checksums: Iterable[int]) -> None:
-        """Rows that are new in a part."""
+        """Add new rows of a part."""
         self._change(part, 1, list(checksums))
 
     def take(self, part: str, checksums: Iterable[int | None]) -> None:
-        """Rows that are in a part no longer; of one that had no checksum the seal knew nothing."""
+        """Remove rows of a part; a row without a checksum was not in the seal's sum."""
         self._change(part, -1, [one for one in checksums if one is not None])
 
     def of(self, part: str) -> tuple[int, int]:
-        """By how much the number of rows, and the sum, change."""
+        """Return the changes in the number of rows and in the sum."""
         return self._changes.get(part, (0, 0))
 
     def _change(self, part: str, sign: int, checksums: list[int]) -> None:
@@ -79,27 +79,27 @@ class Seals:
         now = dict[str, Seal]()
         for part, (n_rows, total) in self._changes.items():
             was = before.get(part, Seal(0, 0, True))
-            # a seal that was damaged stays so, until nearkin verify has told it
+            # a damaged seal stays damaged until nearkin fsck has reported it
             now[part] = Seal(was.n_rows + n_rows, wrapped(was.total + total), was.is_whole)
         write_seals(connection, now)
         self._changes.clear()
 
 
 def read_seals(connection: Connection, parts: Iterable[str] | None = None) -> dict[str, Seal]:
-    """The seals of some parts, or of all; there is none for a part that was never written."""
+    """Return the seals of some parts, or of all; a part that was never written has none."""
     query = select(schema.seals)
     if parts is not None:
         query = query.where(schema.seals.c.part.in_(list(parts)))
     found = dict[str, Seal]()
     for part, n_rows, total, stored in connection.execute(query):
         is_whole = stored == checksum((part, n_rows, total), part)
-        usable = isinstance(n_rows, int) and isinstance(total, int)  # SQLite stores anything in any column
+        usable = isinstance(n_rows, int) and isinstance(total, int)  # SQLite stores any type in any column
         found[part] = Seal(n_rows, total, is_whole) if usable else Seal(0, 0, False)
     return found
 
 
 def write_seals(connection: Connection, seals: Mapping[str, Seal]) -> None:
-    """Put these in the place of what was said of the same parts."""
+    """Replace the seals of these parts."""
     connection.execute(schema.seals.delete().where(schema.seals.c.part.in_(list(seals))))
     rows = [
         (part, seal.n_rows, seal.total, checksum((part, seal.n_rows, seal.total), part) if seal.is_whole else None)

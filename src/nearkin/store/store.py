@@ -1,4 +1,4 @@
-"""A collection's database: opened, made, migrated; read in snapshots, written in transactions."""
+"""Database of a collection: opened, created, migrated; read in snapshots, written in transactions."""
 
 from __future__ import annotations
 
@@ -6,131 +6,190 @@ import contextlib
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy import Connection, Engine, inspect, literal_column, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
-from nearkin.errors import CollectionError, OutputError
+from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.nouns import first_of
 from nearkin.paths import why
-from nearkin.store import schema
+from nearkin.store import connections, schema
 from nearkin.store.connections import engine_of, lock, transaction
+from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
 from nearkin.store.failures import told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
+from nearkin.store.read_only import ReadOnlyFile, refused
 from nearkin.store.seals import PARTS, Seal, write_seals
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Patience and permission with which a store is opened.
+
+    Parameters
+    ----------
+    wait_s : float or None
+        Maximum time to wait for another writer; None: two seconds.
+    is_read_only : bool
+        Whether nothing is written: neither documents nor data derived from them.
+    """
+
+    wait_s: float | None = None
+    is_read_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.wait_s is not None and (not isinstance(self.wait_s, int | float) or not 0 <= self.wait_s < 1e9):
+            raise ParameterError.of("wait", "Collection.open", "a number of seconds >= 0", self.wait_s)
+
+    @property
+    def patience_s(self) -> float:
+        """Maximum time to wait."""
+        return connections.BUSY_S if self.wait_s is None else self.wait_s
+
 
 _OWN_ID = re.compile("[0-9a-f]{32}")
 _FACTS = {"schema", "collection", "generation"}
 
 
 class Store:
-    """The database of one collection. Any number of readers, one writer at a time, in threads and in processes.
+    """The database of one collection. Any number of readers, one writer at a time, across threads and processes.
 
     Attributes
     ----------
     place : Place
     facts : dict of str to str
-        What was said of the collection when it was made.
+        Facts stored when the collection was created.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Store.open(Place.parse(f"{folder}/matter"), make={"letters": "latin"}) as store:
+    ...     with Store.open(Place.parse(f"{folder}/matter"), {"letters": "latin"}, create=True) as store:
     ...         with store.reading() as connection:
     ...             store.facts["letters"], store.generation(connection)
     ('latin', 0)
     """
 
-    def __init__(self, place: Place, engine: Engine, facts: Mapping[str, str]) -> None:
+    def __init__(
+        self, place: Place, engine: Engine, facts: Mapping[str, str], access: Access, file: ReadOnlyFile | None
+    ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
+        self.access, self._file = access, file
 
     @classmethod
-    def open(cls, place: Place, *, make: Mapping[str, str] | None = None) -> Store:
-        """Open what is there; an older schema is brought up to date first.
+    def open(
+        cls, place: Place, facts: Mapping[str, str] | None = None, *, create: bool = False, access: Access | None = None
+    ) -> Store:
+        """Open a store; an older schema is migrated first.
 
         Parameters
         ----------
         place : Place
-        make : mapping of str to str, optional
-            What to say of a collection that is made here if there is none. The making that was interrupted is none.
+        facts : mapping of str to str, optional
+            Facts of a new collection, and of one whose tables were made by ``nearkin sql schema``.
+        create : bool
+            Create a missing collection, and one whose creation was interrupted.
+        access : Access, optional
 
         Raises
         ------
         CollectionError
-            There is no collection; or it is damaged, or of a newer Nearkin, or its database does not answer; or
-            something else is in the directory where one is to be made.
+            There is no collection; or it is damaged, or made by a newer Nearkin, or its database does not answer; or
+            the directory for a new one contains something else.
         """
         is_there = place.directory is None or (place.directory / FILE).is_file()
-        if not is_there and make is None:
+        if not is_there and not create:
             raise CollectionError(_not_there(place))
         if place.directory is not None and not is_there:
             _make_directory(place.directory)
-        engine = engine_of(place)
+        if place.directory is not None and not create:
+            _refuse_empty(place, place.directory / FILE)
+        access = access or Access()
+        is_read = access.is_read_only and place.directory is not None and is_there
+        file = ReadOnlyFile(place, place.directory / FILE) if is_read and place.directory is not None else None
+        engine = engine_of(place, access.patience_s, file)
         try:
             with told(place):
-                return cls(place, engine, _opened(engine, place, make))
+                return cls(place, engine, _opened(engine, place, facts, create=create, access=access), access, file)
         except BaseException:
             engine.dispose()
             raise
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A snapshot: what others write in the meantime is not seen."""
+        """Open a snapshot, which does not see later writes."""
         with told(self.place), transaction(self._engine, is_writing=False) as connection:
             yield connection
+        if self._file is not None:
+            self._file.check_unchanged()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction: all of it is stored, durably, when the block ends, or nothing of it is.
+        """Open a transaction: when the block ends, all of it is stored durably, or none of it.
 
         Raises
         ------
         CollectionBusyError
             Another process, or thread, is writing.
         OutputError
-            The disk is full, or cannot be written to.
+            The disk is full or not writable.
+        CollectionError
+            The store was opened read-only.
         """
+        if self.access.is_read_only:
+            raise refused(self.place)
         with told(self.place, is_writing=True), transaction(self._engine, is_writing=True) as connection:
-            lock(connection, self.place)
+            lock(connection, self.place, self.access.patience_s)
             yield connection
             _commit(connection, self.place)
 
     def generation(self, connection: Connection) -> int:
-        """A number that is raised when something that was stored is mended: what was derived before is then stale."""
+        """Return a number that is raised by every repair; data derived from an earlier generation is stale."""
         return _generation(self.fact(connection, "generation"), self.place)
 
     def fact(self, connection: Connection, name: str) -> str | None:
-        """What is said by now, which may be more than when the store was opened."""
+        """Return the current value of a fact, which may be newer than `facts`."""
         return self.facts_now(connection, (name,)).get(name)
 
     def facts_now(self, connection: Connection, names: Sequence[str]) -> dict[str, str]:
-        """See `fact`: those of several names that are said."""
+        """Return the current values of several facts, without those that are missing; see `fact`."""
         return read_facts(connection, self.place, names)
 
     def say(self, connection: Connection, facts: Mapping[str, str]) -> None:
-        """Add to what is said of the collection; what was said under the same names goes."""
+        """Store facts about the collection; facts of the same names are replaced."""
         say(connection, facts)
 
     def unsay(self, connection: Connection, name: str) -> None:
-        """Say no longer what was said under a name."""
+        """Delete a fact."""
         unsay(connection, name)
 
     def raise_generation(self, connection: Connection) -> None:
-        """Whatever was derived from the store so far is to be derived anew."""
+        """Mark all derived data as stale."""
         say(connection, {"generation": str(self.generation(connection) + 1)})
+
+    def erase_freed(self) -> None:
+        """Rewrite the database, so that its files hold nothing of what was deleted or overwritten.
+
+        Raises
+        ------
+        CollectionBusyError
+            Another process reads or writes.
+        """
+        with told(self.place):
+            erase_freed(self._engine, self.place)
 
     @property
     def dialect(self) -> str:
-        """The kind of database: "sqlite" or "postgresql"."""
+        """Kind of database: "sqlite" or "postgresql"."""
         return str(self._engine.dialect.name)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections."""
         self._engine.dispose()
 
     def __enter__(self) -> Store:
@@ -140,40 +199,63 @@ class Store:
         self.close()
 
 
-def _opened(engine: Engine, place: Place, make: Mapping[str, str] | None) -> dict[str, str]:
-    """The facts of the collection that is there, or that is made now; its schema is today's afterwards."""
+def _opened(
+    engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
+) -> dict[str, str]:
+    """Return the facts of the existing or newly created collection, and migrate its schema."""
     with transaction(engine, is_writing=False) as connection:
         is_there = _has_tables(connection, place)
-        version = version_of(connection, place) if is_there else schema.VERSION
-    if not is_there and make is None:
+        is_bare = is_there and _is_bare(connection)
+        version = version_of(connection, place) if is_there and not is_bare else schema.VERSION
+    if not is_there and not create:
         raise CollectionError(_not_there(place))
-    if not is_there or version < schema.VERSION:
+    if is_bare and given is None:
+        raise CollectionError(f"{place} has no documents yet. Add some: nearkin add COLLECTION INPUT...")
+    if not is_there or is_bare or version < schema.VERSION:
+        if access.is_read_only and (not is_there or is_bare):
+            raise CollectionError(_not_there(place))
+        if access.is_read_only:
+            raise CollectionError(f"{place} has an older schema. Open it once without --read-only to migrate it.")
         with transaction(engine, is_writing=True) as connection:
-            lock(connection, place)
-            if make is not None and not _has_tables(connection, place):  # another process may have been faster
-                _make(connection, place, make)
+            lock(connection, place, access.patience_s)
+            if not _has_tables(connection, place):  # otherwise another process has created them
+                _make_tables(connection, place)
+            if _is_bare(connection):
+                _say_new(connection, given or {})
             migrate(connection, version_of(connection, place))
     with transaction(engine, is_writing=False) as connection:
         facts = read_facts(connection, place)
     if missing := _FACTS - set(facts):
-        raise CollectionError(f"{place} does not say its {', '.join(sorted(missing))}; it is damaged.")
+        raise CollectionError(f"{place} is damaged: it has no {', '.join(sorted(missing))}. Restore it from a backup.")
     if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
-        raise CollectionError(f"{place} says {facts['collection'][:50]!r} where its own id should be; it is damaged.")
+        raise CollectionError(f"{place} is damaged: its id is {facts['collection'][:50]!r}. Restore it from a backup.")
     _generation(facts["generation"], place)
     return facts
 
 
 def _generation(found: str | None, place: Place) -> int:
     if found is None or not found.isdecimal():
-        raise CollectionError(f"{place} says {found!r} where its generation should be; it is damaged.")
+        raise CollectionError(f"{place} is damaged: its generation is {found!r}. Restore it from a backup.")
     return int(found)
 
 
-def _make(connection: Connection, place: Place, facts: Mapping[str, str]) -> None:
-    """The tables of a new collection."""
+def _make_tables(connection: Connection, place: Place) -> None:
+    """Create the tables of a new collection."""
     if place.schema is not None and not inspect(connection).has_schema(place.schema):
-        connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS asks for the right in any case
+        connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS would need the permission in any case
     schema.metadata.create_all(connection)
+
+
+def _is_bare(connection: Connection) -> bool:
+    """Whether the tables are there, and nothing is in them: ``nearkin sql schema`` makes them so."""
+    tables = (schema.facts, schema.waves, schema.contents, schema.documents)
+    return all(
+        connection.execute(select(literal_column("1")).select_from(table).limit(1)).first() is None for table in tables
+    )
+
+
+def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
+    """Store the facts of a new collection."""
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
     said |= schema.FACTS_OF_3
     write_seals(connection, dict.fromkeys(PARTS, Seal(0, 0, True)))
@@ -183,27 +265,38 @@ def _make(connection: Connection, place: Place, facts: Mapping[str, str]) -> Non
 
 
 def _make_directory(directory: Path) -> None:
-    """The directory of a new collection: one that is not there, or empty, or in which making one was interrupted."""
+    """Create the directory of a new collection, or accept one that is empty or was left by an interrupted creation."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         others = [path.name for path in directory.iterdir() if not path.name.startswith(FILE)]
     except OSError as error:
-        raise OutputError(f"Cannot make {directory}: {why(error)}.") from error
+        raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     if others:
         raise CollectionError(
-            f"{directory} is no collection, and it is not empty ({first_of(sorted(others), 3)}). Name a new "
+            f"{directory} is not a collection, and it is not empty ({first_of(sorted(others), 3)}). Name a new "
             "directory for the collection."
         )
 
 
 def _not_there(place: Place) -> str:
-    return f"There is no collection at {place}. Make one by adding documents: nearkin add COLLECTION INPUT..."
+    return f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
+
+
+def _refuse_empty(place: Place, file: Path) -> None:
+    """Refuse a file of no bytes, unless what belongs in it is still in the log beside it."""
+    log = file.with_name(f"{file.name}-wal")
+    if file.stat().st_size or (log.exists() and log.stat().st_size):
+        return
+    raise CollectionError(
+        f"{place} is not a collection: the file {file} is empty. If it held documents, restore it from a backup; "
+        "otherwise create the collection by adding documents: nearkin add COLLECTION INPUT..."
+    )
 
 
 def _commit(connection: Connection, place: Place) -> None:
-    """Store what the transaction wrote; where the answer is lost nobody knows whether it was."""
+    """Commit the transaction; if the connection is lost, it is unknown whether it was stored."""
     transaction = connection.get_transaction()
-    if transaction is None or place.directory is not None:  # SQLite's ends with the block, and always answers
+    if transaction is None or place.directory is not None:  # SQLite commits at the end of the block, and always answers
         return
     try:
         transaction.commit()
@@ -211,8 +304,8 @@ def _commit(connection: Connection, place: Place) -> None:
         if isinstance(error, DBAPIError) and not error.connection_invalidated:
             raise
         raise CollectionError(
-            f"{place} did not answer when the command was to be stored: it is not known whether it was. Give it again: "
-            "what is stored is not stored twice."
+            f"{place} did not answer while the command was being stored, so it is unknown whether it was stored. Run "
+            "the command again: documents already stored are not stored twice."
         ) from None
 
 

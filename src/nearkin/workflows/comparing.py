@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,11 +53,14 @@ class ComparedTexts:
         }
 
 
-def compare(text_a: str, text_b: str, *, shingle: str = "words:5", context_lines: int = 2) -> ComparedTexts:
+def compare(
+    text_a: str, text_b: str, *, shingle: str = "words:5", context_lines: int = 2, ignore: Collection[str] = ()
+) -> ComparedTexts:
     """Compare two texts word by word, and measure how similar they are.
 
-    Shingles are compared after normalisation (NFKC, lower case, single spaces), as `nearkin.dedup` does by default.
-    A text without words is contained in every other, and has a Jaccard similarity of 1 with another such text.
+    A passage of at least 8 words that was removed in one place and added in another is shown as moved. Shingles are
+    compared after normalisation (NFKC, lower case, single spaces), as `nearkin.dedup` does by default. A text without
+    words is contained in every other, and has a Jaccard similarity of 1 with another such text.
 
     Parameters
     ----------
@@ -65,6 +69,8 @@ def compare(text_a: str, text_b: str, *, shingle: str = "words:5", context_lines
         ``words:N`` or ``chars:N``.
     context_lines : int, default 2
         Lines shown around each difference.
+    ignore : collection of {"case", "punctuation", "numbers"}
+        Differences that do not count; white space never does. The similarities ignore nothing more for it.
 
     Returns
     -------
@@ -91,7 +97,7 @@ def compare(text_a: str, text_b: str, *, shingle: str = "words:5", context_lines
     a, b = (sets.hashes[start:end] for start, end in zip(sets.offsets[:-1], sets.offsets[1:], strict=True))
     n_common = len(np.intersect1d(a, b, assume_unique=True))
     return ComparedTexts(
-        comparison=compare_texts(text_a, text_b, context_lines=context_lines),
+        comparison=compare_texts(text_a, text_b, context_lines=context_lines, with_moves=True, ignore=ignore),
         edit_similarity=edit_similarity(text_a, text_b).similarity,
         jaccard=_share(n_common, len(a) + len(b) - n_common),
         containment_a_in_b=_share(n_common, len(a)),

@@ -13,6 +13,10 @@ MIN_MEMORY = 256 << 20
 """Minimum memory: below this, blocks of work would be too small for their overhead."""
 
 
+MAX_THREADS = 1024
+"""More would leave each of them no memory to work in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Resources that a run may use; no result depends on them.
@@ -28,8 +32,9 @@ class Resources:
     memory_bytes: int = 2 << 30
 
     def __post_init__(self) -> None:
-        if not isinstance(self.threads, int) or self.threads < 0:
-            raise ParameterError.of("threads", "dedup", "an int >= 1, or 0 for one per CPU core", self.threads)
+        if not isinstance(self.threads, int) or not 0 <= self.threads <= MAX_THREADS:
+            rule = f"an int from 1 to {MAX_THREADS:,}, or 0 for one per CPU core"
+            raise ParameterError.of("threads", "dedup", rule, self.threads)
         if not isinstance(self.memory_bytes, int) or self.memory_bytes < MIN_MEMORY:
             raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
 

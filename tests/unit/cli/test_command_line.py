@@ -16,7 +16,11 @@ from nearkin.cli.app import app
 from nearkin.cli.command_line import take_every_character
 from nearkin.errors import OutputError, SourceError
 
-NO_FILES = {("remove", "ids"), ("compare", "documents"), ("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")}
+NO_FILES = {
+    *(("remove", "ids"), ("compare", "documents"), ("search", "query")),
+    *(("tag", "ids"), ("untag", "ids"), ("purge", "ids")),
+    *(("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")),
+}
 """Lists of strings that are not names of files."""
 OUTPUTS = ("out", "html", "missed", "cache", "figure")
 

@@ -11,7 +11,7 @@ import pytest
 
 from nearkin.cli.main import run
 
-ASKED = ["altair", "jinja2", "numba", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy", "sqlalchemy"]
+ASKED = ["jinja2", "numba", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy", "sqlalchemy"]
 LOADING = """
 import atexit, sys
 from nearkin.cli.main import main
@@ -42,6 +42,9 @@ def folder(tmp_path_factory) -> Path:
         (["info", "matter"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
         (["check", "matter", "question.txt"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
         (["similar", "matter", "d5"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
+        (["show", "matter", "d5"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
+        (["list", "matter"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
+        (["search", "matter", "document"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
         (["compare", "matter", "d5", "d6"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
         (["dedup", "in.jsonl", "--out", "out", "--no-report", "-q"], {"numpy", "pyarrow", "pydantic", "rich"}),
     ],

@@ -360,7 +360,7 @@ def test_rows_without_both_texts_are_left_out_and_counted() -> None:
 @pytest.mark.parametrize(
     ("ids", "texts", "message"),
     [
-        (["a", "b", "a"], ["x", "y", "z"], "the id 'a' stands there 2 times, and the rule is once"),
+        (["a", "b", "a"], ["x", "y", "z"], "the id 'a' occurs 2 times, but must be unique"),
         (["a"], ["x"], "1 of 1 row has a text in both columns"),
         (["a", "b"], ["", " "], "0 of 2 rows have a text in both columns"),
     ],

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nearkin.cli.app import app
-from nearkin.errors import OutputExistsError, ParameterError
+from nearkin.errors import MissingExtraError, OutputExistsError, ParameterError
 from nearkin.lab.delivery import Delivered, deliver
 from nearkin.lab.minhash.corpus import TitledRequest
 from nearkin.lab.minhash.delivery import EXPERIMENT
@@ -86,6 +87,15 @@ def test_a_second_run_replaces_only_what_it_may(folder: Path, tmp_path: Path) ->
     run(corpus, tmp_path / "out", report=False, overwrite=True)
     assert not (tmp_path / "out/report.html").exists()
     assert not (tmp_path / "out/figures").exists()
+
+
+def test_a_missing_extra_is_named_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = write_corpus(tmp_path / "corpus.jsonl")
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r"report\.html needs the report extra"):
+        run(corpus, tmp_path / "out")
+    assert not (tmp_path / "out/tables").exists()
+    run(corpus, tmp_path / "out", report=False)
 
 
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:

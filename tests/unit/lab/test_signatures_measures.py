@@ -108,7 +108,7 @@ def test_truth_is_what_comparing_every_pair_gives(monkeypatch: pytest.MonkeyPatc
 def test_too_many_alike_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(truths, "MAX_SIMILAR", 2)
     sets = ShingleSets(np.array([7, 7, 7], np.uint64), np.array([0, 1, 2, 3]), np.ones(3, np.int64), "")
-    with pytest.raises(ParameterError, match="so few that at most 2 pairs are alike"):
+    with pytest.raises(ParameterError, match="so few that at most 2 pairs are similar"):
         similar_pairs(sets, 0.8, threads=1, progress=Silent())
 
 

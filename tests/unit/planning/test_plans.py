@@ -59,7 +59,7 @@ def test_a_plan_for_nothing():
 
 
 def test_what_cannot_be_reached_is_refused_with_what_helps():
-    with pytest.raises(ParameterError, match="lower recall or a higher threshold"):
+    with pytest.raises(ParameterError, match="lower the recall or raise the threshold"):
         plan_bands(0.001, 0.999, strangers(10, 0.0))
 
 

@@ -127,7 +127,7 @@ def test_results_stay_until_there_is_something_to_replace_them(tmp_path):
     begin(tmp_path, overwrite=True)  # interrupted before it wrote anything
     assert names(tmp_path) == {".work", "manifest.json", "pairs.parquet"}
     assert directory.is_unfinished
-    with pytest.raises(OutputExistsError, match="--resume to go on with the run that replaces them"):
+    with pytest.raises(OutputExistsError, match="--resume to continue the run that replaces them"):
         begin(tmp_path)
     with directory.claimed(ME, resume=True, overwrite=False) as is_resumed:
         assert is_resumed

@@ -51,7 +51,7 @@ def test_a_result_is_asked_for_no_more_than_was_searched():
     found = neighbour_pairs(signatures(np.eye(8)), 3)
     assert len(found.within(2)) == 28
     assert len(found.within(1)) == 0
-    with pytest.raises(ParameterError, match="from 0 to 3, which was searched"):
+    with pytest.raises(ParameterError, match="from 0 to 3, the searched distance"):
         found.within(4)
     with pytest.raises(ParameterError, match="block_pairs"):
         next(found.blocks(block_pairs=0))

@@ -27,7 +27,7 @@ def test_a_directory(name):
     [
         ("postgresql://ada:s3cret@host:99/db", "postgresql://ada:***@host:99/db?schema=nearkin", "nearkin"),
         ("postgres://ada@host/db?schema=smith_9", "postgresql://ada@host/db?schema=smith_9", "smith_9"),
-        ("postgresql+pg8000:///db", "postgresql:///db?schema=nearkin", "nearkin"),
+        ("postgresql+pg8000://ada@/db", "postgresql://ada@/db?schema=nearkin", "nearkin"),
         ("postgresql://ada:s3%40cret@host/db", "postgresql://ada:***@host/db?schema=nearkin", "nearkin"),
         ("postgresql://ada:s3cret@[::1]/db", "postgresql://ada:***@[::1]/db?schema=nearkin", "nearkin"),
     ],
@@ -81,3 +81,16 @@ def test_any_text_is_a_place_or_refused_in_words(written):
     for text in (written, f"postgresql://{written}", f"{written}://x"):
         with contextlib.suppress(ParameterError):
             assert Place.parse(text).directory is None or "://" not in text
+
+
+@pytest.mark.parametrize("url", ["postgresql://localhost/matters", "postgresql:///matters", "postgresql:///?service=m"])
+def test_a_url_may_leave_out_what_the_environment_says(url: str) -> None:
+    place = Place.parse(url)
+    assert place.url.username is None
+    assert Place.parse(place.address) == place
+
+
+def test_no_part_of_a_password_with_signs_is_shown() -> None:
+    with pytest.raises(ParameterError, match="write @ in a password as %40 and / as %2F") as caught:
+        Place.parse("postgresql://ada:s@c/ret@127.0.0.1:55471/matters")
+    assert "ret" not in str(caught.value).partition("Got ")[2]

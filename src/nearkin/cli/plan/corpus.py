@@ -76,7 +76,7 @@ def plan_corpus(
     from nearkin.cli.plan.arguments import parse_count
     from nearkin.cli.plan.cluster import summary_of
     from nearkin.cli.printing import tell
-    from nearkin.workflows.dedup.forecast import forecast
+    from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
     from nearkin.workflows.dedup.options import DedupOptions
     from nearkin.workflows.reading.request import ReadingRequest
@@ -93,29 +93,10 @@ def plan_corpus(
     n_cores = cores or 1
     needs = cluster_needs(told, options, n_cores) if engine == "spark" else None
     tell(
-        lambda: _summary(told, options) | summary_of(needs),
+        lambda: forecast_as_stored(told, options) | summary_of(needs),
         lambda console: _show(console, told, options, needs, n_cores),
         as_json=as_json,
     )
-
-
-def _summary(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
-    from nearkin.workflows.dedup.plans import plan_as_stored
-
-    return {
-        "documents": told.n_documents,
-        "distinct_texts": told.n_texts,
-        "parameters": options.in_words(),
-        "plan": plan_as_stored(told.plan),
-        "keys_of_bands_a_text": told.n_band_keys,
-        "other_keys_a_text": told.n_other_keys,
-        "sample": {
-            "documents": told.n_sampled,
-            "compared": len(told.sample.sizes),
-            "mean_shingles": told.sample.mean_size,
-            "document_bytes": told.document_bytes,
-        },
-    }
 
 
 def _show(

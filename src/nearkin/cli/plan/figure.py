@@ -45,7 +45,7 @@ def write_cost_chart(points: Sequence[Point], title: str, out: Path) -> None:
 
 def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: str, title: str, out: Path) -> None:
     """A line for each window."""
-    from nearkin.reports.charts import Series, line_chart
+    from nearkin.reports.plots.charts import Series, line_chart
 
     series = []
     for width in sorted({point.search.window for point in points}):

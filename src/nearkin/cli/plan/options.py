@@ -12,9 +12,7 @@ from nearkin.errors import ParameterError
 
 plan_output = partial(typer.Option, rich_help_panel="Output", show_default=False)
 
-Figure = Annotated[
-    Path | None, plan_output("--figure", help="SVG file for a chart of recall against cost; needs the extra report.")
-]
+Figure = Annotated[Path | None, plan_output("--figure", help="SVG file for a chart of recall against cost.")]
 PlanEngine = Annotated[
     str,
     typer.Option(

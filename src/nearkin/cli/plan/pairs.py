@@ -178,25 +178,19 @@ def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: M
     """Question to the planner without samples."""
     from nearkin.cli.plan.arguments import parse_count, parse_terms
     from nearkin.planning.pairs.costs import Costs
-    from nearkin.planning.pairs.measuring import measured_costs
-    from nearkin.planning.pairs.search import Question
+    from nearkin.workflows.pairing.forecast import question_without_samples
 
     left, right = counts
     if left is None or right is None:
         raise ParameterError("--left and --right are needed: how many documents each collection has.")
-    left_terms, right_terms = parse_terms(terms or "100,100")
-    is_this = machine.is_this
-    costs = measured_costs(left_terms=left_terms, right_terms=right_terms) if is_this else Costs().scaled(machine.speed)
-    n_left, n_right = parse_count(left, "--left"), parse_count(right, "--right")
-    return Question(
-        n_left=n_left,
-        n_right=n_right,
-        threshold=options.threshold,
-        recall=options.recall,
+    given_terms = parse_terms(terms or "100,100")
+    return question_without_samples(
+        parse_count(left, "--left"),
+        parse_count(right, "--right"),
+        options,
+        terms=given_terms,
         cores=machine.cores,
-        left_terms=left_terms,
-        right_terms=right_terms,
-        costs=costs,
+        costs=None if machine.is_this else Costs().scaled(machine.speed),
     )
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nearkin.cli.plan.arguments import Machine
     from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.pairs.forecast import PairForecast
-    from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question
+    from nearkin.planning.pairs.search import Plan, Question
     from nearkin.workflows.pairing.options import PairOptions
 
 
@@ -28,6 +28,7 @@ def answer(
     from nearkin.cli.plan.cluster import summary_of
     from nearkin.cli.printing import tell
     from nearkin.planning.pairs.forecast import PairForecast
+    from nearkin.workflows.pairing.forecast import plan_as_stored
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
     from nearkin.workflows.pairing.planning import plan_without_documents
 
@@ -40,40 +41,10 @@ def answer(
         write_figure(question, planned, figure)
     needs = cluster_needs(question, planned.search, planned.prediction) if engine == "spark" else None
     tell(
-        lambda: _summary(question, planned, sampled) | summary_of(needs),
+        lambda: plan_as_stored(question, planned, sampled) | summary_of(needs),
         lambda console: _show(console, question, planned, options, machine, figure, sampled, needs),
         as_json=as_json,
     )
-
-
-def _summary(question: Question, planned: Plan, sampled: PairForecast | None) -> dict[str, object]:
-    from dataclasses import asdict
-
-    def of(search: PairSearch, prediction: Prediction) -> dict[str, object]:
-        return {**asdict(search), **asdict(prediction), "core_s": prediction.core_s, "in_words": search.describe()}
-
-    return {
-        "left": question.n_left,
-        "right": question.n_right,
-        "threshold": question.threshold,
-        "recall": question.recall,
-        "cores": question.cores,
-        "pairs_sought": question.n_sought,
-        "reaches_recall": planned.reaches,
-        "is_exact_search_quick": planned.is_quick,
-        "chosen": of(planned.search, planned.prediction),
-        "alternatives": [of(*other) for other in planned.alternatives],
-        "costs_ns": asdict(question.costs),
-        "sample": None
-        if sampled is None
-        else {
-            "left": sampled.n_left,
-            "right": sampled.n_right,
-            "compared": sampled.n_compared,
-            "pairs": sampled.n_pairs,
-            "is_calibrated": question.prefix.is_measured,
-        },
-    }
 
 
 def _show(

@@ -1,1 +1,1 @@
-"""Is something like it here already? Asked before a document is stored, or in the transaction that stores it."""
+"""Check-in: find out whether a similar document is stored, before storing a document or in the same transaction."""

@@ -1,4 +1,4 @@
-"""A text that is checked in, and the stored texts that may be like it: by keys, or by the similarity index."""
+"""Candidates of a check-in: stored texts that may be similar, found by keys or by the similarity index."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, exists, select, union_all
 
 from nearkin.collection.check_in.results import CheckOptions
-from nearkin.collection.check_in.shared_keys import AskedKeys, Searched, Shared, shared_with
+from nearkin.collection.check_in.shared_keys import AskedKeys, KnownContents, Searched, Shared, shared_with
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import refuse_changed, refuse_hidden
 from nearkin.collection.keys import EXACT, SAMPLE, Keys, keys_of
@@ -25,20 +25,20 @@ from nearkin.store import schema
 from nearkin.store.bulk import named
 
 MAX_SAMPLES = 4_096
-"""Sampled shingles of one text that are asked for: of 130,000 words; of a longer text every second, third, …"""
+"""Maximum number of sampled shingles looked up: all of a text of 130,000 words; of longer ones every 2nd, 3rd, …"""
 _MAX_COUNTED = 1_024
 _MISSED = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A text that is checked in, and what is worked out of it.
+    """A text that is checked in, with its keys, signature and similarity index.
 
     Parameters
     ----------
     text : str
     digest : bytes
-        SHA-256 of the text as it came.
+        SHA-256 of the unchanged text.
     keys : Keys
     signature : uint8 array or None
     similarity_index : int or None
@@ -51,44 +51,44 @@ class Query:
     similarity_index: int | None
 
     @classmethod
-    def of(cls, counting: TextCounting, text: str) -> Query:
-        """Count, sign and index a text.
+    def of(cls, counting: TextCounting, text: str, *, with_index: bool = True) -> Query:
+        """Count, sign and, if asked for, index a text.
 
         Raises
         ------
         ParameterError
-            It is none, or UTF-8 cannot hold it.
+            The text is not a str, or cannot be encoded as UTF-8.
         """
         if not isinstance(text, str):
             raise ParameterError.of("text", "check", "a str", text)
         try:
             digest = hashlib.sha256(text.encode("utf-8")).digest()
         except UnicodeEncodeError as error:
-            raise ParameterError.of("text", "check", "text that UTF-8 can hold", text[error.start]) from error
+            raise ParameterError.of("text", "check", "text that can be encoded as UTF-8", text[error.start]) from error
         texts = strings([text])
-        signed, indexed = counting.sign(texts), counting.index(texts)
+        signed, indexed = counting.sign(texts), counting.index(texts) if with_index else None
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
-        own = int(indexed.values[0]) if indexed.has_value[0] else None
+        own = int(indexed.values[0]) if indexed is not None and indexed.has_value[0] else None
         return cls(text, digest, keys_of([text]), signature, own)
 
     @property
     def shingles(self) -> U64:
-        """Its set of five words."""
+        """Set of word 5-grams."""
         return self.keys.sets.hashes
 
 
 @dataclass(frozen=True, slots=True)
 class CheckCandidates:
-    """Contents that may be like a text.
+    """Contents that may be similar to a text.
 
     Parameters
     ----------
     contents, sizes_bytes : list of int
         The most promising first.
     n_skewed : int
-        Keys of the text that were too common.
+        Number of keys that occur in too many texts.
     lost : list of int
-        Contents that nobody can know about: they have no keys, because their stored texts are damaged.
+        Contents that cannot be compared: they have no keys, because their stored texts are damaged.
     """
 
     contents: list[int]
@@ -98,18 +98,18 @@ class CheckCandidates:
 
 
 def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
-    """The contents that may be like a text; one that has its digest is among them, whatever its keys are."""
+    """Return the contents that may be similar to a text, always including one with the same digest."""
     return (_by_keys if options.method == "minhash" else _by_index)(searched, query, options)
 
 
 def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
-    """Contents that share the key of the whole text, a band, or enough sampled shingles."""
+    """Return the contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
     step = max(1, -(-len(samples) // MAX_SAMPLES))
     chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
-    least = min_shared(options.containment / step)  # of what a part shares, every so many are asked for
-    asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least)
+    least = min_shared(options.containment / step)  # only every ``step``-th sampled shingle is looked up
+    asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least, query.digest)
     kinds = asked.kinds
     shared = shared_with(searched, asked)
     marks, (n_exact, n_bands, n_samples) = shared.marks, shared.n_shared
@@ -127,10 +127,10 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
 
 @cache
 def min_shared(chance: float) -> I64:
-    """How many sampled shingles a text must share of so many, at the least, to be a part: the place is the number.
+    """Return the minimum number of shared sampled shingles for a contained text, indexed by their total number.
 
-    A text of which a part of ``containment`` lies in another shares each with that probability, if each is asked for;
-    one in a hundred shares fewer than this. For more than the last place the last number serves.
+    A text that is contained to a share of ``containment`` shares each sampled shingle that is looked up with that
+    probability; 1% of such texts share fewer than this. The last number also serves for all larger totals.
 
     Examples
     --------
@@ -145,24 +145,35 @@ def min_shared(chance: float) -> I64:
 
 
 def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Shared) -> CheckCandidates:
-    """Those contents that some document has now, with the lengths of their texts.
+    """Return the contents that a current document has, with the lengths of their texts.
 
     Raises
     ------
     CollectionError
-        One of them is left out because something is damaged.
+        A content is missing because something is damaged.
     """
-    same = list(numbers_of(connection, [query.digest]).values())
-    wanted = list(dict.fromkeys([*same, *numbers.tolist()]))
-    sizes = _sizes_of_current(connection, wanted)
-    refuse_hidden(connection, [number for number in wanted if number in same or number not in sizes])
-    refuse_changed(connection, [number for number in same if number not in sizes])
+    known = shared.known or _looked_up(connection, query, numbers)
+    wanted = list(dict.fromkeys([*known.same, *numbers.tolist()]))
+    if unknown := [number for number in wanted if number not in known.seen]:
+        known = known.joined(_looked_up(connection, query, np.array(unknown, np.int64)))
+    sizes = {number: known.sizes[number] for number in wanted if number in known.sizes}
+    refuse_hidden(connection, [number for number in wanted if number in known.suspect])
+    refuse_changed(connection, [number for number in known.same if number not in sizes])
     lost = _sizes_of_current(connection, list(shared.lost)).keys() - sizes.keys()
     return CheckCandidates(list(sizes), list(sizes.values()), shared.n_skewed, sorted(lost))
 
 
+def _looked_up(connection: Connection, query: Query, numbers: I64) -> KnownContents:
+    """Look up lengths and documents of contents that the search for keys did not return."""
+    same = list(numbers_of(connection, [query.digest]).values())
+    wanted = list(dict.fromkeys([*same, *numbers.tolist()]))
+    sizes = _sizes_of_current(connection, wanted)
+    suspect = frozenset(number for number in wanted if number in same or number not in sizes)
+    return KnownContents(same, sizes, suspect, frozenset(wanted))
+
+
 def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """Those contents that some document has now, in their order, with the lengths of their texts."""
+    """Return the contents that a current document has, in order, with the lengths of their texts."""
     contents, documents, sizes = schema.contents.c, schema.documents.c, dict[int, int]()
     has_one = exists().where(documents.content == contents.content, documents.is_current)
     for some in named(numbers):
@@ -174,9 +185,10 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
 
 
 def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
-    """The contents with the nearest similarity indexes, and those that share the key of the whole text."""
+    """Return the contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, min_shared(options.containment))
+    least = min_shared(options.containment)
+    asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least, query.digest)
     shared = shared_with(searched, asked)
     numbers = shared.marks.contents.tolist()
     if query.similarity_index is not None:
@@ -186,7 +198,7 @@ def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckC
 
 
 def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:
-    """By two walks along the indexed column, up and down from the number itself; each ends when it has enough."""
+    """Walk the indexed column up and down from the index itself, until enough contents are found."""
     low, high = interval(own, options.tolerance)
     profiles = schema.profiles.c
     value = profiles.similarity_index

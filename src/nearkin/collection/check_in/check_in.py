@@ -1,94 +1,174 @@
-"""Ask whether something like a text is here; store it in the same transaction if that is wanted."""
+"""Checks whether a similar text is stored, and storage of the text in the same transaction."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.check_in.candidates import Query
-from nearkin.collection.check_in.checking import check
-from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
-from nearkin.collection.documents import checked_wave, document
-from nearkin.collection.known_texts import known_texts, numbers_of, repair
+from nearkin.collection.check_in.checking import check, is_resent
+from nearkin.collection.check_in.results import CheckAnswer, Checked, CheckIn, CheckInMany, CheckOptions, check_name
+from nearkin.collection.check_in.shared_keys import MissingKeysError
+from nearkin.collection.documents import checked_wave
+from nearkin.collection.keys_state import KeysState, keys_state
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored_keys import fill, first_without_keys
+from nearkin.collection.stored_keys import fill
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.records import DOCUMENTS_SCHEMA
-
-if TYPE_CHECKING:
-    from nearkin.collection.adding import Added
 
 
 def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -> Checked:
-    """See `Collection.check`: nothing of the text is stored."""
+    """Check a text without storing it; see `Collection.check`."""
     store, counting = collection.store, collection.counting
     started = time.perf_counter()
     query = Query.of(counting, text)
 
-    def ask(connection: Connection, first: int | None) -> Checked:
-        checked = check(connection, store, counting, query, options, first_without_keys=first)
+    def ask(connection: Connection, state: KeysState | None) -> Checked:
+        checked = check(connection, store, counting, query, options, state=state)
         return replace(checked, elapsed_s=_since(started))
 
-    with store.reading() as connection:
-        first = first_without_keys(connection, store)
-        if first is None:
+    try:
+        with store.reading() as connection:
             return ask(connection, None)
+    except MissingKeysError as missing:
+        _fill_keys(collection, missing.first)
+    with store.reading() as connection:
+        return ask(connection, keys_state(connection, store))
+
+
+def _make_keys(collection: OpenedCollection) -> None:
+    """Store missing keys, if there are any."""
+    with collection.store.reading() as connection:
+        first = keys_state(connection, collection.store).first_missing
+    if first is not None:
+        _fill_keys(collection, first)
+
+
+def _fill_keys(collection: OpenedCollection, first: int) -> None:
+    """Store missing keys; without permission, or while another process writes, they stay missing."""
     if first == 0:
         collection.progress.say("making the keys of the stored texts, once")
     try:
-        with store.writing() as connection:
-            fill(connection, store, counting, collection.progress)
-    except CollectionError as error:  # another process writes, or this user may not
+        with collection.store.writing() as connection:
+            fill(connection, collection.store, collection.counting, collection.progress)
+    except CollectionError as error:
         collection.progress.say(
             f"the keys of new documents cannot be stored and are computed for this call only: {error}"
         )
-    with store.reading() as connection:
-        return ask(connection, first_without_keys(connection, store))
 
 
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
-    """See `Collection.check`: what is asked and what is stored are one transaction, and one such at a time."""
-    from nearkin.collection.adding import add_one  # a mere question starts quicker without
-    from nearkin.collection.incoming import Incoming, examine
+    """Check and store a text in one exclusive transaction; see `Collection.check`."""
+    from nearkin.collection.check_in.storing import CheckInTransaction, incoming_of  # a mere check starts faster
 
-    wave, store, counting = checked_wave(under.wave), collection.store, collection.counting
+    wave, started = checked_wave(under.wave), time.perf_counter()
+    query = Query.of(collection.counting, text)  # refuses anything but text
+    incoming = incoming_of([under.doc_id], [text], [1], under.source)
+    with collection.store.writing() as connection:
+        inside = CheckInTransaction(connection, collection, incoming, wave)
+        checked, _ = inside.take(0, query, options, only_new=under.only_new)
+        inside.finish()
+    return replace(checked, elapsed_s=_since(started))
+
+
+def check_many(
+    collection: OpenedCollection,
+    documents: Sequence[tuple[str, str]],
+    options: CheckOptions,
+    under: CheckInMany | None,
+    *,
+    stops: bool,
+) -> tuple[CheckAnswer, ...]:
+    """Check documents in order, and store them in one exclusive transaction; see `Collection.check_many`."""
+    for one in documents:
+        if not isinstance(one, tuple | list) or len(one) != 2:
+            raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", one)
+    if under is not None:
+        return _check_in_many(collection, documents, options, under, stops=stops)
+    _make_keys(collection)
+    with collection.store.reading() as connection:
+        state = keys_state(connection, collection.store)
+
+        def ask(place: int) -> tuple[Checked, bool]:
+            doc_id, text = documents[place]
+            query = Query.of(collection.counting, text, with_index=options.method == "si")
+            checked = check(connection, collection.store, collection.counting, query, options, state=state)
+            return checked, is_resent(connection, checked, doc_id, query)
+
+        return _answers(connection, documents, ask, stops=stops)
+
+
+def _check_in_many(
+    collection: OpenedCollection,
+    documents: Sequence[tuple[str, str]],
+    options: CheckOptions,
+    under: CheckInMany,
+    *,
+    stops: bool,
+) -> tuple[CheckAnswer, ...]:
+    from nearkin.collection.check_in.storing import CheckInTransaction, incoming_of
+
+    wave, lines = checked_wave(under.wave), under.lines or range(1, len(documents) + 1)
+    if len(lines) != len(documents):
+        raise ParameterError.of("lines", "CheckInMany", f"one line per document, {len(documents)}", lines)
+    queries = [_query(collection, doc_id, text, options) for doc_id, text in documents]
+    usable = [i for i, query in enumerate(queries) if isinstance(query, Query)]
+    places = {i: place for place, i in enumerate(usable)}
+    incoming = incoming_of(
+        [documents[i][0] for i in usable], [documents[i][1] for i in usable], [lines[i] for i in usable], under.source
+    )
+    with collection.store.writing() as connection:
+        inside = CheckInTransaction(connection, collection, incoming, wave)
+
+        def take(place: int) -> tuple[Checked, bool]:
+            query = queries[place]
+            if isinstance(query, ParameterError):
+                raise query
+            return inside.take(places[place], query, options, only_new=under.only_new)
+
+        answers = _answers(connection, documents, take, stops=stops)
+        inside.finish()
+    return answers
+
+
+def _query(collection: OpenedCollection, doc_id: str, text: str, options: CheckOptions) -> Query | ParameterError:
+    try:
+        check_name("doc_id", "check_many", doc_id)
+        return Query.of(collection.counting, text, with_index=options.method == "si")
+    except ParameterError as error:
+        return error
+
+
+def _answers(
+    connection: Connection,
+    documents: Sequence[tuple[str, str]],
+    ask: Callable[[int], tuple[Checked, bool]],
+    *,
+    stops: bool,
+) -> tuple[CheckAnswer, ...]:
+    """Return the answers in order; if it stops, up to the first document with a problem."""
+    answers = list[CheckAnswer]()
+    for place, (doc_id, _) in enumerate(documents):
+        answers.append(_answer(connection, doc_id, partial(ask, place)))
+        if stops and answers[-1].problem is not None:
+            break
+    return tuple(answers)
+
+
+def _answer(connection: Connection, doc_id: str, ask: Callable[[], tuple[Checked, bool]]) -> CheckAnswer:
+    """Return the answer for one of several documents; the others are checked although this one cannot be."""
     started = time.perf_counter()
-    query = Query.of(counting, text)  # which refuses what is no text
-    columns = [[under.doc_id], [text.encode("utf-8")], [1], [None], [None], [None]]
-    fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
-    batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
-    incoming = Incoming(batch, pa.array([under.source], pa.large_string()), None)
-    with store.writing() as connection:
-        examined = examine(incoming, counting, known=partial(known_texts, connection), wave=wave)
-        is_repaired = query.digest in examined.damaged
-        if is_repaired:  # the bytes are here: whatever is stored besides, the damaged text is whole again
-            repair(
-                connection, store, counting, numbers_of(connection, [query.digest])[query.digest],
-                examined.contents[query.digest], examined.profiles[query.digest],
-            )  # fmt: skip
-            examined = replace(examined, damaged=set())
-        fill(connection, store, counting, collection.progress)
-        checked = check(connection, store, counting, query, options, first_without_keys=None)
-        checked = replace(checked, is_repaired=is_repaired)
-        if under.only_new and checked.verdict != "new":
-            return replace(checked, elapsed_s=_since(started))
-        _check_stored(add_one(connection, store, counting, examined, wave=wave), under)
-        fill(connection, store, counting, collection.progress)
-        version = document(connection, under.doc_id).version
-    return replace(checked, stored_as=under.doc_id, version=version, elapsed_s=_since(started))
+    try:
+        checked, is_again = ask()
+    except (ParameterError, CollectionError) as error:
+        if connection.invalidated:  # the database does not answer: that concerns all documents
+            raise
+        return CheckAnswer(doc_id=doc_id, problem=str(error))
+    return CheckAnswer(doc_id=doc_id, checked=replace(checked, elapsed_s=_since(started)), is_resent=is_again)
 
 
 def _since(started: float) -> float:
     return round(time.perf_counter() - started, 4)
-
-
-def _check_stored(added: tuple[Added, str | None], under: CheckIn) -> None:
-    """A document that cannot be stored ends the transaction: nothing of it stays."""
-    _, problem = added
-    if problem is not None:
-        raise ParameterError(f"The document {under.doc_id[:200]!r} cannot be stored: {problem}. Nothing was stored.")

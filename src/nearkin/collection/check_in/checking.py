@@ -1,4 +1,4 @@
-"""Candidates, compared word by word with the text that is checked in."""
+"""Comparison of candidates, word by word, with the text that is checked in."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_of
+from nearkin.collection.check_in.fetching import Fetched
 from nearkin.collection.check_in.results import (
     MIN_COMMON,
     VERDICTS,
@@ -19,13 +20,13 @@ from nearkin.collection.check_in.results import (
     Verdict,
 )
 from nearkin.collection.check_in.shared_keys import Searched
-from nearkin.collection.contents import Content, DamagedText, whole_contents_of
+from nearkin.collection.contents import Content, DamagedText
 from nearkin.collection.counting import NORMALISE, TextCounting
-from nearkin.collection.documents import VERIFY, current_documents
+from nearkin.collection.documents import FSCK, current_documents
 from nearkin.collection.keys import BANDS
-from nearkin.collection.profiles import similarity_indexes
+from nearkin.collection.keys_state import KeysState
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.similar import word_sets
+from nearkin.collection.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
@@ -33,6 +34,8 @@ from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.verification.edit import edit_similarity
+from nearkin.store import schema
+from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
 
 MAX_COMPARED = 256
@@ -41,7 +44,7 @@ _TEXT_BYTES_AT_A_TIME = 1 << 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Likeness:
-    """What a comparison word by word says of a stored text."""
+    """Result of comparing a stored text word by word."""
 
     content: int
     relation: Verdict
@@ -54,7 +57,7 @@ class _Likeness:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """The most alike first."""
+        """Sort key; the most similar texts come first."""
         alike = {"contained": self.contained, "contains": self.contains}.get(self.relation, self.jaccard)
         return VERDICTS.index(self.relation), not self.is_same_text, -alike, self.content
 
@@ -66,9 +69,9 @@ def check(
     query: Query,
     options: CheckOptions,
     *,
-    first_without_keys: int | None,
+    state: KeysState | None,
 ) -> Checked:
-    """What is like a text, in one snapshot or transaction.
+    """Find the texts similar to a text, in one snapshot or transaction.
 
     Parameters
     ----------
@@ -77,24 +80,28 @@ def check(
     counting : TextCounting
     query : Query
     options : CheckOptions
-    first_without_keys : int or None
-        The content from which on no keys are stored, if there are such.
+    state : KeysState or None
+        Reach of the stored keys; None: it is looked up with them.
 
     Raises
     ------
+    MissingKeysError
+        ``state`` is None, and keys are missing.
     CollectionError
-        Nothing is like the text but, it may be, a stored text that is damaged.
+        Nothing similar was found, but a damaged stored text may be similar.
     """
     started = time.perf_counter()
-    candidates = candidates_of(Searched(connection, store, counting, first_without_keys), query, options)
-    alike, unread = _compared(connection, counting, query, candidates, options)
-    damaged, n_damaged = current_documents(connection, [*unread, *candidates.lost], options.limit)
-    if not alike and unread and options.method == "minhash":  # a near index says little
+    candidates = candidates_of(Searched(connection, store, counting, state), query, options)
+    fetched = Fetched()
+    alike, unread = _compared(connection, counting, query, candidates, options, fetched)
+    lost = [*unread, *candidates.lost]
+    damaged, n_damaged = current_documents(connection, lost, options.limit) if lost else ([], 0)
+    if not alike and unread and options.method == "minhash":  # a near similarity index is weak evidence
         raise CollectionError(
-            f"The text is new, or like {damaged[0]}: they share wording, and the stored text of that document is "
-            f"damaged, so they cannot be compared. {VERIFY}"
+            f"The text is new or similar to {damaged[0]}: the two share wording, but the stored text of that document "
+            f"is damaged, so they cannot be compared. {FSCK}"
         )
-    documents, n_found = _documents(connection, alike, query, options.limit)
+    documents, n_found = _documents(fetched, alike, query, options.limit)
     passage = _passage(documents, alike, query) if options.with_passage else ()
     return Checked(
         verdict=documents[0].relation if documents else "new",
@@ -117,14 +124,19 @@ def check(
 
 
 def _compared(
-    connection: Connection, counting: TextCounting, query: Query, candidates: CheckCandidates, options: CheckOptions
+    connection: Connection,
+    counting: TextCounting,
+    query: Query,
+    candidates: CheckCandidates,
+    options: CheckOptions,
+    fetched: Fetched,
 ) -> tuple[list[_Likeness], list[int]]:
-    """Those of some contents that are like the text, the most alike first; those that are damaged, and may be."""
+    """Return the similar contents, the most similar first, and the damaged ones that may be similar."""
     own = np.sort(query.shingles)
     normalised = NORMALISE.apply(strings([query.text]))[0].as_py()
     found, unread = list[_Likeness](), list[int]()
     for some in _some_at_a_time(candidates):
-        whole, damaged = whole_contents_of(connection, some)
+        whole, damaged = fetched.fetch(connection, some, options.limit)
         stored = list(whole.values())
         others = word_sets(counting, [one.text for one in stored])
         for one, other in zip(stored, others, strict=True):
@@ -140,7 +152,7 @@ def _compared(
 
 
 def _same_by_digest(damaged: DamagedText, query: Query) -> _Likeness | None:
-    """A text that cannot be read any more, and was the one that is checked in: two texts do not share a SHA-256."""
+    """Recognise a damaged text by its SHA-256 as the text that is checked in."""
     if query.digest not in damaged.digests:
         return None
     return _Likeness(
@@ -197,7 +209,7 @@ def _part(n: int, of: int) -> float:
 
 
 def _some_at_a_time(candidates: CheckCandidates) -> Iterator[list[int]]:
-    """The first contents, as many at a time as memory may hold the texts of."""
+    """Yield the first contents, in lots whose texts fit in memory."""
     batch, n_bytes = list[int](), 0
     for number, size in zip(candidates.contents[:MAX_COMPARED], candidates.sizes_bytes):
         if batch and n_bytes + size > _TEXT_BYTES_AT_A_TIME:
@@ -210,17 +222,30 @@ def _some_at_a_time(candidates: CheckCandidates) -> Iterator[list[int]]:
 
 
 def _documents(
-    connection: Connection, alike: Sequence[_Likeness], query: Query, limit: int
+    fetched: Fetched, alike: Sequence[_Likeness], query: Query, limit: int
 ) -> tuple[tuple[CheckedDocument, ...], int]:
-    """The documents that have the texts now, and how many there are."""
-    found, n_found = current_documents(connection, [one.content for one in alike], limit)
+    """Return the documents that have the texts now, and their total number."""
+    found, n_found = fetched.documents_of([one.content for one in alike], limit)
     by_content = {one.content: one for one in alike}
     contents = list({one.content for one in found})
-    indexes = similarity_indexes(connection, contents)
     edits = {content: _edit(by_content[content], query) for content in contents}
     return tuple(
-        _checked(one, by_content[one.content], edits[one.content], indexes.get(one.content)) for one in found
+        _checked(one, by_content[one.content], edits[one.content], fetched.indexes.get(one.content)) for one in found
     ), n_found
+
+
+def is_resent(connection: Connection, checked: Checked, doc_id: object, query: Query) -> bool:
+    """Whether a checked text is stored under this id already; to be asked before the text is stored."""
+    if checked.verdict != "exact":
+        return False
+    if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
+        return True
+    if not checked.is_truncated or not isinstance(doc_id, str) or not is_storable(doc_id):
+        return False
+    stored, contents = schema.documents.c, schema.contents.c
+    is_it = (stored.doc_id == doc_id) & stored.is_current & (contents.digest == query.digest)
+    found = select(stored.row).select_from(schema.documents.join(schema.contents)).where(is_it)
+    return connection.execute(found).first() is not None
 
 
 def _checked(document: StoredDocument, one: _Likeness, edit: float | None, index: int | None) -> CheckedDocument:
@@ -244,7 +269,7 @@ def _edit(one: _Likeness, query: Query) -> float | None:
 
 
 def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], query: Query) -> tuple[Piece, ...]:
-    """Where the text differs from the document that is most like it."""
+    """Return the passage in which the text differs from the most similar document."""
     if not documents or documents[0].is_same_text or documents[0].relation not in ("exact", "near"):
         return ()
     text = next(one.text for one in alike if one.content == documents[0].document.content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +14,7 @@ from nearkin.store.bulk import is_storable
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
-"""In order: the first that holds for any document is the verdict."""
+"""Verdicts in order; the first that applies to any document is the verdict."""
 Method = Literal["minhash", "si"]
 MAX_TOLD = 10_000
 MIN_COMMON = 8
@@ -83,9 +84,35 @@ class CheckIn:
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):
-            value = getattr(self, name)
-            if not isinstance(value, str) or not value.strip() or not is_storable(value):
-                raise ParameterError.of(name, "CheckIn", "text that is not blank, and that a database can hold", value)
+            check_name(name, "CheckIn", getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckInMany:
+    """Wave and rule under which to store several documents that are checked in together.
+
+    Parameters
+    ----------
+    wave : str
+        A missing wave is created.
+    source : str
+        Origin of the documents.
+    lines : sequence of int
+        Line of each document in its source; by default 1, 2, …
+    only_new : bool
+        Store a document only if its verdict is "new".
+    """
+
+    wave: str = "check-ins"
+    source: str = "check-in"
+    lines: Sequence[int] = ()
+    only_new: bool = False
+
+    def __post_init__(self) -> None:
+        check_name("source", "CheckInMany", self.source)
+        is_sequence = isinstance(self.lines, Sequence) and not isinstance(self.lines, str | bytes)
+        if not is_sequence or not all(type(line) is int and 0 <= line < 2**63 for line in self.lines):
+            raise ParameterError.of("lines", "CheckInMany", "a sequence of ints from 0 to 2**63 - 1", self.lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +181,7 @@ class Checked:
     is_answered : bool
         False: the text has too few words to compare; only identical texts are listed.
     similarity_index : int or None
-        Similarity index of the text.
+        Similarity index of the text. `Collection.check_many` makes it only for the method "si".
     stored_as : str or None
         Id under which the text was stored; None if it was not.
     version : int or None
@@ -218,6 +245,57 @@ class Checked:
             "passage": [{"kind": piece.kind, "text": piece.text} for piece in self.passage],
             "documents": [one.to_dict() for one in self.documents],
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckAnswer:
+    """Answer for one of several documents that were checked together.
+
+    Parameters
+    ----------
+    doc_id : str
+    checked : Checked or None
+        None: the document could not be checked, or could not be stored.
+    problem : str or None
+        Reason for that.
+    is_resent : bool
+        Whether this text was stored under this id already.
+    """
+
+    doc_id: str
+    checked: Checked | None = None
+    problem: str | None = None
+    is_resent: bool = False
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the document is part of the cleaned stream: new, or stored under its id by an earlier call."""
+        return self.checked is not None and (self.checked.verdict == "new" or self.is_resent)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the id, the verdict, whether the document was stored, and what is similar, as JSON types."""
+        if self.checked is None:
+            return {"id": self.doc_id, "error": self.problem}
+        names = ("relation", "jaccard", "contained", "contains", "edit_similarity", "is_same_text")
+        return {
+            "id": self.doc_id,
+            "verdict": self.checked.verdict,
+            "is_kept": self.is_kept,
+            "is_stored": self.checked.stored_as is not None,
+            "version": self.checked.version,
+            "n_found": self.checked.n_found,
+            "n_hot_keys": self.checked.n_hot_keys,
+            "documents": [
+                {"id": one.document.doc_id, "wave": one.document.wave, **{name: getattr(one, name) for name in names}}
+                for one in self.checked.documents
+            ],
+        }
+
+
+def check_name(parameter: str, owner: str, value: object) -> None:
+    """Refuse an id or a source that is blank, or that a database cannot hold."""
+    if not isinstance(value, str) or not value.strip() or not is_storable(value):
+        raise ParameterError.of(parameter, owner, "text that is not blank, and that a database can hold", value)
 
 
 def _is_number(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Which stored texts share keys with one that is checked in."""
+"""Lookup of the stored texts that share keys with a text that is checked in."""
 
 from __future__ import annotations
 
@@ -10,99 +10,159 @@ from sqlalchemy import Connection, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.keys import BAND, EXACT, SAMPLE, keys_of
-from nearkin.collection.stored_keys import Marks, driver_of, lost_texts, stored_marks, texts_from
+from nearkin.collection.keys_state import FACTS, KeysState, keys_state
+from nearkin.collection.stored_keys import Marks, driver_of, stored_marks, texts_from
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
+from nearkin.store.facts import believed
 from nearkin.store.store import Store
 
 MAX_OF_A_KEY = 256
-"""Texts that are looked at for the key of a whole text or of a band."""
+"""Maximum number of texts examined for the key of a whole text or of a band."""
 MAX_OF_A_SAMPLE = 64
-"""Texts that are looked at for a sampled shingle: what more texts say is the wording of everybody."""
+"""Maximum number of texts examined for a sampled shingle: a shingle in more texts is common wording."""
 _KINDS = EXACT, BAND, SAMPLE
+_HEAD, _FACT, _CONTENT = 0, 1, 2
+"""Kinds of rows of the query for PostgreSQL: numbers of its own, facts about the keys, contents."""
+_CURRENT, _SUSPECT = 1, 2
+"""Bits of what is known of a content: a current document has it; a document that has it may be hidden by damage."""
 _IS_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
-"""Asked where there are too many: texts of removed documents, and older versions, displace nothing."""
+"""Condition added if there are too many: older versions and texts of removed documents must not displace others."""
+
+
+class MissingKeysError(Exception):
+    """Keys of stored texts are missing, from the content ``first`` on."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__(first)
+        self.first = first
+
+
+@dataclass(frozen=True, slots=True)
+class KnownContents:
+    """Lengths and documents of contents, returned by the search for keys.
+
+    Parameters
+    ----------
+    same : list of int
+        Contents with the digest of the text.
+    sizes : dict of int to int
+        Lengths in bytes of those that a current document has.
+    suspect : frozenset of int
+        Contents of which a document may be hidden by damage.
+    seen : frozenset of int
+        All contents of which something is known.
+    """
+
+    same: list[int]
+    sizes: dict[int, int]
+    suspect: frozenset[int]
+    seen: frozenset[int]
+
+    def joined(self, other: KnownContents) -> KnownContents:
+        """Add what is known of other contents."""
+        return KnownContents(self.same, self.sizes | other.sizes, self.suspect | other.suspect, self.seen | other.seen)
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Which stored contents share keys, but for those that share too few sampled shingles to matter.
+    """Stored contents that share keys, without those that share too few sampled shingles.
 
     Parameters
     ----------
     marks : Marks
-        Of each content once.
+        Marks of the contents, each once.
     n_shared : int64 array, shape (3, n_contents)
-        How many keys of each kind: EXACT, BAND, SAMPLE.
+        Number of shared keys of each kind: EXACT, BAND, SAMPLE.
     n_skewed : int
-        Keys that more texts have than were looked at.
+        Number of keys that occur in more texts than were examined.
     lost : tuple of int
-        Contents that were not looked at: they have no keys, because their stored texts are damaged.
+        Contents that were not examined: they have no keys, because their stored texts are damaged.
+    known : KnownContents or None
+        Lengths and documents, if the search returned them.
     """
 
     marks: Marks
     n_shared: I64
     n_skewed: int
     lost: tuple[int, ...] = ()
+    known: KnownContents | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AskedKeys:
-    """Keys of a text, to be looked up.
+    """Keys of a text to look up.
 
     Parameters
     ----------
     keys, kinds : int64 and uint8 arrays, shape (n_keys,)
-        Distinct.
+        Distinct keys.
     n_samples : int
-        Sampled shingles of the text; not all of them need be among the keys.
+        Number of sampled shingles of the text; not all of them need be among the keys.
     least : int64 array
-        How many of them a text must share at the least, of so many as the shorter of the two has; the last also for
-        more.
+        Minimum number of them that a text must share, indexed by the number of the shorter text; the last entry also
+        serves for all larger numbers.
+    digest : bytes
+        SHA-256 of the text.
     """
 
     keys: I64
     kinds: U8
     n_samples: int
     least: I64
+    digest: bytes
 
     @property
     def most(self) -> I64:
-        """Texts that are looked at for each key."""
+        """Maximum number of texts examined for each key."""
         return np.where(self.kinds == SAMPLE, MAX_OF_A_SAMPLE, MAX_OF_A_KEY).astype(np.int64)
 
     def min_of(self, marks: Marks) -> I64:
-        """What each content must share."""
+        """Return the minimum number of sampled shingles that each content must share."""
         return self.least[np.minimum(np.minimum(marks.n_samples, self.n_samples), len(self.least) - 1)]
 
     def chosen(self, marks: Marks, n_shared: I64, n_skewed: int) -> Shared:
-        """Those contents that matter."""
+        """Select the contents that share enough."""
         matters = (n_shared[:2] > 0).any(axis=0) | (n_shared[2] >= self.min_of(marks))
         return Shared(marks.where(marks.contents[matters]), n_shared[:, matters], n_skewed)
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Where is looked: a snapshot of a store, how its texts are counted, and from where on none has stored keys."""
+    """Searched data: a snapshot of a store, the counting of its texts, and the reach of its keys if it is known."""
 
     connection: Connection
     store: Store
     counting: TextCounting
-    first_without_keys: int | None
+    state: KeysState | None
 
 
 def shared_with(searched: Searched, asked: AskedKeys) -> Shared:
-    """The contents that share keys, from the table, and from the texts of what has no stored keys yet."""
-    first = searched.first_without_keys
-    found, lost = list[Shared](), list[int]()
-    if first != 0:  # else what is stored is of another method, which a user who may not write cannot mend
-        lost += lost_texts(searched.connection, searched.store)
-        found.append((_in_sqlite if searched.store.dialect == "sqlite" else _in_postgresql)(searched, asked))
-    if first is not None:
-        found += _in_texts(searched, asked, first, lost)
+    """Return the contents that share keys, from the table and from the texts whose keys are not stored yet."""
+    state, found, lost = searched.state, list[Shared](), list[int]()
+    is_sqlite = searched.store.dialect == "sqlite"
+    if is_sqlite and state is None:
+        state = _complete(keys_state(searched.connection, searched.store))
+    if state is None or state.first_missing != 0:  # 0: stored keys are of another method
+        if is_sqlite:
+            found.append(_in_sqlite(searched, asked))
+        else:
+            in_table, now = shared_in_postgresql(searched, asked)
+            state = state or _complete(now)
+            found.append(in_table)
+        lost += state.lost if state is not None else ()
+    if state is not None and state.first_missing is not None:
+        found += _in_texts(searched, asked, state.first_missing, lost)
     marks = Marks.joined([one.marks for one in found])
     n_shared = np.concatenate([one.n_shared for one in found], axis=1)
-    return Shared(marks, n_shared, sum(one.n_skewed for one in found), tuple(lost))
+    known = next((one.known for one in found if one.known is not None), None)
+    return Shared(marks, n_shared, sum(one.n_skewed for one in found), tuple(lost), known)
+
+
+def _complete(state: KeysState) -> KeysState:
+    if state.first_missing is not None:
+        raise MissingKeysError(state.first_missing)
+    return state
 
 
 def _in_texts(searched: Searched, asked: AskedKeys, first: int, lost: list[int]) -> list[Shared]:
@@ -118,7 +178,7 @@ def _in_texts(searched: Searched, asked: AskedKeys, first: int, lost: list[int])
 
 
 def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
-    """A question a key: that costs microseconds there, and each may end early."""
+    """Look up each key in a query of its own: in SQLite that takes microseconds, and each may end early."""
     ask = driver_of(searched.connection).execute
     query, of_current = (
         f"SELECT content FROM check_keys WHERE key = ? {more} ORDER BY content LIMIT ?"
@@ -130,7 +190,7 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
         if len(rows) > most:
             rows = ask(of_current, (key, most + 1)).fetchall()
         n_skewed += len(rows) > most
-        found = [row[0] for row in rows[:most] if isinstance(row[0], int)]  # SQLite stores anything in any column
+        found = [row[0] for row in rows[:most] if isinstance(row[0], int)]  # SQLite stores any type in any column
         contents += found
         kinds += [kind] * len(found)
     numbers, of_row = np.unique(np.array(contents, np.int64), return_inverse=True)
@@ -140,6 +200,7 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
     return asked.chosen(marks, n_shared, n_skewed)
 
 
+_NO_NUMBER = "CAST(NULL AS bigint)"
 _QUERY = text(f"""
     WITH first AS MATERIALIZED (
         SELECT asked.key, asked.kind, asked.most, there.content, count(*) OVER (PARTITION BY asked.key) AS n
@@ -163,29 +224,58 @@ _QUERY = text(f"""
         SELECT content, count(*) FILTER (WHERE kind = 0) AS n_exact, count(*) FILTER (WHERE kind = 1) AS n_bands,
             count(*) FILTER (WHERE kind = 2) AS n_shared
         FROM found WHERE place <= most GROUP BY content
+    ), chosen AS (
+        SELECT content, n_exact, n_bands, n_shared, n_samples, signature
+        FROM shared JOIN checked_contents USING (content)
+        WHERE n_exact > 0 OR n_bands > 0
+            OR n_shared >= (CAST(:least AS integer[]))[1 + least(n_samples, CAST(:n_samples AS integer))]
+        UNION ALL
+        SELECT content, NULL, NULL, NULL, NULL, NULL FROM contents WHERE digest = :digest
     )
-    SELECT NULL, count(*), 0, 0, 0, NULL FROM found WHERE place > most
+    SELECT {_HEAD}, count(*), (SELECT max(content) FROM contents), {_NO_NUMBER}, {_NO_NUMBER}, {_NO_NUMBER},
+        {_NO_NUMBER}, {_NO_NUMBER}, CAST(NULL AS text), CAST(NULL AS bytea)
+    FROM found WHERE place > most
     UNION ALL
-    SELECT content, n_exact, n_bands, n_shared, n_samples, signature
-    FROM shared JOIN checked_contents USING (content)
-    WHERE n_exact > 0 OR n_bands > 0
-        OR n_shared >= (CAST(:least AS integer[]))[1 + least(n_samples, CAST(:n_samples AS integer))]
+    SELECT {_FACT}, NULL, NULL, NULL, NULL, checksum, NULL, NULL, name, convert_to(value, 'UTF8') FROM facts
+    WHERE name = ANY(CAST(:facts AS text[]))
+    UNION ALL
+    SELECT {_CONTENT}, chosen.content, n_exact, n_bands, n_shared, n_samples, contents.n_bytes,
+        CASE WHEN contents.content IS NULL THEN {_SUSPECT}
+            ELSE (SELECT CASE WHEN bool_or(d.is_current) THEN {_CURRENT} ELSE 0 END
+                    + CASE WHEN bool_or(NOT d.is_current AND d.removed_at IS NULL AND NOT EXISTS (
+                        SELECT 1 FROM documents AS newer WHERE newer.doc_id = d.doc_id AND newer.version > d.version
+                    )) THEN {_SUSPECT} ELSE 0 END
+                FROM documents AS d WHERE d.content = chosen.content)
+        END, NULL, chosen.signature
+    FROM chosen LEFT JOIN contents ON contents.content = chosen.content
 """)
 
 
-def _in_postgresql(searched: Searched, asked: AskedKeys) -> Shared:
-    """One question, of which the server keeps to itself what does not matter."""
+def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, KeysState]:
+    """Look up all keys in one query, with all that is to be known of the contents; and the reach of the keys."""
     n_samples = min(asked.n_samples, len(asked.least) - 1)
-    values: dict[str, Sequence[int] | int] = {
+    values: dict[str, Sequence[int] | Sequence[str] | int | bytes] = {
         "keys": asked.keys.tolist(),
         "kinds": asked.kinds.tolist(),
         "most": asked.most.tolist(),
         "least": asked.least[: n_samples + 1].tolist(),
         "n_samples": n_samples,
+        "digest": asked.digest,
+        "facts": list(FACTS),
     }
-    told, *rows = sorted(
-        searched.connection.execute(_QUERY, values).all(), key=lambda row: -1 if row[0] is None else row[0]
+    rows = searched.connection.execute(_QUERY, values).all()
+    head = next(row for row in rows if row[0] == _HEAD)
+    facts = believed(
+        [(row[8], bytes(row[9]).decode(), row[5]) for row in rows if row[0] == _FACT], searched.store.place
     )
-    n_shared = np.array([[row[1 + kind] for row in rows] for kind in _KINDS], np.int64).reshape(3, len(rows))
-    marks = Marks.of_rows([(row[0], row[4], row[5]) for row in rows], SIGNATURE.bits // 8)
-    return Shared(marks, n_shared, int(told[1]))
+    told = sorted((row for row in rows if row[0] == _CONTENT), key=lambda row: row[1])
+    by_keys = [row for row in told if row[2] is not None]
+    known = KnownContents(
+        [row[1] for row in told if row[2] is None],
+        {row[1]: row[6] or 0 for row in told if row[7] & _CURRENT},
+        frozenset(row[1] for row in told if row[7] & _SUSPECT),
+        frozenset(row[1] for row in told),
+    )
+    n_shared = np.array([[row[2 + kind] for row in by_keys] for kind in _KINDS], np.int64).reshape(3, len(by_keys))
+    marks = Marks.of_rows([(row[1], row[5], row[9]) for row in by_keys], SIGNATURE.bits // 8)
+    return Shared(marks, n_shared, int(head[1]), known=known), KeysState.of(facts, head[2])

@@ -1,1 +1,1 @@
-"""What whoever has only SQL can ask of a collection: queries, functions of PostgreSQL, a copy for DuckDB."""
+"""Access to a collection in plain SQL: queries, functions of PostgreSQL, a copy for DuckDB."""

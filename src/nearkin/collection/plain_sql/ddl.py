@@ -1,4 +1,4 @@
-"""The tables, the indexes and the view of a collection, as SQL of each database."""
+"""Tables, indexes and the view of a collection, in the SQL of each database."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nearkin.store.place import check_schema
 
 
 def table_statements(dialect: str) -> list[str]:
-    """What makes the tables, each after those that it refers to; without semicolons.
+    """Return the statements that create the tables, in order of their references, without semicolons.
 
-    DuckDB has no indexes of a part of a table: there the current documents are not kept distinct.
+    DuckDB has no partial indexes, so there the current documents are not kept distinct.
     """
     check_dialect(dialect)
     words = sqlite.dialect() if dialect == "sqlite" else postgresql.dialect()  # type: ignore[no-untyped-call]
@@ -22,7 +22,7 @@ def table_statements(dialect: str) -> list[str]:
 
 
 def index_statements(dialect: str) -> list[str]:
-    """What makes the indexes."""
+    """Return the statements that create the indexes."""
     check_dialect(dialect)
     words = sqlite.dialect() if dialect == "sqlite" else postgresql.dialect()  # type: ignore[no-untyped-call]
     tables = schema.metadata.sorted_tables
@@ -35,8 +35,8 @@ def index_statements(dialect: str) -> list[str]:
 
 
 def schema_script(*, dialect: str = "postgresql", schema_name: str = "nearkin") -> str:
-    """Everything that makes an empty collection but for what it says of itself, which Nearkin writes."""
-    head = ["-- The tables of a collection; what they say of themselves, in facts, is written by: nearkin sql install"]
+    """Return the script that creates an empty collection, without its facts, which Nearkin writes."""
+    head = ["-- The tables of a collection. Nearkin fills the table facts when it first opens the collection."]
     if dialect == "postgresql":
         check_schema(schema_name, "nearkin sql")
         head += [f"CREATE SCHEMA IF NOT EXISTS {schema_name};", f"SET search_path TO {schema_name};"]

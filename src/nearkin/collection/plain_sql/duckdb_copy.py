@@ -1,4 +1,4 @@
-"""A collection's tables in a file of DuckDB: a copy to ask, which the collection knows nothing of."""
+"""A copy of a collection's tables in a DuckDB file, for queries; the collection does not know of it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import pyarrow as pa
 from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text, select
 
 from nearkin.collection.contents import digest_of
-from nearkin.collection.documents import VERIFY
+from nearkin.collection.documents import FSCK
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.ddl import index_statements, table_statements
+from nearkin.collection.purged import purged_contents
+from nearkin.collection.stored_shingles import SHINGLES_TABLE, are_kept
 from nearkin.collection.stored_texts import documents_with
 from nearkin.errors import CollectionError, MissingExtraError, OutputError
 from nearkin.runs.files import published
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 _AT_A_TIME = 512
 _KINDS = (
-    (BigInteger, pa.int64()),  # before Integer, of which it is a kind
+    (BigInteger, pa.int64()),  # before Integer, its base class
     (Integer, pa.int32()),
     (Boolean, pa.bool_()),
     (Text, pa.large_string()),
@@ -37,17 +39,17 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What was copied.
+    """Result of copying.
 
     Parameters
     ----------
     file : str
     n_rows : dict of str to int
-        The rows of each table.
+        Number of rows of each table.
     damaged_documents : tuple of str
-        Documents whose stored text is damaged; it was copied as it is.
+        Documents whose stored text is damaged; it was copied unchanged.
     faults : tuple of str
-        What else in the collection is not what was stored.
+        Other damage of the collection.
     """
 
     file: str
@@ -56,20 +58,20 @@ class Copied:
     faults: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         return asdict(self)
 
 
 def copy_to_duckdb(collection: OpenedCollection, file: Path) -> Copied:
-    """Write the tables, their indexes and the view as they are at this moment; the file is whole or not there.
+    """Copy the tables, their indexes and the view at this moment; the file appears only when it is complete.
 
-    What is damaged in the collection is copied as it is, and told.
+    Damaged data of the collection is copied unchanged, and reported.
 
     Parameters
     ----------
     collection : OpenedCollection
     file : Path
-        Replaced if it is there.
+        DuckDB file; replaced if it exists.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def copy_to_duckdb(collection: OpenedCollection, file: Path) -> Copied:
         DuckDB is not installed.
     OutputError
     CollectionError
-        A row refers to one that is missing, or is not what its table can hold: it cannot be copied.
+        A row refers to a missing one, or does not fit its table, and cannot be copied.
     """
     check_duckdb()
     import duckdb
@@ -92,36 +94,41 @@ def copy_to_duckdb(collection: OpenedCollection, file: Path) -> Copied:
         ):
             for statement in table_statements("duckdb"):
                 made.execute(statement)
-            for table in (*schema.metadata.sorted_tables, schema.check_keys):
+            tables = [*schema.metadata.sorted_tables, schema.check_keys]
+            if are_kept(connection):
+                made.execute("CREATE TABLE shingles (content BIGINT PRIMARY KEY, hashes BLOB NOT NULL)")
+                tables.append(SHINGLES_TABLE)
+            for table in tables:
                 n_rows[table.name] = 0
                 for rows in _batches(connection, table):
                     n_rows[table.name] += _insert(made, table, rows)
                     lost += _lost(rows) if table is schema.contents else ()
             found = integrity.check(connection)
-            faults = (*(f"{fix.name} is not what was stored" for fix in found.fixes), *found.faults)
-            damaged = documents_with(connection, lost)
+            faults = (*(f"{fix.name} was changed" for fix in found.fixes), *found.faults)
+            erased = purged_contents(connection, skip_changed=True)
+            damaged = documents_with(connection, [content for content in lost if content not in erased])
             for statement in index_statements("duckdb"):
                 made.execute(statement)
             made.execute("CHECKPOINT")
     except (duckdb.ConstraintException, pa.ArrowException, TypeError, OverflowError) as error:
         raise _refused(collection, error) from error
     except duckdb.Error as error:
-        raise OutputError(f"Cannot write {file}: DuckDB says that {error}.") from error
+        raise OutputError(f"Cannot write {file}. DuckDB reports: {error}.") from error
     return Copied(str(file), n_rows, damaged, faults)
 
 
 def _refused(collection: OpenedCollection, error: Exception) -> CollectionError:
-    """Why the tables of DuckDB do not take a row."""
+    """Return an error that says why DuckDB's tables refuse a row."""
     with collection.store.reading() as connection:
         faults = [*integrity.dangling(connection), *integrity.check(connection).faults]
     more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
     fault = faults[0] if faults else str(error)
-    return CollectionError(f"{collection.place} is damaged and cannot be copied: {fault}{more}. {VERIFY}")
+    return CollectionError(f"{collection.place} is damaged and cannot be copied: {fault}{more}. {FSCK}")
 
 
 @contextlib.contextmanager
 def _without_log(file: Path) -> Iterator[None]:
-    """DuckDB's own log goes with the file if something fails."""
+    """Delete DuckDB's log together with the file if anything fails."""
     try:
         yield
     finally:
@@ -130,7 +137,7 @@ def _without_log(file: Path) -> Iterator[None]:
 
 
 def check_duckdb() -> None:
-    """Say what is missing before anything is opened.
+    """Check that DuckDB is installed before anything is opened.
 
     Raises
     ------
@@ -141,7 +148,7 @@ def check_duckdb() -> None:
 
 
 def _batches(connection: Connection, table: Table) -> Iterator[pa.Table]:
-    """The rows in the order of the primary key, some at a time."""
+    """Yield the rows in batches, in the order of the primary key."""
     fields = [
         pa.field(column.name, next(to for kind, to in _KINDS if isinstance(column.type, kind)))
         for column in table.columns
@@ -154,7 +161,7 @@ def _batches(connection: Connection, table: Table) -> Iterator[pa.Table]:
 
 
 def _lost(contents: pa.Table) -> list[int]:
-    """Those whose text is not the one that their digest is of."""
+    """Return the contents whose text does not match its digest."""
     columns = zip(*(contents[name].to_pylist() for name in ("content", "digest", "text")), strict=True)
     return [content for content, digest, text in columns if digest_of(text) != digest]
 

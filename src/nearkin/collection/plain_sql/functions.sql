@@ -1,4 +1,54 @@
--- What `nearkin sql install` puts beside the tables of a collection in PostgreSQL. {schema} is its schema.
+-- Objects that `nearkin sql install` adds to the tables of a collection in PostgreSQL. {schema} is its schema.
+
+DO $migration$  -- objects of earlier versions, whose columns had other names
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_proc
+        WHERE pronamespace = '{schema}'::regnamespace AND proname IN ('similar_documents', 'similar_by_index')
+          AND 'doc_id' = ANY (proargnames)
+    ) THEN
+        DROP FUNCTION IF EXISTS {schema}.similar_documents(text, numeric);
+        DROP FUNCTION IF EXISTS {schema}.similar_by_index(bigint, numeric, text);
+    END IF;
+    IF EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('{schema}.near_duplicate_pairs') AND attname = 'distance'
+    ) THEN
+        DROP VIEW {schema}.near_duplicate_pairs;
+    END IF;
+    IF EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('{schema}.look_alikes') AND attname = 'other_doc_id' AND NOT attisdropped
+    ) THEN
+        ALTER TABLE {schema}.look_alikes RENAME COLUMN other_doc_id TO similar_doc_id;
+        ALTER TABLE {schema}.look_alikes ADD COLUMN jaccard double precision;
+    END IF;
+END
+$migration$;
+
+CREATE OR REPLACE FUNCTION {schema}.asked_document(asked text, asker text) RETURNS {schema}.documents
+LANGUAGE plpgsql STABLE SET search_path = {schema}, pg_temp AS $function$
+DECLARE
+    own documents;
+BEGIN
+    IF asked IS NULL THEN
+        RAISE EXCEPTION '% takes the id of a document. Got NULL instead.', asker
+            USING ERRCODE = 'invalid_parameter_value', HINT = format('SELECT * FROM {schema}.%s(''ID'')', asker);
+    END IF;
+    SELECT d.* INTO own FROM documents d WHERE d.doc_id = asked AND d.is_current;
+    IF NOT FOUND THEN
+        IF EXISTS (SELECT FROM documents d WHERE d.doc_id = asked) THEN
+            RAISE EXCEPTION 'The document % was removed.', quote_literal(asked)
+                USING ERRCODE = 'no_data_found', HINT = 'Its versions are kept; add it again to bring it back.';
+        END IF;
+        RAISE EXCEPTION 'There is no document %.', quote_literal(asked)
+            USING ERRCODE = 'no_data_found', HINT = 'The ids are those of: SELECT doc_id FROM {schema}.indexed_documents';
+    END IF;
+    RETURN own;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.asked_document(text, text) IS
+    'The current version of a document, for the function that takes its id.';
 
 CREATE OR REPLACE FUNCTION {schema}.letter_counts(counts bytea) RETURNS integer[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog AS $function$
@@ -72,13 +122,14 @@ COMMENT ON FUNCTION {schema}.near_contents(bigint, numeric) IS
 
 CREATE OR REPLACE FUNCTION {schema}.similar_documents(asked text, gamma numeric DEFAULT 0.025)
 RETURNS TABLE (
-    doc_id text, version integer, wave text, distance double precision, relative_distance double precision,
+    similar_doc_id text, version integer, wave text, distance double precision, relative_distance double precision,
     is_same_text boolean
 )
 LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
 #variable_conflict use_column
 DECLARE
-    own record;
+    own documents;
+    own_square bigint;
 BEGIN
     IF gamma IS NULL OR gamma < 0 OR gamma::text IN ('NaN', 'Infinity') THEN
         RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be finite and at least 0. Got % instead.',
@@ -86,27 +137,15 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = '0.025 finds copies with small edits, 0.05 versions: SELECT * FROM {schema}.similar_documents(''ID'', 0.05)';
     END IF;
-    IF asked IS NULL THEN
-        RAISE EXCEPTION 'similar_documents takes the id of a document. Got NULL instead.'
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT * FROM {schema}.similar_documents(''ID'', 0.05)';
-    END IF;
-    SELECT d.row, d.content, p.squared_length INTO own
-    FROM documents d JOIN profiles p ON p.content = d.content WHERE d.doc_id = asked AND d.is_current;
-    IF NOT FOUND THEN
-        IF EXISTS (SELECT FROM documents d WHERE d.doc_id = asked) THEN
-            RAISE EXCEPTION 'The document % was removed.', quote_literal(asked)
-                USING ERRCODE = 'no_data_found', HINT = 'Its versions are kept; add it again to bring it back.';
-        END IF;
-        RAISE EXCEPTION 'There is no document %.', quote_literal(asked)
-            USING ERRCODE = 'no_data_found', HINT = 'The ids are those of: SELECT doc_id FROM {schema}.indexed_documents';
-    END IF;
-    IF own.squared_length IS NULL THEN
-        RAISE NOTICE 'The document % has too few letters to be compared: only equal texts are told.',
+    own := asked_document(asked, 'similar_documents');
+    SELECT p.squared_length INTO own_square FROM profiles p WHERE p.content = own.content;
+    IF own_square IS NULL THEN
+        RAISE NOTICE 'The document % has too few letters to be compared: only identical texts are listed.',
             quote_literal(asked);
     END IF;
     RETURN QUERY
         SELECT d.doc_id, d.version, w.name, sqrt(n.squared_distance::double precision),
-               sqrt(n.squared_distance::double precision) / sqrt(own.squared_length::double precision),
+               sqrt(n.squared_distance::double precision) / sqrt(own_square::double precision),
                n.content = own.content
         FROM near_contents(own.content, gamma) n
         JOIN documents d ON d.content = n.content AND d.is_current AND d.row <> own.row
@@ -116,12 +155,12 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION {schema}.similar_documents(text, numeric) IS
-    'Every current document within gamma of one, the nearest first: what nearkin similar ID --gamma tells.';
+    'Current documents within gamma of one by letter counts, the nearest first: what nearkin similar ID --gamma lists.';
 
 CREATE OR REPLACE FUNCTION {schema}.similar_by_index(
     si bigint, tolerance numeric DEFAULT 0.3, made_by text DEFAULT NULL
 )
-RETURNS TABLE (doc_id text, version integer, wave text, similarity_index bigint)
+RETURNS TABLE (similar_doc_id text, version integer, wave text, similarity_index bigint)
 LANGUAGE plpgsql STABLE SET search_path = {schema}, pg_temp AS $function$
 #variable_conflict use_column
 DECLARE
@@ -158,51 +197,18 @@ $function$;
 COMMENT ON FUNCTION {schema}.similar_by_index(bigint, numeric, text) IS
     'The current documents whose similarity index is near a number, the nearest first; neither complete nor exact.';
 
-CREATE OR REPLACE VIEW {schema}.near_duplicate_pairs AS
-SELECT one.doc_id, other.doc_id AS similar_doc_id,
-       sqrt(near.squared_distance::double precision) AS distance,
-       sqrt(near.squared_distance::double precision) / sqrt(profiles.squared_length::double precision)
-           AS relative_distance
-FROM {schema}.documents AS one
-JOIN {schema}.profiles ON profiles.content = one.content
-CROSS JOIN LATERAL {schema}.near_contents(one.content, 0.05) AS near
-JOIN {schema}.documents AS other ON other.content = near.content AND other.is_current AND other.row <> one.row
-WHERE one.is_current;
-COMMENT ON VIEW {schema}.near_duplicate_pairs IS
-    'Pairs within gamma 0.05, from the side of each document. Quick with: WHERE doc_id = ''ID''';
-
-CREATE TABLE IF NOT EXISTS {schema}.look_alikes (
-    "row" bigint NOT NULL REFERENCES {schema}.documents ("row"),
-    doc_id text NOT NULL,
-    other_doc_id text NOT NULL,
-    distance double precision,
-    relative_distance double precision,
-    flagged_at timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX IF NOT EXISTS look_alikes_of_document ON {schema}.look_alikes (doc_id);
-COMMENT ON TABLE {schema}.look_alikes IS
-    'What was like a document when it was added; filled by: nearkin sql install --flag-look-alikes GAMMA';
-
-CREATE OR REPLACE FUNCTION {schema}.flag_look_alikes() RETURNS trigger
-LANGUAGE plpgsql SET search_path = {schema}, pg_temp AS $function$
-DECLARE
-    gamma numeric := (SELECT value::numeric FROM facts WHERE name = 'look_alikes_gamma');
-    n_flagged bigint;
-BEGIN
-    INSERT INTO look_alikes ("row", doc_id, other_doc_id, distance, relative_distance)
-    SELECT one.row, one.doc_id, other.doc_id, sqrt(near.squared_distance::double precision),
-           sqrt(near.squared_distance::double precision) / sqrt(profiles.squared_length::double precision)
-    FROM added AS one
-    JOIN profiles ON profiles.content = one.content
-    CROSS JOIN LATERAL near_contents(one.content, gamma) AS near
-    JOIN documents AS other ON other.content = near.content AND other.is_current AND other.row <> one.row
-    WHERE one.is_current
-    ORDER BY one.row, near.squared_distance, near.content, other.row;
-    GET DIAGNOSTICS n_flagged = ROW_COUNT;
-    IF n_flagged > 0 THEN  -- equal notices of one transaction are told once
-        PERFORM pg_notify('nearkin_look_alike', '{schema}');
-    END IF;
-    RETURN NULL;
-END
+CREATE OR REPLACE FUNCTION {schema}.letter_distance(a bigint, b bigint) RETURNS double precision
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = {schema}, pg_temp AS $function$
+    SELECT sqrt(squared_distance(one.counts, other.counts)::double precision)
+    FROM contents one, contents other
+    WHERE one.content = a AND other.content = b AND one.is_counted AND other.is_counted
 $function$;
-COMMENT ON FUNCTION {schema}.flag_look_alikes() IS 'Stores what is like each document that is added.';
+COMMENT ON FUNCTION {schema}.letter_distance(bigint, bigint) IS
+    'The distance of the letter counts of two contents; null if either has too few letters.';
+
+CREATE OR REPLACE FUNCTION {schema}.relative_distance(a bigint, b bigint) RETURNS double precision
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = {schema}, pg_temp AS $function$
+    SELECT letter_distance(a, b) / sqrt(squared_length::double precision) FROM profiles WHERE content = a
+$function$;
+COMMENT ON FUNCTION {schema}.relative_distance(bigint, bigint) IS
+    'The same as a share of the length of the first.';

@@ -1,13 +1,15 @@
-"""The functions of a collection in PostgreSQL, made or brought up to date; in SQLite there is nothing to add."""
+"""Installation and update of what plain SQL needs: sets of word 5-grams, and functions of PostgreSQL."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 from sqlalchemy import Connection
 
+from nearkin.collection import stored_shingles
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
 from nearkin.collection.tolerance import MAX_TOLERANCE
@@ -15,14 +17,22 @@ from nearkin.errors import ParameterError
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
 
-_GAMMA = "look_alikes_gamma"
+FlagMeasure = Literal["words", "letters"]
+_FACT_OF: dict[FlagMeasure, str] = {"words": "look_alikes_threshold", "letters": "look_alikes_gamma"}
+_FILES = "functions.sql", "word_functions.sql", "flagging.sql"
 FUNCTIONS = (
+    "similar_by_words(id text, threshold numeric)",
+    "near_duplicates(id text, measure text, threshold numeric)",
     "similar_documents(id text, gamma numeric)",
     "similar_by_index(si bigint, tolerance numeric, made_by text)",
     "near_contents(content bigint, gamma numeric)",
+    "near_contents_by_words(content bigint, threshold numeric)",
+    "jaccard(bytea, bytea)",
+    "n_common(bytea, bytea)",
     "squared_distance(bytea, bytea)",
     "letter_counts(bytea)",
 )
+VIEWS = ("indexed_documents", "near_duplicate_pairs", "group_of_documents")
 _STOP = "DROP TRIGGER IF EXISTS flag_look_alikes ON documents"
 _FLAG = """
 CREATE TRIGGER flag_look_alikes AFTER INSERT ON documents
@@ -32,20 +42,22 @@ REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION flag_look_ali
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """What there is for plain SQL now.
+    """Objects now available to plain SQL.
 
     Parameters
     ----------
     place : str
     dialect : {"sqlite", "postgresql"}
     similarity_index : str
-        How similarity indexes are made.
+        Method of the similarity indexes.
     tables, views, functions : tuples of str
-        SQLite has no functions that stay.
+        Names; SQLite cannot store functions.
     flags_look_alikes : float or None
-        The gamma within which new documents are flagged; None: they are not.
+        The Jaccard similarity, or the gamma, from which new documents are flagged; None: flagging is off.
+    flag_measure : {"words", "letters"} or None
+        Which of the two it is.
     example : str
-        A call to begin with.
+        An example call.
     """
 
     place: str
@@ -55,103 +67,131 @@ class Installed:
     views: tuple[str, ...]
     functions: tuple[str, ...]
     flags_look_alikes: float | None
+    flag_measure: FlagMeasure | None
     example: str
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the fields as JSON types."""
         return asdict(self)
 
 
 def install(
-    collection: OpenedCollection, *, flag_look_alikes: float | None = None, stops_flagging: bool = False
+    collection: OpenedCollection,
+    *,
+    flag_look_alikes: float | None = None,
+    measure: FlagMeasure = "words",
+    stops_flagging: bool = False,
 ) -> Installed:
-    """Put functions, views and, if it is asked for, the trigger into the collection's schema, in one transaction.
+    """Install what plain SQL needs in one transaction: sets of word 5-grams; functions and views in PostgreSQL.
+
+    From then on, every load stores the sets of its texts.
 
     Parameters
     ----------
     collection : OpenedCollection
     flag_look_alikes : float, optional
-        Flag from now on what is within this gamma of a document that is added. What was chosen before stays if it is
-        not given.
+        Flag documents that are at least as similar to a newly added one, from now on. By default the previous setting
+        stays.
+    measure : {"words", "letters"}
+        What it is: a Jaccard similarity of word 5-grams, or a gamma of letter counts.
     stops_flagging : bool
-        Flag nothing from now on; what was flagged stays.
+        Stop flagging; existing flags stay.
 
     Raises
     ------
     ParameterError
-        A gamma that is none; or flagging is asked of SQLite.
+        The limit or the measure is invalid, or flagging is requested of SQLite.
     CollectionBusyError
     """
     place, store = collection.place, collection.store
-    check_flagging(place, flag_look_alikes, stops_flagging=stops_flagging)
-    tables: tuple[str, ...] = ("documents", "contents", "profiles")
+    chosen = None if flag_look_alikes is None else measure
+    check_flagging(place, flag_look_alikes, measure=chosen, stops_flagging=stops_flagging)
+    tables: tuple[str, ...] = ("documents", "contents", "profiles", "shingles", "check_keys")
     index = collection.counting.similarity_index.spec
-    if place.schema is None:
-        example = "SELECT doc_id, similarity_index FROM indexed_documents LIMIT 5;"
-        return Installed(
-            place=str(place),
-            dialect=store.dialect,
-            similarity_index=index,
-            tables=tables,
-            views=("indexed_documents",),
-            functions=(),
-            flags_look_alikes=None,
-            example=example,
-        )
     with store.writing() as connection:
-        connection.exec_driver_sql(functions(place.schema))
-        if flag_look_alikes is not None or stops_flagging:
-            connection.exec_driver_sql(_STOP)
-        if stops_flagging:
-            store.unsay(connection, _GAMMA)
-        if flag_look_alikes is not None:
-            store.say(connection, {_GAMMA: repr(float(flag_look_alikes))})
-            connection.exec_driver_sql(_FLAG)
-        gamma = store.fact(connection, _GAMMA)
-        example = _example(connection, place.schema)
+        stored_shingles.keep(connection, store, collection.counting, collection.progress)
+        if place.schema is not None:
+            connection.exec_driver_sql(functions(place.schema))
+            _set_flagging(connection, collection, flag_look_alikes, measure, stops_flagging=stops_flagging)
+        flagging = store.facts_now(connection, tuple(_FACT_OF.values()))
+        example = _example(connection, place)
+    flagged = next((of for of, name in _FACT_OF.items() if name in flagging), None)
+    is_sqlite = place.schema is None
     return Installed(
         place=str(place),
         dialect=store.dialect,
         similarity_index=index,
-        tables=(*tables, "look_alikes"),
-        views=("indexed_documents", "near_duplicate_pairs"),
-        functions=FUNCTIONS,
-        flags_look_alikes=None if gamma is None else float(gamma),
+        tables=tables if is_sqlite else (*tables, "look_alikes"),
+        views=("indexed_documents",) if is_sqlite else VIEWS,
+        functions=() if is_sqlite else FUNCTIONS,
+        flags_look_alikes=None if flagged is None else float(flagging[_FACT_OF[flagged]]),
+        flag_measure=flagged,
         example=example,
     )
 
 
-def check_flagging(path_or_url: str | Path | Place, gamma: float | None, *, stops_flagging: bool) -> None:
-    """Refuse what cannot be flagged, or where, before a collection is made for it.
+def _set_flagging(
+    connection: Connection,
+    collection: OpenedCollection,
+    limit: float | None,
+    measure: FlagMeasure,
+    *,
+    stops_flagging: bool,
+) -> None:
+    if limit is None and not stops_flagging:
+        return
+    connection.exec_driver_sql(_STOP)
+    for name in _FACT_OF.values():
+        collection.store.unsay(connection, name)
+    if limit is not None:
+        collection.store.say(connection, {_FACT_OF[measure]: repr(float(limit))})
+        connection.exec_driver_sql(_FLAG)
+
+
+def check_flagging(
+    path_or_url: str | Path | Place, limit: float | None, *, measure: str | None = None, stops_flagging: bool
+) -> None:
+    """Refuse an impossible request for flagging before a collection is created for it.
 
     Raises
     ------
     ParameterError
     """
     place = path_or_url if isinstance(path_or_url, Place) else Place.parse(path_or_url)
-    if gamma is not None and not _is_share(gamma):  # from 1 on every text that is not longer is like every other
-        rule = "a gamma of at least 0 and below 1, a part of a document's length; 0.05 flags versions"
-        raise ParameterError.of("flag_look_alikes", "nearkin sql install (--flag-look-alikes)", rule, gamma)
-    if gamma is not None and stops_flagging:
-        raise ParameterError("Flag look-alikes, or flag none from now on: one of the two.")
-    if place.schema is None and (gamma is not None or stops_flagging):
-        raise ParameterError(f"{place} is SQLite, which has no functions that stay: only PostgreSQL flags look-alikes.")
+    owner = "nearkin sql install"
+    if measure is not None and measure not in _FACT_OF:
+        raise ParameterError.of("measure", owner, "'words' or 'letters'", measure)
+    if measure is not None and limit is None:
+        raise ParameterError("'measure' is of 'flag_look_alikes'; give both.", named=["measure", "flag_look_alikes"])
+    if limit is not None and not _is_limit(limit, measure or "words"):
+        rule = "a Jaccard similarity above 0 and at most 1; 0.5 flags versions"
+        if measure == "letters":  # from 1 on, every text matches every other that is not longer
+            rule = "a gamma of at least 0 and below 1, a share of a document's length; 0.05 flags versions"
+        raise ParameterError.of("flag_look_alikes", f"{owner} (--flag-look-alikes)", rule, limit)
+    if limit is not None and stops_flagging:
+        raise ParameterError("Give either --flag-look-alikes or --no-flag, not both.")
+    if place.schema is None and (limit is not None or stops_flagging):
+        raise ParameterError(f"{place} is SQLite, which cannot store functions: only PostgreSQL flags look-alikes.")
 
 
-def _is_share(gamma: object) -> bool:
-    return isinstance(gamma, int | float) and not isinstance(gamma, bool) and 0 <= gamma < 1
+def _is_limit(limit: object, measure: str) -> bool:
+    if not isinstance(limit, int | float) or isinstance(limit, bool):
+        return False
+    return 0 < limit <= 1 if measure == "words" else 0 <= limit < 1
 
 
 def functions(schema: str) -> str:
-    """What makes the functions and views in a schema, as SQL of PostgreSQL; it may be given again."""
+    """Return the statements that create the functions and views in a schema; they can be run again."""
     conditions = "\n              ".join(
         f"AND p.{name} BETWEEN own.{name} - reach AND own.{name} + reach" for name in PROJECTIONS[1:]
     )
-    text = files(__package__).joinpath("functions.sql").read_text("utf-8")
+    text = "\n".join(files(__package__).joinpath(name).read_text("utf-8") for name in _FILES)
     text = text.replace("{conditions}", conditions).replace("{max_tolerance}", str(MAX_TOLERANCE))
     return text.replace("{schema}", schema)
 
 
-def _example(connection: Connection, schema: str) -> str:
+def _example(connection: Connection, place: Place) -> str:
+    if place.schema is None:
+        return "SELECT doc_id, similarity_index FROM indexed_documents LIMIT 5;"
     first = connection.exec_driver_sql('SELECT doc_id FROM documents WHERE is_current ORDER BY "row" LIMIT 1').scalar()
-    return f"SELECT * FROM {schema}.similar_documents({quoted(first or 'ID')}, 0.05);"
+    return f"SELECT * FROM {place.schema}.similar_by_words({quoted(first or 'ID')}, 0.5);"

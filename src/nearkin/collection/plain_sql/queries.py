@@ -1,4 +1,4 @@
-"""A question as plain SQL, for whoever has a shell of a database and nothing else."""
+"""Queries in plain SQL, for users who have only a database shell."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ Dialect = Literal["postgresql", "sqlite", "duckdb"]
 DIALECTS: tuple[Dialect, ...] = ("postgresql", "sqlite", "duckdb")
 _OWNER = "nearkin sql"
 _MAX_PLACES = 126
-"""Letter counts of the longest vectors."""
+"""Number of letter counts of the longest vectors."""
 _BITS = {"sqlite": 63, "duckdb": 126}
-"""Of the whole numbers that arithmetic is exact in; PostgreSQL's have no end."""
+"""Bits of the integers in exact arithmetic; PostgreSQL's are unlimited."""
 
 
 def similar_query(doc_id: str, tolerance: Tolerance, *, dialect: str = "postgresql", schema: str = "nearkin") -> str:
-    """A query that finds what `Collection.similar` finds for a document, from the stored tables alone.
+    """Return a query for the documents similar to one, from the stored tables alone.
+
+    By letter counts and by similarity index it finds what `Collection.similar` finds. By wording, candidates are the
+    texts that share keys, not those with near signatures, and the tables are those that `nearkin sql install` fills.
 
     Parameters
     ----------
     doc_id : str
     tolerance : Tolerance
-        By "range" or "si".
+        For method "minhash", "range" or "si".
     dialect : {"postgresql", "sqlite", "duckdb"}
     schema : str
-        Of PostgreSQL.
+        PostgreSQL only.
 
     Raises
     ------
     ParameterError
-        Another method; a tolerance with more decimals than the database's whole numbers can be exact in.
+        The method is another, or the tolerance has too many decimals for the database's integers.
 
     Examples
     --------
@@ -46,17 +49,20 @@ def similar_query(doc_id: str, tolerance: Tolerance, *, dialect: str = "postgres
     """
     check_dialect(dialect)
     words = {"doc_id": quoted(doc_id, dialect), "schema": _prefix(dialect, schema)}
-    # SQLite would else begin with whatever is small
+    # otherwise SQLite would start with any table that is small
     words["join"] = "CROSS JOIN" if dialect == "sqlite" else "JOIN"
     if tolerance.method == "si":
         return _filled("similar_by_index.sql", words | _of_index(tolerance.value, dialect))
     if tolerance.method == "range":
         return _filled("similar_in_range.sql", words | _of_range(tolerance.value, dialect))
-    raise ParameterError.of("method", _OWNER, "'range' or 'si': the others take more than SQL", tolerance.method)
+    if tolerance.method == "minhash":
+        return _filled("similar_by_words.sql", words | _of_words(tolerance.value, dialect))
+    rule = "'minhash', 'range' or 'si'; the others need more than SQL"
+    raise ParameterError.of("method", _OWNER, rule, tolerance.method)
 
 
 def check_dialect(dialect: str) -> None:
-    """Refuse a database that is not known.
+    """Refuse an unknown database.
 
     Raises
     ------
@@ -67,12 +73,12 @@ def check_dialect(dialect: str) -> None:
 
 
 def quoted(text: str, dialect: str = "postgresql") -> str:
-    r"""A text as SQL has it, whatever is in it.
+    r"""Return a text as an SQL literal.
 
     Raises
     ------
     ParameterError
-        No database can hold it.
+        No database can store the text.
 
     Examples
     --------
@@ -83,7 +89,7 @@ def quoted(text: str, dialect: str = "postgresql") -> str:
     if not is_storable(text):
         raise ParameterError.of("doc_id", _OWNER, "text that a database can hold, without U+0000", text)
     doubled = text.replace("'", "''")
-    if dialect == "postgresql" and "\\" in text:  # with E they mean the same however the server is set up
+    if dialect == "postgresql" and "\\" in text:  # with E, the meaning does not depend on the server's settings
         doubled = doubled.replace("\\", "\\\\")
         return f"E'{doubled}'"
     return f"'{doubled}'"
@@ -97,7 +103,7 @@ def _prefix(dialect: str, schema: str) -> str:
 
 
 def _filled(name: str, words: dict[str, str]) -> str:
-    """A template, with its names in braces replaced: the id last, so that nothing in it is taken for a name."""
+    """Fill in a template's names in braces; the id comes last, so that its content is never taken for a name."""
     text = files(__package__).joinpath(name).read_text("utf-8")
     for word in sorted(words, key=lambda word: word == "doc_id"):
         text = text.replace(f"{{{word}}}", words[word])
@@ -105,25 +111,81 @@ def _filled(name: str, words: dict[str, str]) -> str:
 
 
 def _fraction(parameter: str, value: float, dialect: str, power: int) -> tuple[int, int]:
-    """A decimal number as two whole ones, to a power, that the database can be exact with."""
+    """Return a decimal number as two integers, raised to a power, for exact arithmetic in the database."""
     exact = Fraction(repr(float(value))) ** power
     if dialect != "postgresql" and exact.numerator * exact.denominator >= 1 << _BITS[dialect]:
-        rule = f"of fewer decimals, or smaller, for {dialect}, whose whole numbers have {_BITS[dialect] + 1} bits"
+        rule = f"a number with fewer decimals, or smaller, for {dialect}, whose integers have {_BITS[dialect] + 1} bits"
         raise ParameterError.of(parameter, _OWNER, rule, value)
     return exact.numerator, exact.denominator
 
 
 def _decimal(value: float) -> str:
-    """The number as it is written, so that NUMERIC is exact."""
+    """Return the number as written, so that NUMERIC is exact."""
     return f"CAST('{float(value)!r}' AS NUMERIC)"
+
+
+_INCOMPLETE = "Word 5-grams are missing; run nearkin sql install. First text without them at or below "
+_DAMAGED = "The stored text is damaged; run nearkin fsck. Text "
+
+
+def _of_words(threshold: float, dialect: str) -> dict[str, str]:
+    fails = {
+        # the number of the text keeps databases from evaluating a constant while they plan
+        "postgresql": "CAST('{}' || documents.content AS BOOLEAN)",
+        "sqlite": "JSON_EXTRACT('{{}}', '{}' || documents.content)",
+        "duckdb": "ERROR('{}' || documents.content)",
+    }[dialect]
+    words = {
+        "threshold": repr(float(threshold)),
+        "incomplete": fails.format(_INCOMPLETE),
+        "damaged": fails.format(_DAMAGED),
+        "hashes": "shingles.hashes",
+        "n_hashes": f"{'LENGTH' if dialect == 'sqlite' else 'OCTET_LENGTH'}(shingles.hashes) / 8",
+        "places": "",
+    }
+    hash_at = "SUBSTR({0}.hashes, 8 * place + 1, 8)".format
+    if dialect == "postgresql":
+        words["hashes"] = "shingles.hashes || CAST('' AS BYTEA)"  # read from its own table once
+        places = "GENERATE_SERIES(0, {0}.n_hashes - 1) AS place".format
+        words["of_asked"] = f"SELECT {hash_at('asked')} AS hash FROM asked CROSS JOIN LATERAL {places('asked')}"
+        # a filter looks hashes up; a join would sort rows that hold a whole set each
+        words["shared"] = (
+            "SELECT candidates.content, candidates.n_hashes, (\n"
+            f"        SELECT COUNT(*) FILTER (WHERE {hash_at('candidates')} IN (SELECT hash FROM ours))\n"
+            f"        FROM {places('candidates')}\n"
+            "    ) AS n_both\n"
+            "    FROM candidates"
+        )
+        return words
+    if dialect == "duckdb":
+        words["hashes"], words["n_hashes"] = "HEX(shingles.hashes)", "OCTET_LENGTH(shingles.hashes) // 8"
+        split, joined = "UNNEST(REGEXP_EXTRACT_ALL(hashes, '.{16}')) AS hash", "JOIN"
+        words["of_asked"] = f"SELECT {split} FROM asked"
+        theirs = f"SELECT content, n_hashes, {split} FROM candidates"
+    else:
+        longest = f"(SELECT CAST(n_hashes / {words['threshold']} AS INTEGER) + 1 FROM asked)"
+        words["places"] = (
+            "places(place) AS (\n"
+            "    SELECT 0 FROM asked WHERE n_hashes > 0\n"
+            f"    UNION ALL SELECT place + 1 FROM places WHERE place < {longest}\n), "
+        )
+        places, joined = "CROSS JOIN places ON places.place < {0}.n_hashes".format, "CROSS JOIN"
+        words["of_asked"] = f"SELECT {hash_at('asked')} AS hash FROM asked {places('asked')}"
+        hashes = f"{hash_at('candidates')} AS hash"
+        theirs = f"SELECT candidates.content, candidates.n_hashes, {hashes} FROM candidates {places('candidates')}"
+    words["shared"] = (
+        "SELECT theirs.content, theirs.n_hashes, COUNT(*) AS n_both\n"
+        f"    FROM ({theirs}) AS theirs\n"
+        f"    {joined} ours ON ours.hash = theirs.hash\n"
+        "    GROUP BY theirs.content, theirs.n_hashes"
+    )
+    return words
 
 
 def _of_index(tolerance: float, dialect: str) -> dict[str, str]:
     above, below = _fraction("tolerance", tolerance, dialect, 1)
     if dialect == "sqlite" and tolerance > 1:
-        raise ParameterError.of(
-            "tolerance", _OWNER, "at most 1 for sqlite, whose whole numbers have 64 bits", tolerance
-        )
+        raise ParameterError.of("tolerance", _OWNER, "at most 1 for sqlite, whose integers have 64 bits", tolerance)
     size = "ABS(similarity_index)"
     if dialect == "postgresql":
         low = "CAST(GREATEST(asked.similarity_index - asked.reach, -9223372036854775808) AS BIGINT)"
@@ -133,7 +195,7 @@ def _of_index(tolerance: float, dialect: str) -> dict[str, str]:
     else:
         low, high = "asked.similarity_index - asked.reach", "asked.similarity_index + asked.reach"
         difference = "ABS(similarity_index - asked_index)"
-        # the whole part and the rest apart: the product of both would be too long
+        # quotient and remainder separately: the full product would overflow
         reach = f"{above} * ({size} / {below}) + ({above} * ({size} % {below}) + {below} - 1) / {below} - 1"
     if dialect == "duckdb":
         size = "ABS(CAST(similarity_index AS HUGEINT))"
@@ -164,7 +226,7 @@ def _of_range(gamma: float, dialect: str) -> dict[str, str]:
         return words
     over = "//" if dialect == "duckdb" else "/"
     wide = "CAST({} AS HUGEINT)".format if dialect == "duckdb" else str
-    # the whole part and the rest apart: the product of both would be too long
+    # quotient and remainder separately: the full product would overflow
     most = f"{wide(above)} * ({squared} {over} {below}) + ({wide(above)} * ({squared} % {below})) {over} {below}"
     words["most"] = most
     words["reach"] = f"({wide(numerator)} * ({length} + 1)) {over} {denominator} + 1"
@@ -182,14 +244,14 @@ _OWNERS = (("asked", "asked.digits"), ("candidate", "candidates.digits"))
 
 
 def _of_bytes(counts: str) -> str:
-    """The count at a place of PostgreSQL's bytes."""
+    """Return the SQL for the count at a position of PostgreSQL's bytes."""
     place = "place" if counts.startswith("asked") else "asked_counts.place"
     parts = [f"{256**i} * CAST(GET_BYTE({counts}, 4 * {place} + {i}) AS BIGINT)" for i in range(4)]
     return f"({' + '.join(parts)})"
 
 
 def _of_digits(digits: str) -> str:
-    """The count at a place of hexadecimal digits, two a byte."""
+    """Return the SQL for the count at a position of hexadecimal digits, two per byte."""
     place = "place" if digits.startswith("asked") else "asked_counts.place"
     weights = [16 * 256 ** (i // 2) if i % 2 == 0 else 256 ** (i // 2) for i in range(8)]
     parts = [

@@ -1,5 +1,5 @@
 -- Documents whose similarity index is near that of one document, the nearest first, at tolerance {tolerance}.
--- The rule is M. Scott Roth's; it is neither complete nor exact: one number says little of a text.
+-- The rule is M. Scott Roth's; it is neither complete nor exact: one number is weak evidence.
 WITH asked AS (
     SELECT content, similarity_index, {reach} AS reach
     FROM {schema}indexed_documents
@@ -17,7 +17,7 @@ WITH asked AS (
     FROM asked
     {join} {schema}indexed_documents AS found ON found.content = asked.content
 )
-SELECT doc_id, version, wave, similarity_index
+SELECT doc_id AS similar_doc_id, version, wave, similarity_index
 FROM near
 WHERE doc_id <> {doc_id}
 ORDER BY {difference}, content, "row";

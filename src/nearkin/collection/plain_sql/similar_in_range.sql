@@ -1,6 +1,6 @@
 -- Documents whose letter counts are near those of one document, the nearest first, at gamma {gamma}: all within it.
--- The conditions on profiles lose nothing, as no count and no length differs by more than the distance; the distance is
--- then worked out, exactly, from the counts, which are numbers of 32 bits with the lowest byte first.
+-- The conditions on profiles lose nothing, as counts and lengths differ by at most the distance; the distance is
+-- then computed exactly from the counts, which are little-endian 32-bit numbers.
 WITH RECURSIVE places(place) AS (
     {places}
 ), asked AS MATERIALIZED (
@@ -34,7 +34,7 @@ WITH RECURSIVE places(place) AS (
     UNION ALL  -- a text with too few letters is like its equals only
     SELECT content, NULL FROM asked WHERE NOT is_counted
 )
-SELECT documents.doc_id, documents.version, waves.name AS wave,
+SELECT documents.doc_id AS similar_doc_id, documents.version, waves.name AS wave,
        SQRT(CAST(near.squared_distance AS DOUBLE PRECISION)) AS distance,
        SQRT(CAST(near.squared_distance AS DOUBLE PRECISION)) / SQRT(CAST(asked.squared_length AS DOUBLE PRECISION))
            AS relative_distance,

@@ -1,1 +1,1 @@
-"""Batches on the machines of a Spark cluster: a session, what executors must have, blocks that lie distributed."""
+"""Batches on a Spark cluster: the session, the requirements of executors, distributed blocks."""

@@ -1,7 +1,7 @@
-"""Blocks that lie distributed: mapped, exchanged, kept.
+"""Distributed blocks: mapped, shuffled, kept.
 
-What travels is a data frame of (stream, target, data). Tasks get and give blocks; Spark moves them, and makes them
-again where an executor was lost. What a task gives must depend on nothing but what it got.
+They are rows of a data frame with the columns stream, target and data. Tasks take and return blocks; Spark moves them,
+and recomputes them if an executor is lost. The output of a task must depend only on its input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Task = Callable[[int, Sequence[Block]], Iterator[Block]]
-"""From a target and all blocks for it to other blocks; an object of a class is told the rest by its fields."""
+"""Makes blocks from a target and all of its blocks; a task with parameters is an object with fields."""
 COLUMNS = "stream string, target int, data binary"
 _BATCH_BYTES = 4 << 20
 SCHEMA = pa.schema([("stream", pa.string()), ("target", pa.int32()), ("data", pa.binary())])
@@ -31,21 +31,21 @@ SCHEMA = pa.schema([("stream", pa.string()), ("target", pa.int32()), ("data", pa
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Blocks in the Parquet files of a folder; of some streams, or of all."""
+    """Blocks in the Parquet files of a directory; of some streams, or of all."""
 
     folder: Path
     streams: tuple[str, ...] | None = None
 
     def read(self) -> pa.Table:
-        """Of `SCHEMA`."""
+        """Read a table with `SCHEMA`."""
         return self._files().to_table(filter=self._wanted())
 
     def n_blocks(self) -> int:
-        """How many there are."""
+        """Return the number of blocks."""
         return int(self._files().count_rows(filter=self._wanted()))
 
     def _files(self) -> Any:
-        # which loads pandas, where that is installed
+        # it loads pandas, if that is installed
         from pyarrow.dataset import ParquetFileFormat, ParquetFragmentScanOptions, dataset
 
         verified = ParquetFragmentScanOptions(page_checksum_verification=True)  # Spark writes a checksum for each page
@@ -58,16 +58,16 @@ class Kept:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks, somewhere on a cluster.
+    """Blocks on a cluster.
 
     Parameters
     ----------
     frame : DataFrame
-        Of (stream, target, data).
+        Data frame with the columns stream, target and data.
     n_tasks : int
-        That will make them.
+        Number of tasks that will make them.
     kept : tuple of Kept
-        Where they stand, if they are all kept in files: then the driver reads them there, not through Java.
+        Their files, if all are kept in files: then the driver reads the files directly, not through Java.
     """
 
     frame: DataFrame
@@ -75,16 +75,16 @@ class Blocks:
     kept: tuple[Kept, ...] = ()
 
     def shuffled(self, n_targets: int, task: Task) -> Blocks:
-        """What ``task`` makes of the blocks of each target, which are brought together for it."""
+        """Bring the blocks of each target together, and apply ``task`` to them."""
         frame = gathered(self, n_targets, _giving_batches(task), COLUMNS)
         return Blocks(frame, self.n_tasks + n_targets)
 
     def mapped(self, task: Task, n_tasks: int = 0) -> Blocks:
-        """What ``task`` makes of the blocks of each target, where they are: some of them at a time."""
+        """Apply ``task`` to the blocks of each target where they are, some at a time."""
         return Blocks(self.frame.mapInArrow(gathering(_giving_batches(task)), COLUMNS), self.n_tasks + n_tasks)
 
     def of(self, *streams: str) -> Blocks:
-        """Only the blocks of some streams."""
+        """Select the blocks of some streams."""
         from pyspark.sql import functions
 
         kept = tuple(Kept(one.folder, streams) for one in self.kept if one.streams is None)
@@ -107,12 +107,12 @@ class Blocks:
             return bool(self.frame.isEmpty())
 
     def collected(self) -> list[Block]:
-        """All blocks, here: only of what is small."""
+        """Return all blocks on the driver: only for small data."""
         try:
             table = self._table()
         except (OSError, pa.ArrowException) as error:
             raise EngineError(
-                f"What was kept of a stage cannot be read: {error}. Run the command again with --overwrite."
+                f"The stored data of a stage cannot be read: {error}. Run the command again with --overwrite."
             ) from error
         names, targets, data = table["stream"].to_pylist(), table["target"].to_pylist(), table["data"]
         return [Block(name, target, data[i].as_buffer()) for i, (name, target) in enumerate(zip(names, targets))]
@@ -127,14 +127,14 @@ class Blocks:
 def gathered(
     blocks: Blocks, n_targets: int, task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]], schema: Any
 ) -> DataFrame:
-    """A data frame of the batches that ``task`` makes of the blocks of each target."""
+    """Return a data frame of the batches that ``task`` makes from the blocks of each target."""
     return blocks.frame.repartitionById(n_targets, "target").mapInArrow(gathering(task), schema)
 
 
 def gathering(
     task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function of Arrow batches that gives all blocks of a partition, which has one target, to ``task``."""
+    """Return a function of Arrow batches that passes all blocks of a partition, which has one target, to ``task``."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         by_target: dict[int, list[Block]] = {}
@@ -153,7 +153,7 @@ def _giving_batches(task: Task) -> Callable[[int, Sequence[Block]], Iterator[pa.
 
 
 def _batches(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
-    """Blocks as Arrow batches of a bounded size."""
+    """Yield blocks as Arrow batches of bounded size."""
     held: list[Block] = []
     n_bytes = 0
     for block in blocks:
@@ -167,7 +167,7 @@ def _batches(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
 
 
 def as_batch(held: Sequence[Block]) -> pa.RecordBatch:
-    """Blocks as rows."""
+    """Return blocks as rows."""
     offsets = np.zeros(len(held) + 1, np.int32)
     np.cumsum([len(block.data) for block in held], out=offsets[1:])
     joined = pa.py_buffer(b"".join(block.data for block in held))

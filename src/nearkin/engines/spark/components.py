@@ -1,8 +1,8 @@
-"""Connected components of a graph that lies distributed, by large-star and small-star rounds.
+"""Connected components of a distributed graph, by large-star and small-star rounds.
 
-Each round links every node to the least one it knows, first the greater neighbours (large star), then the lesser ones
-(small star); after about log2 of the longest chain every component is a star around its least node. A graph that fits
-in one task is handed to one at once.
+Each round links every node to the smallest one it knows, first the larger neighbours (large star), then the smaller
+ones (small star); after about log2 of the longest chain, every component is a star around its smallest node. A graph
+that fits in one task is processed by a single task.
 
 Source: Raimondas Kiveris, Silvio Lattanzi, Vahab Mirrokni, Vibhor Rastogi, Sergei Vassilvitskii, "Connected components
 in MapReduce and beyond", 2014.
@@ -23,32 +23,32 @@ from nearkin.kernels.grouping import components
 
 EDGES = Layout("edges", (("node", "<u4"), ("other", "<u4")))
 LABELS = Layout("labels", (("node", "<u4"), ("component", "<u4")))
-"""The component of each node, by its least node."""
+"""Component of each node, identified by its smallest node."""
 _CHANGED = Layout("changed", (("n", "<i8"),))
 MAX_EDGES = 1 << 25
-"""What one task joins at once, in about a gigabyte."""
+"""Maximum number of edges for one task, which takes about a gigabyte."""
 _EDGES_A_TASK = 1 << 22
 _MAX_ROUNDS = 128  # a chain of 2**32 nodes needs some 40
 Nodes = NDArray[np.uint32]
 
 
 def find_components(stages: Stages, edges: Blocks, n_edges: int, *, max_edges: int = MAX_EDGES) -> Blocks:
-    """Which component each node belongs to.
+    """Return the component of each node.
 
     Parameters
     ----------
     stages : Stages
     edges : Blocks
-        `EDGES`, wherever they are.
+        Distributed blocks of `EDGES`.
     n_edges : int
-        At least as many as there are.
+        Upper limit of their number.
     max_edges : int
-        Up to so many are joined by one task.
+        Up to this number, a single task processes all edges.
 
     Returns
     -------
     Blocks
-        `LABELS`, in target 0.
+        Blocks of `LABELS`, in target 0.
     """
     if n_edges <= max_edges:
         return edges.shuffled(1, joined)
@@ -64,7 +64,7 @@ def find_components(stages: Stages, edges: Blocks, n_edges: int, *, max_edges: i
 
 @dataclass(frozen=True)
 class _StarRound:
-    """A large star and a small star."""
+    """A large star followed by a small star."""
 
     stars: Blocks
     n_tasks: int
@@ -83,19 +83,19 @@ class SendEdgesTask:
     n_tasks: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
+        """Process the blocks of a target; see `Task`."""
         nodes, others = EDGES.joined(blocks)
         yield from _both_ways(nodes, others, self.n_tasks)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkLargerTask:
-    """Link the greater neighbours of each node to the least of its neighbours and itself."""
+    """Link the larger neighbours of each node to the smallest of its neighbours and itself."""
 
     n_tasks: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
+        """Process the blocks of a target; see `Task`."""
         nodes, others, starts = _adjacency(blocks)
         if not len(nodes):
             return
@@ -108,12 +108,12 @@ class LinkLargerTask:
 
 @dataclass(frozen=True, slots=True)
 class LinkSmallerTask:
-    """Link the lesser neighbours of each node, and itself, to the least of them."""
+    """Link the smaller neighbours of each node, and the node itself, to the smallest of them."""
 
     n_tasks: int
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
+        """Process the blocks of a target; see `Task`."""
         yield from (block for block in blocks if block.stream == _CHANGED.stream)
         nodes, others, starts = _adjacency(blocks)
         if not len(nodes):
@@ -131,7 +131,7 @@ class LinkSmallerTask:
 
 
 def labelled(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """The labels of nodes, once every component is a star."""
+    """Yield the labels of nodes, once every component is a star."""
     nodes, others, starts = _adjacency(blocks)
     if len(nodes):
         yield from LABELS.packed(0, nodes[starts], np.minimum(np.minimum.reduceat(others, starts), nodes[starts]))
@@ -143,7 +143,7 @@ def _both_ways(a: Nodes, b: Nodes, n_tasks: int) -> Iterator[Block]:
 
 
 def _adjacency(blocks: Sequence[Block]) -> tuple[Nodes, Nodes, NDArray[np.intp]]:
-    """The edges once each, sorted by node, and where each node begins."""
+    """Return the distinct edges, sorted by node, and the start of each node."""
     nodes, others = EDGES.joined(blocks)
     edges = np.unique(nodes.astype(np.uint64) << np.uint64(32) | others)
     nodes, others = (edges >> np.uint64(32)).astype(np.uint32), edges.astype(np.uint32)
@@ -157,14 +157,14 @@ def _lengths(starts: NDArray[np.intp], nodes: Nodes) -> NDArray[np.intp]:
 
 
 def joined(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Components of all edges at once."""
+    """Find the components of all edges at once."""
     left, right = EDGES.joined(blocks)
     nodes, component = components_of(left, right)
     yield from LABELS.packed(target, nodes, component)
 
 
 def components_of(left: Nodes, right: Nodes) -> tuple[Nodes, Nodes]:
-    """The nodes of some edges, in rising order, and the least node of the component of each.
+    """Return the nodes of some edges, ascending, and the smallest node of each one's component.
 
     Examples
     --------

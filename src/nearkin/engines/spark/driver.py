@@ -1,7 +1,7 @@
-"""The driver's Java: started, spoken to, ended; and its log.
+"""Java process of the driver: its start, its end, and its log.
 
-Spark writes much of its own. It goes into a file, so that a console shows what Nearkin says and nothing else; the file
-is kept, and named, when the engine fails.
+Spark's own messages go to a file, so that the console shows only Nearkin's; if the engine fails, the file is kept, and
+its path is printed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _STOPPING_S = 20.0
 
 @contextlib.contextmanager
 def java(settings: SparkConf, log: BinaryIO) -> Iterator[JavaGateway]:
-    """The Java that runs the driver: one that is there already goes on, one that is started here ends here.
+    """Start the driver's Java and end it after the block; an existing one is used and continues.
 
-    A Java that went on would hand the settings of this session to the next one.
+    A Java process that continued would pass the settings of this session to the next one.
     """
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
@@ -50,13 +50,13 @@ def java(settings: SparkConf, log: BinaryIO) -> Iterator[JavaGateway]:
     finally:
         if gateway.proc is not None:  # None under spark-submit, whose Java runs this process
             SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
-            SparkSession._instantiatedSession = SparkSession._activeSession = None  # had Java died before it was told
+            SparkSession._instantiatedSession = SparkSession._activeSession = None  # in case Java had died before
             stop_quietly(gateway.shutdown)
             _end(gateway.proc)
 
 
 def _end(java: subprocess.Popen[bytes]) -> None:
-    """It ends when its input does, unless it hangs."""
+    """Close Java's input, which ends it unless it hangs."""
     with contextlib.suppress(OSError):
         if java.stdin is not None:
             java.stdin.close()
@@ -68,10 +68,10 @@ def _end(java: subprocess.Popen[bytes]) -> None:
 
 
 def stop_quietly(stop: Callable[[], object]) -> None:
-    """Call it in a thread of its own.
+    """Call a function in a thread of its own.
 
-    After Ctrl-C the connection of this thread is in the middle of a call; and a Java that was killed, or hangs, must
-    not keep the command from ending.
+    After Ctrl-C, this thread's connection is in the middle of a call; and a Java process that was killed, or hangs,
+    must not keep the command from ending.
     """
 
     def quietly() -> None:
@@ -79,7 +79,7 @@ def stop_quietly(stop: Callable[[], object]) -> None:
             stop()
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # that Java is gone already
+        warnings.simplefilter("ignore", RuntimeWarning)  # about Java having ended already
         thread = threading.Thread(target=quietly, name="nearkin-stops-spark", daemon=True)
         thread.start()
         thread.join(_STOPPING_S)
@@ -87,7 +87,7 @@ def stop_quietly(stop: Callable[[], object]) -> None:
 
 @contextlib.contextmanager
 def quiet_logs() -> Iterator[None]:
-    """Where a connection to Java breaks, Spark's libraries log tracebacks; the error itself is raised."""
+    """Silence the tracebacks that Spark's libraries log when a connection to Java breaks; the error is still raised."""
 
     def is_foreign(record: logging.LogRecord) -> bool:
         return not record.pathname.endswith(("py4j/clientserver.py", "py4j/java_gateway.py"))
@@ -103,13 +103,13 @@ def quiet_logs() -> Iterator[None]:
 
 
 def quieten(context: SparkContext) -> None:
-    """A thread of Spark's own prints a traceback as well where the connection breaks."""
+    """Silence a thread of Spark that prints a traceback when the connection breaks."""
     context._accumulatorServer.handle_error = lambda *request: None  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
 def handled_as_before(number: signal.Signals) -> Iterator[None]:
-    """Put the handler of a signal back that was there before the block."""
+    """Restore, after the block, a signal's handler from before."""
     handler = signal.getsignal(number)
     try:
         yield
@@ -120,7 +120,7 @@ def handled_as_before(number: signal.Signals) -> Iterator[None]:
 
 @contextlib.contextmanager
 def logged(say: Callable[[str], None]) -> Iterator[BinaryIO]:
-    """A file for Spark's own log, which stays if the engine fails."""
+    """Open a file for Spark's own log, which is kept if the engine fails."""
     with tempfile.NamedTemporaryFile(prefix="nearkin-spark-", suffix=".log", delete=False) as log:
         is_wanted = False
         try:
@@ -137,7 +137,7 @@ def logged(say: Callable[[str], None]) -> Iterator[BinaryIO]:
 
 
 def _reason(log: Path) -> str:
-    """What Java, or the script that starts it, complains of; not where in its code it was."""
+    """Return the error of Java or of the script that starts it, without the stack trace."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     chatter = re.compile(r"at |\.\.\. |WARNING: |Using |Setting |\d\S+ \S+ WARN")
     said = [line for line in lines if line and not chatter.match(line)]

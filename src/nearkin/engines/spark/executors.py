@@ -1,4 +1,4 @@
-"""Whether the executors can do Nearkin's work, found out by one small job before the long ones."""
+"""Check that the executors can do Nearkin's work, by one small job before the long ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST = (4, 1)
-"""Of Spark: it can send a row to a partition by its number."""
+"""Minimum version of Spark: it can send a row to a partition by number."""
 _TOLD_AFTER_S = 5.0
 _ROUNDS = 3
 _ASKED = ("spark.executor.memory", "spark.executor.cores", "spark.cores.max", "spark.executor.instances")
@@ -33,12 +33,12 @@ _ASKED = ("spark.executor.memory", "spark.executor.cores", "spark.cores.max", "s
 
 @dataclass(frozen=True, kw_only=True)
 class Executor:
-    """What there is on a machine that runs executors.
+    """Software on a machine that runs executors.
 
     Parameters
     ----------
     host, python, release : str
-        The machine, the path of its Python, the release of that.
+        Name of the machine, path of its Python, and Python's version.
     nearkin, numpy, pyarrow : str
         Versions.
     """
@@ -54,42 +54,42 @@ class Executor:
 def check_executors(
     spark: SparkSession, folder: Path, progress: Voice, *, patience_s: float = 60.0
 ) -> tuple[Executor, ...]:
-    """Refuse a cluster whose executors could not do the work; those that are there are asked.
+    """Refuse a cluster whose executors could not do the work; those already running are tested.
 
     Parameters
     ----------
     spark : SparkSession
     folder : Path
-        Of this machine; every executor must see it under the same path.
+        Directory of this machine; every executor must see it under the same path.
     progress : Voice
-        It is told when the cluster lets one wait.
+        Receives a message if the cluster takes long.
     patience_s : float
         How long to wait for the first executor.
 
     Returns
     -------
     tuple of Executor
-        One a machine and Python.
+        One per machine and Python.
 
     Raises
     ------
     EngineError
-        No executor came; or one lacks Nearkin, has another version of it, does not find Python, has another Python, or
-        does not see the folder.
+        No executor started; or one lacks Nearkin, has another version of it, finds no Python or has another version, or
+        does not see the directory.
     OutputError
-        The folder cannot be written here.
+        The directory is not writable here.
     """
     if tuple(map(int, re.findall(r"\d+", spark.version)[:2])) < OLDEST:
         raise EngineError(
-            f"Spark {spark.version} is too old: Nearkin needs {'.'.join(map(str, OLDEST))} or newer, on the cluster as "
-            "well as here."
+            f"Spark {spark.version} is too old: Nearkin needs {'.'.join(map(str, OLDEST))} or newer, here "
+            "and on the cluster."
         )
     with _token(folder) as (path, word), engine_errors():
         rows: list[dict[str, str]] = []
         for _ in range(_ROUNDS):
             rows += _ask(spark, str(path), progress, patience_s)
             if len({row["executor"] for row in rows}) >= _n_executors(spark):
-                break  # else some came when others had done all of the work
+                break  # otherwise some executors started when others had done all the work
     for row in rows:
         _check(row, word, folder)
     names = Executor.__dataclass_fields__
@@ -98,7 +98,7 @@ def check_executors(
 
 @contextlib.contextmanager
 def _token(folder: Path) -> Iterator[tuple[Path, str]]:
-    """A file with a word that nobody can guess, there while the block runs."""
+    """Create a file with a random word for the duration of the block."""
     path, word = folder.absolute() / f".nearkin-{secrets.token_hex(8)}", secrets.token_hex(16)
     try:
         path.write_text(word, encoding="ascii")
@@ -114,18 +114,20 @@ def _check(row: dict[str, str], word: str, folder: Path) -> None:
     where = f"the executors on {row['host']} ({row['python']}, Python {row['release']})"
     for module in ("nearkin", "numpy", "pyarrow"):
         if row[f"without_{module}"]:
-            raise EngineError(f"{where[0].upper()}{where[1:]} have no {module}: {row[f'without_{module}']}. {INSTALL}.")
+            raise EngineError(
+                f"{where[0].upper()}{where[1:]} cannot import {module}: {row[f'without_{module}']}. {INSTALL}."
+            )
     if row["nearkin"] != __version__:
         raise EngineError(
-            f"{where[0].upper()}{where[1:]} have Nearkin {row['nearkin']}, and this is Nearkin {__version__}. The same "
-            "must be everywhere, or results would differ from machine to machine. "
+            f"{where[0].upper()}{where[1:]} have Nearkin {row['nearkin']}, but this is Nearkin {__version__}. All "
+            "machines must have the same version, or results could differ between them. "
             f"{INSTALL.replace('nearkin[spark]', f'nearkin[spark]=={__version__}')}."
         )
     if row["said"] != word:
         raise EngineError(
-            f"{folder.absolute()} is not the same folder for {where}: a file that this machine wrote is not there "
-            f"({row['unread'] or 'it says something else'}). Workers read and write in it, so it must be on a file "
-            "system that every worker mounts under this path, NFS for example."
+            f"{folder.absolute()} is not the same directory for {where}: a file that this machine wrote is missing "
+            f"there ({row['unread'] or 'it has another content'}). Workers read and write in it, so it must be on a "
+            "file system that every worker mounts under this path, for example NFS."
         )
 
 
@@ -139,7 +141,7 @@ def _ask(spark: SparkSession, token: str, progress: Voice, patience_s: float) ->
 
 @contextlib.contextmanager
 def _travelling_by_value() -> Iterator[None]:
-    """Within the block the functions of `looking` are pickled as they are, not as names to be imported."""
+    """Make Spark pickle the functions of `looking` by value, not by name, inside the block."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(looking)
@@ -152,16 +154,16 @@ def _travelling_by_value() -> Iterator[None]:
 def _in_time(
     spark: SparkSession, collect: Callable[[], Sequence[Any]], progress: Voice, patience_s: float
 ) -> Sequence[Any]:
-    """The rows; Spark would wait for an executor for ever."""
+    """Return the rows, or raise an error after a time; Spark would wait for an executor for ever."""
     tag = f"nearkin-{secrets.token_hex(4)}"
     rows: list[Any] = []
     failed: list[Exception] = []
 
     def run() -> None:
         try:
-            spark.addTag(tag)  # of this thread only
+            spark.addTag(tag)  # for this thread only
             rows.extend(collect())
-        except Exception as error:  # noqa: BLE001  # raised again below, in the thread of who asked
+        except Exception as error:  # noqa: BLE001  # raised again below, in the calling thread
             failed.append(error)
 
     thread = threading.Thread(target=run, name="nearkin-asks-executors", daemon=True)
@@ -190,21 +192,21 @@ def _in_time(
 def _nobody_came(spark: SparkSession, patience_s: float) -> str:
     asked = [f"{key}={value}" for key in _ASKED if (value := spark.conf.get(key, ""))]
     return (
-        f"The cluster gave no executor within {patience_s:.0f} s. One was asked for with "
-        f"{', '.join(asked) or 'the memory and the cores that are the default'}. Either no worker has so much, as the "
-        "page of the master shows, or other applications have it now. Ask for less, --conf spark.executor.memory=1g "
-        "--conf spark.executor.cores=1, or wait."
+        f"The cluster started no executor within {patience_s:.0f} s. One was requested with "
+        f"{', '.join(asked) or 'the default memory and cores'}. Either no worker has that much (see the web page "
+        "of the master), or other applications are using it. Request less (--conf spark.executor.memory=1g "
+        "--conf spark.executor.cores=1), or wait."
     )
 
 
 def _parallelism(spark: SparkSession) -> int:
-    """How many tasks run at a time, or could; a server of Spark Connect does not tell."""
+    """Return how many tasks can run at a time; a server of Spark Connect does not say."""
     context = getattr(spark, "_sc", None)
     return 4 if context is None else max(1, int(context.defaultParallelism))
 
 
 def _n_executors(spark: SparkSession) -> int:
-    """As far as Spark tells; the driver does the work where the master is local, and is the only one then."""
+    """Return the number of executors that Spark reports; with a local master, the driver is the only one."""
     context = getattr(spark, "_sc", None)
     if context is None:
         return 1

@@ -1,4 +1,4 @@
-"""What Spark says when something fails → words that help."""
+"""Translation of Spark's errors into errors of Nearkin that say what to do."""
 
 from __future__ import annotations
 
@@ -11,35 +11,36 @@ from nearkin import errors
 from nearkin.errors import EngineError, NearkinError
 
 INSTALL = (
-    "Install it for the Python of every worker, pip install 'nearkin[spark]', or send an environment with the job: "
+    "Install it for the Python of every worker (pip install 'nearkin[spark]'), or send an environment with the job: "
     "--conf spark.archives=environment.tar.gz#environment --conf spark.pyspark.python=environment/bin/python"
 )
-ONE_PYTHON = "Every worker must have the Python of the driver: --conf spark.pyspark.python=/path/of/it/on/the/workers"
+ONE_PYTHON = "Every worker must have the Python version of the driver: --conf spark.pyspark.python=/path/on/the/workers"
 _MORE_MEMORY = (
-    "Give Java more: --conf spark.executor.memory=4g, and what Python takes beside it, --conf "
-    "spark.executor.memoryOverhead=8g; where the master is local[...] it is --conf spark.driver.memory=4g. Or let "
-    "fewer tasks run beside each other: --conf spark.task.cpus=2"
+    "Increase the memory of Java, --conf spark.executor.memory=4g, and of Python, --conf "
+    "spark.executor.memoryOverhead=8g; with master local[...], use --conf spark.driver.memory=4g. Or run fewer tasks "
+    "at a time: --conf spark.task.cpus=2"
 )
-_PRECISELY = (  # the first that is found in what Spark says; what Spark says of it is told as well
-    (r"No module named '\w+", "Executors lack a part of Nearkin.", INSTALL),
-    (r"PYTHON_VERSION_MISMATCH", "The executors have another Python than the driver.", ONE_PYTHON),
-    (r'Cannot run program "', "The executors do not find Python.", ONE_PYTHON),
-    (r"No space left on device|disk is full", "A disk of the cluster is full.", "Free some space, or name another one: "
-     "--conf spark.local.dir=/path"),
+_PRECISELY = (  # the first match counts; Spark's own message is shown too
+    (r"No module named '\w+", "A module is missing on the executors.", INSTALL),
+    (r"PYTHON_VERSION_MISMATCH", "The executors and the driver have different versions of Python.", ONE_PYTHON),
+    (r'Cannot run program "', "The executors cannot find Python.", ONE_PYTHON),
+    (r"No space left on device|disk is full", "A disk of the cluster is full.", "Free some space, or choose another "
+     "directory: --conf spark.local.dir=/path"),
     (r"OutOfMemoryError|^MemoryError|exit(ed with)? code (137|52)\b|MEMORY_LIMIT|memory limits|OOMKilled",
      "An executor had too little memory.", _MORE_MEMORY),
     (r"Python worker exited unexpectedly", "A Python process of an executor was killed, usually for lack of memory.",
      _MORE_MEMORY),
-    (r"maxResultSize", "The driver takes no larger result.", "Allow it more: --conf spark.driver.maxResultSize=4g"),
-    (r"ExecutorLostFailure|FetchFailed|has failed the maximum allowable number", "Executors were lost again and again.",
-     "Look at the machines, or allow more attempts: --conf spark.task.maxFailures=10"),
-    (r"All masters are unresponsive", "No Spark master answers.",
-     "Look whether it runs, and whether the address is that of the master and not of its web page"),
+    (r"maxResultSize", "The result exceeds spark.driver.maxResultSize.",
+     "Raise the limit: --conf spark.driver.maxResultSize=4g"),
+    (r"ExecutorLostFailure|FetchFailed|has failed the maximum allowable number", "Executors were lost repeatedly.",
+     "Check the machines, or allow more attempts: --conf spark.task.maxFailures=10"),
+    (r"All masters are unresponsive", "The Spark master does not answer.",
+     "Check that it runs, and that the address is the master's and not that of its web page"),
     (r"Master removed our application", "The master ended the application.",
-     "Executors do not start: the logs of the workers say why"),
+     "Executors fail to start; see the logs of the workers"),
     (r"SparkContext was shut down|stopped SparkContext|SparkContext has been shutdown|cancelled",
-     "The Spark application was stopped.", "If nobody stopped it, its Java had too little memory: --conf "
-     "spark.driver.memory=4g; Spark's log says so"),
+     "The Spark application was stopped.", "If this was not on purpose, its Java had too little memory: --conf "
+     "spark.driver.memory=4g; see Spark's log"),
 )  # fmt: skip
 GONE = "The driver's Java has ended, or its connection broke. More memory may help: --conf spark.driver.memory=4g."
 _OURS = re.compile(
@@ -56,16 +57,16 @@ _KIND = re.compile(r"\A(?:[a-z]\w*\.)+\w+: ")
 
 @contextlib.contextmanager
 def engine_errors() -> Iterator[None]:
-    """Turn what Spark raises inside the block into errors of Nearkin.
+    """Translate errors of Spark raised inside the block into errors of Nearkin.
 
-    An error of Nearkin that a task raised, on whatever machine, comes out as the same error.
+    An error of Nearkin raised by a task on any machine is raised again unchanged.
 
     Raises
     ------
     EngineError
-        The cluster failed, or a task.
+        The cluster or a task failed.
     NearkinError
-        As the task raised it.
+        A task raised it.
     """
     before = sys.exc_info()[1]
     try:
@@ -83,7 +84,7 @@ def engine_errors() -> Iterator[None]:
 
 
 def of_a_task(text: str) -> NearkinError | None:
-    r"""The error of Nearkin that a Python traceback ends with, wherever in the text the traceback is.
+    r"""Return the error of Nearkin at the end of a Python traceback anywhere in the text.
 
     Examples
     --------
@@ -101,9 +102,9 @@ def of_a_task(text: str) -> NearkinError | None:
 
 
 def _interrupt(error: BaseException, before: BaseException | None) -> KeyboardInterrupt | SystemExit | None:
-    """What Spark was interrupted by, if Java ended of the same signal and Spark stumbled over that.
+    """Return the interruption behind an error: the same signal may have ended Java, on which Spark then failed.
 
-    What was being handled ``before`` is not of it.
+    An exception that was handled ``before`` does not count.
     """
     while error.__context__ is not None and error.__context__ is not before:
         error = error.__context__
@@ -121,7 +122,7 @@ def _told(error: Exception) -> NearkinError | None:
     if not isinstance(error, (PySparkException, Py4JError)):
         return None
     if isinstance(error, (TypeError, ValueError, AttributeError, LookupError, NotImplementedError, ImportError)):
-        return None  # Spark was called wrongly: a fault of Nearkin, to be seen with its traceback
+        return None  # Spark was used wrongly: a bug of Nearkin, which should show its traceback
     text = _text(error)
     return of_a_task(text) or EngineError(_in_words(text))
 
@@ -129,7 +130,7 @@ def _told(error: Exception) -> NearkinError | None:
 def _text(error: Exception) -> str:
     try:
         return str(error)
-    except Exception:  # noqa: BLE001  # Java is asked for it, and may be gone
+    except Exception:  # noqa: BLE001  # it asks Java, which may be gone
         return type(error).__name__
 
 
@@ -142,7 +143,7 @@ def _in_words(text: str) -> str:
 
 
 def _reason(text: str) -> tuple[str, str]:
-    r"""On which machine, and the one line that says why.
+    r"""Return the machine, and the line with the reason.
 
     >>> _reason("An exception was thrown:\nTraceback (most recent call last):\n  File ...\nValueError: x is 3")
     ('', 'ValueError: x is 3')

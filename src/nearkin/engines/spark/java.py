@@ -1,4 +1,4 @@
-"""The Java that Spark would start, looked at before it does."""
+"""Check of the Java that Spark would start."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from nearkin.errors import EngineError
 
 OLDEST = 17
 _HELP = (
-    f"Install one, {OLDEST} or newer, on Debian: apt-get install openjdk-17-jre-headless. If there is one already, say "
-    "where: export JAVA_HOME=/path/of/it"
+    f"Install version {OLDEST} or newer, on Debian: apt-get install openjdk-17-jre-headless. If it is installed, "
+    "set its path: export JAVA_HOME=/path/to/java"
 )
-# Spark's own way of finding Java: what spark-env.sh may set, JAVA_HOME, the path
+# Spark's own way of finding Java: variables set by spark-env.sh, JAVA_HOME, PATH
 _SCRIPT = """
 export SPARK_HOME=$1
 . "$SPARK_HOME/bin/load-spark-env.sh" > /dev/null 2>&1
@@ -23,14 +23,14 @@ exec "$java" -version 2>&1
 
 
 def check_java() -> None:
-    """Refuse to start Spark without a Java that it can run on.
+    """Raise an error if there is no Java on which Spark can run.
 
     Raises
     ------
     EngineError
-        There is none, it does not start, or it is older than 17.
+        Java is missing, does not start, or is older than 17.
     """
-    from pyspark.find_spark_home import _find_spark_home  # the place that its launcher takes as well
+    from pyspark.find_spark_home import _find_spark_home  # the directory that its launcher uses too
 
     command = ["bash", "-c", _SCRIPT, "java", str(_find_spark_home())]
     try:
@@ -38,12 +38,12 @@ def check_java() -> None:
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=60
         )
     except FileNotFoundError as error:
-        raise EngineError("Spark is started by bash, and there is no bash on the path of this machine.") from error
+        raise EngineError("Spark is started by bash, but bash is not on the PATH of this machine.") from error
     except subprocess.TimeoutExpired as error:
-        raise EngineError(f"Spark runs on Java, and 'java -version' does not end here. {_HELP}") from error
+        raise EngineError(f"Spark runs on Java, but 'java -version' does not finish. {_HELP}") from error
     name, _, answer = done.stdout.partition("\n")
     if done.returncode == 127:
-        raise EngineError(f"Spark runs on Java, which is missing: '{name}' is not found. {_HELP}")
+        raise EngineError(f"Spark runs on Java, which is missing: '{name}' was not found. {_HELP}")
     version = _version(answer)
     if version is None:
         reason = f"{answer}{done.stderr}".strip() or f"exit code {done.returncode}"
@@ -53,7 +53,7 @@ def check_java() -> None:
 
 
 def _version(answer: str) -> int | None:
-    """The release that ``java -version`` tells; before 9 it was the second number.
+    """Return the release that ``java -version`` prints; before Java 9 it was the second number.
 
     >>> _version('openjdk version "17.0.15" 2025-04-15'), _version('java version "1.8.0_402"'), _version("what?")
     (17, 8, None)

@@ -1,4 +1,4 @@
-"""Columns of numbers in one stretch of bytes: a task hands on a few large blocks, not many small rows."""
+"""Columns of numbers packed into bytes: tasks exchange a few large blocks instead of many small rows."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 Column = NDArray[Any]
 MAX_BLOCK_BYTES = 256 << 10
-"""Of one block: of larger ones Java's heap takes more care than they are worth."""
+"""Maximum size of a block: larger ones cost Java's heap more than they save."""
 _LENGTH_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one task tells another.
+    """Data that one task sends to another.
 
     Parameters
     ----------
     stream : str
-        What it is: tasks that come later choose by it.
+        Name of the kind of data, by which later tasks select.
     target : int
-        The partition that it is for.
+        Partition that receives it.
     data : bytes-like
-        See `Layout`.
+        Packed columns; see `Layout`.
     """
 
     stream: str
@@ -36,9 +36,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which columns of numbers a stream has.
+    """Columns of numbers in a stream.
 
-    In the bytes of a block the columns stand one after another, each as long as the others.
+    In a block, the columns follow one another; all have the same length.
 
     Parameters
     ----------
@@ -57,27 +57,27 @@ class Layout:
     columns: tuple[tuple[str, str], ...]
 
     def of(self, number: int) -> Layout:
-        """The same columns in a stream of their own, for each number."""
+        """Return the same columns in a separate stream for each number."""
         return Layout(f"{self.stream} {number}", self.columns)
 
     @property
     def row_bytes(self) -> int:
-        """What one row takes."""
+        """Size of a row."""
         return sum(np.dtype(kind).itemsize for _, kind in self.columns)
 
     def packed(self, target: int, *columns: Column) -> Iterator[Block]:
-        """Blocks of all rows, for one target."""
+        """Pack all rows into blocks for one target."""
         step = max(1, MAX_BLOCK_BYTES // self.row_bytes)
         for start in range(0, len(columns[0]), step):
             yield Block(self.stream, target, self.bytes_of(*(column[start : start + step] for column in columns)))
 
     def bytes_of(self, *columns: Column) -> bytes:
-        """The columns as the bytes of one block."""
+        """Pack the columns into the bytes of one block."""
         parts = [np.ascontiguousarray(column, kind) for column, (_, kind) in zip(columns, self.columns, strict=True)]
         return b"".join(part.data for part in parts)
 
     def scattered(self, targets: NDArray[np.integer[Any]], *columns: Column) -> Iterator[Block]:
-        """Blocks of the rows, each row for its own target; rows for the same target stay in their order."""
+        """Distribute rows to blocks by target; rows for the same target keep their order."""
         if not len(targets):
             return
         lowest = int(targets.min())
@@ -92,11 +92,11 @@ class Layout:
             yield from self.packed(int(ordered[a]), *(column[a:b] for column in sorted_columns))
 
     def n_rows(self, block: Block) -> int:
-        """Rows of a block."""
+        """Return the number of rows of a block."""
         return len(block.data) // self.row_bytes
 
     def joined(self, blocks: Iterable[Block]) -> tuple[Column, ...]:
-        """The columns of all blocks of the stream among some, one block after another."""
+        """Concatenate the columns of all blocks of this stream."""
         parts: list[list[Column]] = [[np.zeros(0, kind)] for _, kind in self.columns]
         for block in blocks:
             if block.stream != self.stream:
@@ -108,7 +108,7 @@ class Layout:
         return tuple(np.concatenate(found) for found in parts)
 
     def of_targets(self, blocks: Iterable[Block], n_targets: int) -> tuple[Column, ...]:
-        """The columns with the one row of each target at its index, zeros where there is none."""
+        """Return the columns with each target's only row at its index, and zeros for targets without a row."""
         found = tuple(np.zeros(n_targets, kind) for _, kind in self.columns)
         for block in blocks:
             for column, value in zip(found, self.joined([block]), strict=True):
@@ -118,7 +118,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Rows, and numbers that go with them: both stand in one block, so that they do not part on the way.
+    """Rows together with an array of numbers, both in one block so that they stay together.
 
     Parameters
     ----------
@@ -138,12 +138,12 @@ class Attached:
     rows: Layout
 
     def block(self, target: int, columns: Sequence[Column], numbers: Column) -> Block:
-        """Some rows, for one target."""
+        """Pack some rows for one target."""
         rows = self.rows.bytes_of(*columns)
         return Block(self.stream, target, len(rows).to_bytes(_LENGTH_BYTES, "little") + rows + numbers.tobytes())
 
     def joined(self, blocks: Iterable[Block], kind: type[np.generic]) -> tuple[tuple[Column, ...], list[Column]]:
-        """The columns of all blocks of the stream, and the numbers of each."""
+        """Return the columns of all blocks of the stream, and the numbers of each block."""
         rows, numbers = [], []
         for block in blocks:
             if block.stream == self.stream:

@@ -1,7 +1,7 @@
-"""What an executor has, as it tells itself.
+"""Report of an executor about its own software.
 
-Executors may have no Nearkin, so this module travels to them as it is: nothing of Nearkin is imported here, and nothing
-that a bare Python lacks, but within the function that says so.
+Executors may lack Nearkin, so this module is sent to them by value: it imports nothing of Nearkin, and nothing beyond
+Python's standard library except inside functions.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = "found string"
-_LONG_ENOUGH_S = 0.2  # for the other executors to get some of the tasks
+_LONG_ENOUGH_S = 0.2  # gives the other executors time to get some of the tasks
 
 
 def looker(token: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """A function of batches that yields one row of JSON: host, Python, versions, and what the file ``token`` says."""
+    """Return a function of batches that yields a JSON row: host, Python, versions, and the content of ``token``."""
 
     def look(batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa  # Spark needs it there for any such function
+        import pyarrow as pa  # Spark itself needs it for such functions
 
         for _ in batches:
             pass
         time.sleep(_LONG_ENOUGH_S)
-        # executors have processes of Python of their own, which are children of one process of theirs
+        # the Python processes of an executor are children of one process
         found = {"executor": f"{socket.gethostname()} {os.getppid()}", "host": socket.gethostname()}
         found |= {"python": sys.executable, "release": sys.version.split()[0]}
         for module in ("nearkin", "numpy", "pyarrow"):
@@ -41,15 +41,15 @@ def looker(token: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
 
 def version(module: str) -> tuple[str, str]:
-    """Of a module that can be imported; else why it cannot."""
+    """Return the version of a module, or the reason why it cannot be imported."""
     try:
         return str(importlib.import_module(module).__version__), ""
-    except Exception as error:  # noqa: BLE001  # whatever its code does there
+    except Exception as error:  # noqa: BLE001  # importing a module can run any code
         return "", f"{type(error).__name__}: {error}"
 
 
 def read(token: str) -> tuple[str, str]:
-    """What the file says, or why it cannot be read."""
+    """Return the content of a file, or the reason why it cannot be read."""
     try:
         return Path(token).read_text(encoding="ascii"), ""
     except (OSError, ValueError) as error:

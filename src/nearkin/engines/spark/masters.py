@@ -1,6 +1,6 @@
-"""What a user may name as the master of a cluster, and whether it answers.
+"""Addresses of a Spark master: their syntax, and a check that the master answers.
 
-Spark itself tries for minutes to reach a master, in the background, and only then says so.
+Spark itself tries for minutes in the background before it reports that a master does not answer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PATIENCE_S = 3.0
 
 
 def check_form(master: str) -> None:
-    """Refuse what Spark has no name for.
+    """Refuse addresses of unknown syntax.
 
     Raises
     ------
@@ -44,31 +44,31 @@ def check_form(master: str) -> None:
     if not any(re.fullmatch(form, master) for form in _FORMS):
         raise ParameterError.of("master", "Spark", RULE, master)
     if any(not 0 < port <= _MAX_PORT for _, port in addresses(master)):
-        raise ParameterError.of("master", "Spark", f"one with ports from 1 to {_MAX_PORT}", master)
+        raise ParameterError.of("master", "Spark", f"an address with ports from 1 to {_MAX_PORT}", master)
 
 
 def is_local(master: str) -> bool:
-    """Whether the executors are threads of the driver's own Java."""
+    """Whether the executors are threads of the driver's own Java process."""
     return re.fullmatch(_FORMS[0], master) is not None and not master.startswith("local-cluster")
 
 
 def is_connect(master: str) -> bool:
-    """Whether it is a server of Spark Connect, which runs the driver itself."""
+    """Whether it is a server of Spark Connect, on which the driver runs."""
     return master.startswith("sc://")
 
 
 def is_on_this_machine(master: str) -> bool:
-    """Whether the executors find the files that this process sees: they are local, or the master is on loopback."""
+    """Whether the executors see this process's files: they are local, or the master is on loopback."""
     if master.startswith("local"):
         return True
     if master.startswith("k8s://"):
-        return False  # but in containers
+        return False  # executors run in containers
     hosts = [host for host, _ in addresses(master)]
     return bool(hosts) and all(host in ("localhost", "::1") or host.startswith("127.") for host in hosts)
 
 
 def addresses(master: str) -> list[tuple[str, int]]:
-    """Hosts and ports that a master is reached at; empty where its form does not tell.
+    """Return the hosts and ports of a master; empty if the address does not contain them.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def addresses(master: str) -> list[tuple[str, int]]:
 
 
 def check_answers(master: str) -> None:
-    """Open a connection to where the master listens; of several one is enough.
+    """Open a connection to the master; if there are several, one that answers is enough.
 
     Raises
     ------
@@ -110,12 +110,12 @@ def check_answers(master: str) -> None:
     if not failed:
         return
     if master.startswith("k8s://"):
-        start = "kubectl cluster-info tells the address of the cluster."
+        start = "kubectl cluster-info prints the address of the cluster."
     elif is_connect(master):
-        start = "A server of Spark Connect is started by start-connect-server.sh; --master 'local[*]' needs none."
+        start = "Start a Spark Connect server with start-connect-server.sh; --master 'local[*]' needs none."
     else:
         start = (
-            "One is started by spark-class org.apache.spark.deploy.master.Master, and its log tells its URL, which is "
-            "not that of its web page; --master 'local[*]' needs none."
+            "Start one with spark-class org.apache.spark.deploy.master.Master; its log shows its URL, which differs "
+            "from that of its web page. --master 'local[*]' needs none."
         )
     raise EngineError(f"No Spark master answers at {master} ({'; '.join(failed)}). {start}")

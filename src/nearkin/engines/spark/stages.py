@@ -1,4 +1,4 @@
-"""The stages of a run on a cluster: each is kept when it is whole, so that a run that lost its driver goes on."""
+"""Stages of a run on a cluster: each is kept when complete, so that a run that lost its driver can be resumed."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ _FOLDER = "stages"
 _AT_A_TIME = "at-a-time.txt"
 _LOOK_S = 0.5
 _AS_PARQUET = {
-    # numbers do not compress, and trying costs more than writing
+    # numbers do not compress, and trying takes longer than writing
     "compression": "none",
     "parquet.enable.dictionary": "false",
-    # Java holds a group of rows while it writes, and up to 4,096 of them, a gigabyte of our blocks, while it reads
+    # Java holds a group of rows while writing, and up to 4,096 of them, a gigabyte of our blocks, while reading
     "parquet.block.size": str(8 << 20),
     "parquet.page.size.row.check.min": "8",
 }
 
 
 class TaskProgress(Voice, Protocol):
-    """Whom to tell of the tasks that end; see `nearkin.runs.progress`."""
+    """Receiver of finished tasks; see `nearkin.runs.progress`."""
 
     def advance(self, n: int) -> None:
-        """So many more have ended."""
+        """Add ``n`` finished tasks."""
 
 
 class StageMeter(Protocol):
-    """What measures stages; see `nearkin.runs.meter`."""
+    """Meter of stages; see `nearkin.runs.meter`."""
 
     @property
     def progress(self) -> Voice:
-        """Whom to tell what the user should know."""
+        """Receiver of messages to the user."""
 
     def stage(
         self, name: str, total: int, unit: Literal["steps", "tasks"]
     ) -> contextlib.AbstractContextManager[TaskProgress]:
-        """Measure what happens inside."""
+        """Measure the block."""
 
 
 @contextlib.contextmanager
 def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stages]:
-    """Stages on a cluster whose executors are seen to be able to do the work.
+    """Open the stages on a cluster, after a check that its executors can do the work.
 
     Parameters
     ----------
     cluster : Cluster
     work : Path
-        A folder that the driver and every executor see under this path.
+        Directory that the driver and every executor see under this path.
     meter : StageMeter
 
     Raises
@@ -79,14 +79,14 @@ def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stage
 
 
 def stages_kept(work: Path) -> list[str]:
-    """The stages that a run on a cluster finished, in the order in which it did."""
+    """Return the finished stages of a run on a cluster, in order."""
     marks = sorted(work.glob(f"{_FOLDER}/*/{_DONE}"), key=lambda mark: mark.stat().st_mtime_ns)
     return [mark.parent.name for mark in marks]
 
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages of one run, kept in a folder that every executor sees.
+    """Stages of a run, kept in a directory that every executor sees.
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ class Stages:
 
     @property
     def about(self) -> dict[str, object]:
-        """For a manifest: what ran the stages."""
+        """Details of the cluster for a manifest."""
         return {"name": "spark", "version": self.spark.version, "master": self.spark.conf.get("spark.master", None)}
 
     @property
     def n_at_a_time(self) -> int:
-        """Tasks that run at the same time, about; a server of Spark Connect does not tell.
+        """Approximate number of tasks that run at a time; a server of Spark Connect does not say.
 
-        What is kept is cut for so many: a run that goes on has the number that it was begun with.
+        Kept data is partitioned by it, so a resumed run uses the number of the original run.
         """
         place = self.folder / _AT_A_TIME
         if not place.exists():
@@ -121,24 +121,24 @@ class Stages:
         return int(place.read_text("ascii"))
 
     def given(self, blocks: Sequence[Block]) -> Blocks:
-        """Blocks that the driver has."""
+        """Return blocks that are on the driver as distributed blocks."""
         table = pa.Table.from_batches([as_batch(blocks)] if blocks else [], SCHEMA)
         with engine_errors():
             return Blocks(self.spark.createDataFrame(table))
 
     def parts(self, n: int, task: Task) -> Blocks:
-        """What ``task`` makes of each number below ``n``, for which there are no blocks yet."""
+        """Apply ``task`` to each number below ``n``, without blocks as input."""
         with engine_errors():
             numbers = self.spark.range(0, n, 1, max(n, 1))
             frame = numbers.selectExpr("'part' AS stream", "CAST(id AS INT) AS target", "CAST('' AS BINARY) AS data")
             return Blocks(frame).mapped(task, n)
 
     def is_kept(self, name: str) -> bool:
-        """Whether a stage was finished, by this run or by one that was interrupted."""
+        """Whether a stage was finished, by this run or by an interrupted one."""
         return (self.folder / name / _DONE).exists()
 
     def kept(self, name: str, make: Callable[[], Blocks]) -> Blocks:
-        """The blocks of a stage; those that an interrupted run kept are not made again."""
+        """Return the blocks of a stage; those kept by an interrupted run are not computed again."""
         place = f"file://{(self.folder / name).absolute()}"
         with engine_errors():
             if not self.is_kept(name):
@@ -150,13 +150,13 @@ class Stages:
 
 
 def parquet_reader(spark: SparkSession) -> DataFrameReader:
-    """One for which "*" and "[" in a path are a name's own, and which verifies the checksum of each page."""
+    """Return a reader that takes "*" and "[" in paths literally, and verifies the checksum of each page."""
     return spark.read.option("__globPaths__", "false").option("parquet.page.verify-checksum.enabled", "true")
 
 
 @contextlib.contextmanager
 def _watched(spark: SparkSession, progress: TaskProgress) -> Iterator[None]:
-    """Tell of the tasks that end while the block runs; Spark Connect does not tell of them."""
+    """Report finished tasks while the block runs; Spark Connect does not report them."""
     context = getattr(spark, "_sc", None)
     if context is None:
         yield
@@ -168,7 +168,7 @@ def _watched(spark: SparkSession, progress: TaskProgress) -> Iterator[None]:
     def watch() -> None:
         n_told = 0
         while not is_over.wait(_LOOK_S):
-            with contextlib.suppress(Exception):  # the context may end meanwhile; this only watches
+            with contextlib.suppress(Exception):  # the context may end meanwhile; this thread only watches
                 jobs = [tracker.getJobInfo(one) for one in set(tracker.getJobIdsForGroup(None)) - before]
                 stages = {stage for job in jobs if job is not None for stage in job.stageIds}
                 infos = [tracker.getStageInfo(stage) for stage in stages]

@@ -1,1 +1,1 @@
-"""The numba kernels: the only place that imports numba."""
+"""Kernels compiled by numba; no other package imports numba."""

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.chains`."""
+"""Loops of `nearkin.kernels.chains`."""
 
 from __future__ import annotations
 

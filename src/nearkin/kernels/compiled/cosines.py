@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.cosines`."""
+"""Loops of `nearkin.kernels.cosines`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def find_best_terms(
 
 @njit(inline="always", cache=True)
 def _open(terms, weights, starts, was, row, dense):
-    """Take one vector out of the array with a place for every term, and put another one in."""
+    """Replace one vector by another in the array with a place for every term."""
     if was >= 0:
         for k in range(starts[was], starts[was + 1]):
             dense[terms[k]] = 0.0

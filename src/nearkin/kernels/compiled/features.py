@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.features`."""
+"""Loops of `nearkin.kernels.features`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
 _FIRST_BITS = 16
 _FIRST_TABLE = 1 << _FIRST_BITS
 _FILL = 2
-"""A table is left for one of twice its size when it holds more than one entry in so many places."""
+"""A table is replaced by one of twice its size when more than one place in this many is used."""
 _MAX_CODES = 128
-"""Characters beyond ASCII that one text may have to be counted by one-byte codes: any alphabet, not Chinese."""
+"""Maximum number of distinct characters beyond ASCII for one-byte codes: enough for any alphabet, not for Chinese."""
 
 
 def count_many(data, offsets, words, length, hashes, counts, firsts, feature_offsets):
@@ -27,9 +27,9 @@ def count_many(data, offsets, words, length, hashes, counts, firsts, feature_off
 
 
 def _tables(longest):
-    """Tables of 2**16, 2**17, … places, each of them at its own size: small texts stay in the cache.
+    """Tables of 2**16, 2**17, … places, each used at its own size: small texts stay in the cache.
 
-    All places are 0 between two texts. Of tables that no text needs the system makes no memory.
+    All places are 0 between two texts. The system allocates no memory for tables that no text needs.
     """
     size = _FIRST_TABLE
     while size < _FILL * longest:
@@ -64,10 +64,10 @@ def _count_many(
 
 @njit(nogil=True, cache=True)
 def _encode(text, code_of, characters, codes):
-    """A text as one byte per character: ASCII as it is, others by codes from 128, given in order of appearance.
+    """Encode a text as one byte per character: ASCII unchanged, others by codes from 128 in order of appearance.
 
-    Gives the number of characters, whether the codes sufficed, and the codes: the text itself if it is ASCII.
-    ``characters`` tells the character of each code.
+    Returns the number of characters, whether the codes sufficed, and the codes: the text itself if it is ASCII.
+    ``characters`` receives the character of each code.
     """
     high = np.uint8(0)
     for byte in text:
@@ -109,7 +109,7 @@ def _count_coded(codes, n, length, tables, places, counts, firsts, out):
     """Count the n-grams of up to four one-byte codes: the n-gram itself is the key.
 
     A place of the table holds the n-gram in its upper 32 bits and the count in its lower: one load, one store. The
-    loop that counts stands apart from the one that grows: with arrays that change inside, it is four times slower.
+    counting loop is separate from the growing one: with arrays that change inside, it is four times slower.
     """
     size, i, n_distinct = _FIRST_TABLE, length - 1, 0
     while True:
@@ -127,7 +127,7 @@ def _count_coded(codes, n, length, tables, places, counts, firsts, out):
 
 @njit(nogil=True, cache=True)
 def _count_coded_until_full(codes, start, n, length, table, places, firsts, n_distinct):
-    """Count the n-grams that end at ``start`` and after; gives where it stopped and how many there are now."""
+    """Count the n-grams that end at ``start`` and after; return where it stopped and the number of n-grams."""
     key_mask = np.uint64(0xFFFFFFFF) >> np.uint64(32 - 8 * length)
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(64 - _log2(len(table)))
@@ -156,7 +156,7 @@ def _count_coded_until_full(codes, start, n, length, table, places, firsts, n_di
 
 @njit(nogil=True, cache=True)
 def _move_coded(table, larger, places):
-    """To a table of twice the size; the old one is left empty, ``places`` becomes what it is in the new one."""
+    """Move to a table of twice the size; the old one is cleared, ``places`` is updated."""
     mask = np.uint64(len(larger) - 1)
     shift = np.uint64(64 - _log2(len(larger)))
     for k in range(len(places)):
@@ -171,7 +171,7 @@ def _move_coded(table, larger, places):
 
 @njit(inline="always", cache=True)
 def _spread(key):
-    """Text makes lattices of keys, which one multiplication alone leaves in clusters."""
+    """Hash a key: text makes lattices of keys, which a single multiplication would leave in clusters."""
     key *= GOLDEN
     key ^= key >> np.uint64(32)
     return key * GOLDEN
@@ -188,7 +188,7 @@ def _log2(size):
 
 @njit(nogil=True, cache=True)
 def _hash_coded(codes, length, characters, firsts, hashes):
-    """The hashes of the n-grams that begin at ``firsts``: those that all other texts have."""
+    """Compute the hashes of the n-grams that begin at ``firsts``, equal to those of all other texts."""
     for k in range(len(firsts)):
         value = np.uint64(0)
         for j in range(length):
@@ -198,7 +198,7 @@ def _hash_coded(codes, length, characters, firsts, hashes):
 
 @njit(nogil=True, cache=True)
 def _count_hashed(occurrences, n, tables, places, hashes, counts, firsts, out):
-    """[5, 7, 5] -> hashes 5, 7; counts 2, 1; firsts 0, 1, all at ``out``.
+    """[5, 7, 5] -> hashes 5, 7; counts 2, 1; firsts 0, 1, all written at ``out``.
 
     A place of the table holds 1 + the feature's number in this text, or 0.
     """
@@ -218,7 +218,7 @@ def _count_hashed(occurrences, n, tables, places, hashes, counts, firsts, out):
 
 @njit(nogil=True, cache=True)
 def _count_hashed_until_full(occurrences, start, n, table, places, hashes, counts, firsts, n_distinct):
-    """Count the features from ``start``; gives where it stopped and how many there are now."""
+    """Count the features from ``start``; return where it stopped and the number of features."""
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(64 - _log2(len(table)))
     most = len(table) // _FILL
@@ -245,7 +245,7 @@ def _count_hashed_until_full(occurrences, start, n, table, places, hashes, count
 
 @njit(nogil=True, cache=True)
 def _refill(table, places, hashes):
-    """Put the features of a text into an empty table."""
+    """Insert the features of a text into an empty table."""
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(64 - _log2(len(table)))
     for k in range(len(hashes)):
@@ -271,7 +271,7 @@ def locate_many(data, offsets, documents, firsts, length, starts, ends):
 
 @njit(nogil=True, cache=True)
 def _skip(data, at, end, n):
-    """The byte at which the n-th character after this one begins."""
+    """Return the byte at which the n-th character after this one begins."""
     while n > 0 and at < end:
         byte = data[at]
         at += 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))

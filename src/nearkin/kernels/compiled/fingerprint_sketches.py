@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.fingerprint_sketches`."""
+"""Loops of `nearkin.kernels.fingerprint_sketches`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def winnow(shingles, offsets, window, kept, kept_offsets):
 
 @njit(nogil=True, cache=True)
 def _winnowed_one(shingles, window, kept, out):
-    """window=2, [3, 1, 1, 4] -> [1, 1]: a window is looked through again only when its least has left it."""
+    """window=2, [3, 1, 1, 4] -> [1, 1]: a window is searched again only when its minimum has left it."""
     least = -1
     for end in range(min(window, len(shingles)), len(shingles) + 1):
         first = max(0, end - window)
@@ -96,7 +96,7 @@ def divide_many(shingles, offsets, values):
     for i in range(len(values)):
         remainder = np.uint64(1)
         for at in range(offsets[i], offsets[i + 1]):
-            # x^64 is x^4 + x^3 + x + 1, so the 32 bits that are moved out come back at four places
+            # x^64 is x^4 + x^3 + x + 1, so the 32 bits shifted out are added at four places
             high = remainder >> np.uint64(32)
             folded = high ^ (high << np.uint64(1)) ^ (high << np.uint64(3)) ^ (high << np.uint64(4))
             remainder = ((remainder << np.uint64(32)) | np.uint64(np.uint32(shingles[at]))) ^ folded
@@ -118,7 +118,7 @@ def hash_repeatedly(shingles, offsets, length, work, values):
 
 @njit(nogil=True, cache=True)
 def _hash_runs(work, n, length):
-    """Each number becomes the hash of the run that begins with it; the loop becomes vector instructions."""
+    """Replace each number by the hash of the run that begins with it; the loop becomes vector instructions."""
     for start in range(0, n, 1024):
         stop = min(n, start + 1024)
         block = work[start:stop].copy()

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.grouping`."""
+"""Loops of `nearkin.kernels.grouping`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def assign_principals(left, right, similarity, order, principal):
 
 @njit(nogil=True, cache=True)
 def unite(left, right, parent):
-    """Union-find with path halving; the lesser root wins, so the answer does not depend on the order of the matches."""
+    """Union-find with path halving; the lower root wins, so the result does not depend on the order of the matches."""
     for i in range(len(left)):
         a, b = _root(parent, left[i]), _root(parent, right[i])
         if a != b:

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.hamming_classes`."""
+"""Loops of `nearkin.kernels.hamming_classes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.hamming_tables`."""
+"""Loops of `nearkin.kernels.hamming_tables`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nearkin.kernels.compiled.mixing import mix
 from nearkin.kernels.compiled.ones import n_ones
 from nearkin.kernels.hamming_tables import CHUNK
 
-_FEW = 12  # so few are looked at one by one
+_FEW = 12  # up to this number are compared one by one
 _DIGIT_BITS = 11
 
 
@@ -53,7 +53,7 @@ def link_many(entries, leads, words, blocks, is_key, most, n_queries, i, j, pair
 
 @njit(inline="always", cache=True)
 def _key_one(words, row, mask):
-    """64 bits that look random, of what lies under the mask."""
+    """Hash the bits under the mask to 64 bits."""
     key = np.uint64(0)
     for w in range(words.shape[1]):
         key = mix(key ^ (words[row, w] & mask[w]))
@@ -62,7 +62,7 @@ def _key_one(words, row, mask):
 
 @njit(nogil=True, cache=True)
 def _keys_many(words, mask, key_bits, digit_bits, counts, entries):
-    """The unsorted entries, and how often each digit of their keys occurs."""
+    """Return the unsorted entries, and the frequency of each digit of their keys."""
     digit_mask = np.uint64((1 << digit_bits) - 1)
     for row in range(len(words)):
         key = _key_one(words, row, mask) >> np.uint64(64 - key_bits)
@@ -73,7 +73,7 @@ def _keys_many(words, mask, key_bits, digit_bits, counts, entries):
 
 @njit(nogil=True, cache=True)
 def _radix_pass(entries, shift, counts, out):
-    """Order by one digit, equal ones as they came."""
+    """Sort by one digit; equal entries keep their order."""
     total = 0
     for digit in range(len(counts)):
         n = counts[digit]
@@ -88,7 +88,7 @@ def _radix_pass(entries, shift, counts, out):
 
 @njit(inline="always", cache=True)
 def _run_from(entries, i, n_queries):
-    """Where the entries with the key of this one end; lefts go before the first number, rights begin at the second."""
+    """Return the end of the run with this key; left rows are below the first number, right rows from the second on."""
     key = entries[i] >> np.uint64(32)
     end, middle = i, i
     while end < len(entries) and entries[end] >> np.uint64(32) == key:
@@ -101,7 +101,7 @@ def _run_from(entries, i, n_queries):
 
 @njit(inline="always", cache=True)
 def _any_close(leads, i, j, stop, most):
-    """Written without a way out of the loop, so that it runs on several words at once."""
+    """Count without an early exit from the loop, so that it runs on several words at once."""
     n_close = 0
     for k in range(j, stop):
         n_close += n_ones(leads[k] ^ leads[i]) <= most
@@ -113,7 +113,7 @@ def _link_one(entries, leads, words, blocks, is_key, most, i, j, stop, pairs, di
     """Compare entry ``i`` with those from ``j`` to ``stop``."""
     row_mask = np.uint64(0xFFFFFFFF)
     for k in range(j, stop):
-        lead = leads[k] ^ leads[i]  # a string of one word is its own lead: then nothing else is looked up
+        lead = leads[k] ^ leads[i]  # the lead of a one-word string is the string: nothing else is loaded then
         if n_ones(lead) > most:
             continue
         a, b = entries[i] & row_mask, entries[k] & row_mask
@@ -135,7 +135,7 @@ def _distance_of_rest(words, a, b):
 
 @njit(inline="always", cache=True)
 def _is_first_table(lead, words, a, b, blocks, is_key):
-    """Whether the first blocks in which the two agree are the key's, and all of the key's."""
+    """Whether the first blocks in which the two agree are exactly those of the key."""
     last = len(blocks) - 1
     while not is_key[last]:
         last -= 1

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.hamming_tiles`."""
+"""Loops of `nearkin.kernels.hamming_tiles`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def scan_many(
     partial = np.empty(n_lanes, np.uint64)
     while tile < len(tiles):
         row = first_row + tile * n_lanes
-        # of one set, a string is compared with those after it only
+        # in one set, a string is compared only with later ones
         end = min(last, row + n_lanes - 1) if is_one_set else last
         was_close = False
         while i < end:
             if n_pairs + n_lanes > len(pairs):
                 return n_pairs, tile, i
-            # where the string before this one passed the first words this one will, too: then they are not asked first
+            # if the previous string passed the first words, this one will too: skip their test
             if was_close or _any_lead_close(tiles, tile, queries, i, n_lead_words, most):
                 begin = max(0, i + 1 - row) if is_one_set else 0
                 stop = min(n_lanes, end_row - row)
@@ -50,7 +50,7 @@ def scan_many(
 
 @njit(inline="always", cache=True)
 def _any_lead_close(tiles, tile, queries, i, n_lead_words, most):
-    """Whether any lane is close in the first words; without a way out of the loop, so that many lanes go at once."""
+    """Whether any lane is close in the first words; without an early exit, so that many lanes run at once."""
     n_close, n_lanes = 0, tiles.shape[2]
     if n_lead_words == 1:
         a = queries[i, 0]
@@ -76,7 +76,7 @@ def _ones_of_four(tiles, tile, lane, queries, i, w):
 
 @njit(nogil=True, cache=True)
 def _scan_one(tiles, tile, queries, i, row, begin, stop, most, partial, pairs, distances, n_pairs):
-    """Add up word by word while many lanes are close, then lane by lane; and whether the first words left any close."""
+    """Add up word by word while many lanes are close, then lane by lane; return whether the first words left any."""
     n_words = tiles.shape[1]
     partial[:] = np.uint64(0)
     n_close, w = _add_words(tiles, tile, queries, i, 0, most, partial)
@@ -100,7 +100,7 @@ def _scan_one(tiles, tile, queries, i, row, begin, stop, most, partial, pairs, d
 
 @njit(inline="always", cache=True)
 def _add_words(tiles, tile, queries, i, w, most, partial):
-    """Add the next words, four where there are four, to the distances so far: lanes that are still close, next word."""
+    """Add the next words, up to four, to the distances so far; return the lanes still close, and the next word."""
     n_close, n_lanes = 0, tiles.shape[2]
     if w + 4 <= tiles.shape[1]:
         for lane in range(n_lanes):

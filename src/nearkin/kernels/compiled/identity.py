@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.identity`."""
+"""Loops of `nearkin.kernels.identity`."""
 
 from __future__ import annotations
 

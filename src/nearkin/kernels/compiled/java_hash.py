@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.java_hash`."""
+"""Loops of `nearkin.kernels.java_hash`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def word_shingles_many(ids, offsets, length, hashes, powers, shingles, shingle_o
 
 
 def _inverses(numbers):
-    """Of odd numbers modulo 2**32: Newton's rule doubles the bits that are right, from three on."""
+    """Return inverses of odd numbers modulo 2**32: Newton's method doubles the correct bits, starting with three."""
     inverses = numbers.copy()
     for _ in range(4):
         inverses *= np.uint32(2) - numbers * inverses
@@ -50,9 +50,9 @@ def _character_shingles_many(data, offsets, length, power, without_vowels, prefi
 
 @njit(nogil=True, cache=True)
 def _prefixes_of_characters(text, is_kept, prefixes):
-    """The hash of each prefix of the units that are kept, the empty one first; and how many units there are.
+    """Return the hash of each prefix of the kept units, the empty one first, and the number of units.
 
-    ASCII takes no branch: what is not kept is written over.
+    ASCII takes no branch: skipped units are overwritten.
     """
     prefixes[0] = np.uint32(0)
     hashed, n, at = np.uint32(0), 0, 0
@@ -80,14 +80,14 @@ def _prefixes_of_characters(text, is_kept, prefixes):
 
 @njit(nogil=True, cache=True)
 def _differences(prefixes, n, length, power, shingles):
-    """The hash of each k-gram: of the prefix it ends, less that of the prefix before it, moved up."""
+    """Hash each k-gram: the prefix that ends with it, minus the shifted prefix before it."""
     for i in range(n - length + 1):
         shingles[i] = np.int32(np.uint32(prefixes[i + length] - np.uint32(prefixes[i] * power)))
 
 
 @njit(inline="always", cache=True)
 def _decoded(text, at):
-    """The code point that begins here, which is not ASCII, and where the next one does."""
+    """Return the code point beyond ASCII that begins here, and the start of the next."""
     byte = text[at]
     length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
     code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
@@ -131,7 +131,7 @@ def _word_shingles_many(ids, offsets, length, words, work, shingles, shingle_off
 
 @njit(nogil=True, cache=True)
 def _prefixes_of_words(ids, words, before, up_to, raised):
-    """Of each word: the hash of all before it, over 31 to the units before it; of all up to its end; 31 to these units.
+    """Return for each word: hash of all before it, over 31^(units before it); hash up to its end; 31^(these units).
 
     Words a to b then hash to ``up_to[b] - before[a] * raised[b]``.
     """

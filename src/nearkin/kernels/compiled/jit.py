@@ -1,4 +1,4 @@
-"""numba's ``njit``, which goes on where compiled code cannot be kept."""
+"""numba's ``njit``, which also works where compiled code cannot be cached."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Function = Callable[..., Any]
 def njit(**options: Any) -> Callable[[Function], Any]:
     """Compile a kernel when it is first called.
 
-    With ``cache=True`` its code is kept beside the module or in the user's folder of caches. Where neither can be
-    written, as in some containers, it is compiled anew by each process instead of not at all.
+    With ``cache=True`` the code is stored beside the module or in the user's cache directory. If neither is writable,
+    as in some containers, each process compiles it again.
     """
 
     def decorate(function: Function) -> Any:

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.keccak`, which go over 32 messages at a time."""
+"""Loops of `nearkin.kernels.keccak`, for 32 messages at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LANES = 32
 
 
 def _rotations() -> NDArray[np.uint64]:
-    """By how much rho turns the lane [x, y], at x + 5 * y."""
+    """Return the rotation by rho of each lane [x, y], at x + 5 * y."""
     rotations = np.zeros(25, np.uint64)
     x, y = 1, 0
     for t in range(24):
@@ -22,7 +22,7 @@ def _rotations() -> NDArray[np.uint64]:
 
 
 def _round_constants() -> NDArray[np.uint64]:
-    """What iota adds in each round: bits of a shift register."""
+    """Return the constants that iota adds in each round: bits of a shift register."""
     constants = []
     register = 1
     for _ in range(24):
@@ -66,7 +66,7 @@ def _add_byte(state, lane, j, byte):
 
 @njit(nogil=True, cache=True)
 def _permute(state, moved, parity):
-    """Keccak-f[1600]; the innermost loops run over the messages, so that they become vector instructions."""
+    """Apply Keccak-f[1600]; the innermost loops run over the messages, so that they become vector instructions."""
     for round_ in range(24):
         for x in range(5):
             for i in range(_LANES):

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.letters`."""
+"""Loops of `nearkin.kernels.letters`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nearkin.kernels.letters import MAX_COUNT, N_BUCKETS, N_LATIN
 
 _BUCKET_SHIFT = np.uint64(58)
 _N_HISTOGRAMS = 4
-_BLOCK = 1 << 24  # bytes after which the histograms are emptied: their 32 bits never run over
+_BLOCK = 1 << 24  # bytes after which the histograms are cleared, so that their 32 bits never overflow
 
 
 @njit(nogil=True, cache=True)
@@ -39,7 +39,7 @@ def count_many(data, offsets, classes, counts, n_counted, n_others):
 
 @njit(inline="always", cache=True)
 def _byte_of(place):
-    """The ASCII code of a Latin place."""
+    """Return the ASCII code of a Latin column."""
     if place < 26:
         return 65 + place
     return 97 + place - 26 if place < 52 else 48 + place - 52
@@ -47,7 +47,7 @@ def _byte_of(place):
 
 @njit(nogil=True, cache=True)
 def _count_bytes(text, histograms, totals):
-    """How often each byte occurs; neighbours go to different histograms: a repeated letter need not wait for itself."""
+    """Count each byte; neighbours go to different histograms, so that a repeated letter need not wait for itself."""
     totals[:] = 0
     for first in range(0, len(text), _BLOCK):
         end = min(len(text), first + _BLOCK)
@@ -67,7 +67,7 @@ def _count_bytes(text, histograms, totals):
 
 @njit(nogil=True, cache=True)
 def _count_other_letters(text, classes, buckets):
-    """Letters and digits that are not ASCII, by bucket; and how many there are."""
+    """Count letters and digits beyond ASCII by bucket; return their number."""
     n = 0
     at = 0
     while at < len(text):

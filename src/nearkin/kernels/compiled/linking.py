@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.linking`."""
+"""Loops of `nearkin.kernels.linking`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _N_PASSES = 6  # 6 digits of 11 bits cover 64
 
 
 def sort_by_key(keys, rows):
-    """A radix sort: digits in which all keys agree, as the upper ones of a small partition do, cost no move."""
+    """Sort by radix: digits equal in all keys, such as the upper ones of a small partition, cost no move."""
     keys, rows = keys.copy(), rows.copy()
     spare_keys, spare_rows = np.empty_like(keys), np.empty_like(rows)
     counts = np.empty(_N_DIGITS, np.int64)
@@ -25,7 +25,7 @@ def sort_by_key(keys, rows):
 
 @njit(nogil=True, cache=True)
 def _radix_pass(keys, rows, shift, counts, out_keys, out_rows):
-    """Order by one digit; False, and nothing moved, if all share it."""
+    """Sort by one digit; return False, without moving anything, if all keys share it."""
     counts[:] = 0
     mask = np.uint64(_N_DIGITS - 1)
     bits = np.uint64(shift)
@@ -70,13 +70,13 @@ def link_many(keys, rows, sizes, sides, start, min_size_ratio, max_pivots, max_p
 
 @njit(nogil=True, cache=True)
 def _n_pairs_with(n_first, length):
-    """The pairs of a run that hold one of its first rows: n_first=2, length=4 -> 5."""
+    """Count the pairs of a run that contain one of its first rows: n_first=2, length=4 -> 5."""
     return n_first * (n_first - 1) // 2 + (length - n_first) * n_first
 
 
 @njit(nogil=True, cache=True)
 def _n_crossing(rows, start, end, sides):
-    """sides=[1, 1, 2, 3] -> all 6 pairs but the first two rows with each other: 5."""
+    """sides=[1, 1, 2, 3] -> all 6 pairs except the first two rows with each other: 5."""
     length = 0
     n_first = 0
     n_second = 0

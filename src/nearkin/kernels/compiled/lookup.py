@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.lookup`."""
+"""Loops of `nearkin.kernels.lookup`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.marks`."""
+"""Loops of `nearkin.kernels.marks`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one hash finaliser that everything uses.
+"""The hash finaliser that all kernels use.
 
 Source: the finaliser of SplitMix64 (Guy L. Steele Jr., Doug Lea, Christine H. Flood, "Fast splittable pseudorandom
 number generators", 2014, with the constants of David Stafford's variant 13): a bijection of 64 bits in which every
@@ -18,7 +18,7 @@ _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
 
 @njit(inline="always", cache=True)
 def mix(x):
-    """A bijection of uint64 that looks random."""
+    """Apply a pseudo-random bijection to a uint64."""
     x = (x ^ (x >> np.uint64(30))) * _MULTIPLIER_1
     x = (x ^ (x >> np.uint64(27))) * _MULTIPLIER_2
     return x ^ (x >> np.uint64(31))

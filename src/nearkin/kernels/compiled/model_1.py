@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.model_1`."""
+"""Loops of `nearkin.kernels.model_1`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fill_rows(place_starts, sentences, words, offsets, last_given, starts, row):
 
 @njit(nogil=True, cache=True)
 def sum_likelihoods(place_starts, sentences, words, offsets, starts, row, probabilities, spread, sums):
-    """The row of a given word is spread out over all words, so that a position finds its entry by one look."""
+    """Spread the row of a given word over all words, so that a position finds its entry with one lookup."""
     for given in range(len(starts) - 1):
         for entry in range(starts[given], starts[given + 1]):
             spread[row[entry]] = probabilities[entry]

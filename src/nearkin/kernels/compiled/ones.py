@@ -1,6 +1,6 @@
-"""How many ones there are among 64 bits.
+"""Number of ones among 64 bits.
 
-The machine has an instruction for it, and newer ones do eight words at once: LLVM knows when this is so.
+Processors have an instruction for it, and newer ones count eight words at once; LLVM chooses.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def n_ones(typing_context, x):
-    """The ones among the bits of a uint64."""
+    """Count the ones among the bits of a uint64."""
 
     def code(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])

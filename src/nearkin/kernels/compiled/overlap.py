@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.overlap`."""
+"""Loops of `nearkin.kernels.overlap`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def common_many(hashes, starts, ends, left, right, common):
 
 @njit(nogil=True, cache=True)
 def _fill_table(hashes, start, end, table):
-    """Put a set into the open-addressing table; zero marks a free place: whether the set holds it is said apart."""
+    """Insert a set into the open-addressing table; 0 marks a free place: whether the set contains 0 is returned."""
     size = _table_size(end - start)
     mask = np.uint64(size - 1)
     table[:size] = np.uint64(0)
@@ -41,7 +41,7 @@ def _fill_table(hashes, start, end, table):
 
 @njit(cache=True)
 def _table_size(n):
-    """The power of two that keeps a table of n entries at most half full."""
+    """Return the power of two that keeps a table of n entries at most half full."""
     size = np.int64(16)
     while size < 2 * n:
         size *= 2

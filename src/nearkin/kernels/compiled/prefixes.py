@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.prefixes`."""
+"""Loops of `nearkin.kernels.prefixes`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def prefix_many(hashes, offsets, counts, lengths, shift, elements):
 
 @njit(nogil=True, cache=True)
 def _order_one(hashes, start, end, counts, shift, ordered, frequency):
-    """By frequency, then by hash."""
+    """Sort by frequency, then by hash."""
     if end - start > _MAX_BY_INSERTION:
         elements = np.sort(hashes[start:end])
         found = counts[elements >> np.uint64(shift)]

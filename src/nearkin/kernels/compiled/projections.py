@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.projections`."""
+"""Loops of `nearkin.kernels.projections`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def sum_hashes(hashes, weights, offsets, seed, bits):
 
 @njit(nogil=True, cache=True)
 def _vote(vector, weight, sums):
-    """Add the weight where the bit is 1; no branch, so that it becomes vector instructions."""
+    """Add the weight where the bit is 1; without branches, so that it becomes vector instructions."""
     for w in range(len(vector)):
         word = np.int32(vector[w])
         part = sums[32 * w : 32 * w + 32]
@@ -63,7 +63,7 @@ def _vote(vector, weight, sums):
 
 @njit(nogil=True, cache=True)
 def _decide(sums, total, bits):
-    """The votes for are more than those against: for - (total - for) > 0."""
+    """Set bits with more votes for than against: for - (total - for) > 0."""
     for w in range(len(bits)):
         word = np.uint32(0)
         for s in range(32):
@@ -80,7 +80,7 @@ def sum_sparse(hashes, weights, offsets, edges, seed, packed):
     for i in range(len(offsets) - 1):
         sums[:] = 0
         for k in range(offsets[i], offsets[i + 1]):
-            for j in range(0, n_nonzero, 2):  # 32 bits a draw: the sign, and 31 for the place
+            for j in range(0, n_nonzero, 2):  # 32 bits per draw: the sign, and 31 for the place
                 word = mix(hashes[k] ^ (base + np.uint64(j >> 1) * GOLDEN))
                 _draw(word & np.uint64(0xFFFFFFFF), edges[j], edges[j + 1], weights[k], sums)
                 if j + 1 < n_nonzero:
@@ -118,7 +118,7 @@ def fill_logarithms(numbers, out):
 
 @njit(nogil=True, cache=True)
 def _logarithm(number):
-    """ln(m * 2**e) = e ln 2 + 2 atanh((m - 1) / (m + 1)), with m between 0.7 and 1.42."""
+    """Compute ln(m * 2**e) = e ln 2 + 2 atanh((m - 1) / (m + 1)), with m between 0.7 and 1.42."""
     m, e = np.float64(number), 0
     while m > 1.4142135623730951:
         m *= 0.5

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.range_blocks`."""
+"""Loops of `nearkin.kernels.range_blocks`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def order_many(points, rows, block_size):
 
 @njit(nogil=True, cache=True)
 def _widest(points, start, end, low, high):
-    """The column in which the points lie farthest apart; the first of several."""
+    """Return the column in which the points are farthest apart; the first in a tie."""
     low[:] = points[start]
     high[:] = points[start]
     for i in range(start, end):
@@ -68,7 +68,7 @@ def _is_after(points, rows, i, column, value, row):
 
 @njit(nogil=True, cache=True)
 def _select(points, rows, start, end, middle, column):
-    """Bring the smallest values before ``middle``: quickselect, the pivot a median of three."""
+    """Move the smallest values before ``middle``: quickselect with the median of three as pivot."""
     left, right = start, end - 1
     while left < right:
         centre = left + (right - left) // 2
@@ -97,7 +97,7 @@ def _select(points, rows, start, end, middle, column):
 
 @njit(nogil=True, cache=True)
 def _sort_rows(points, rows, start, end, held):
-    """Insertion sort of one block by rows."""
+    """Sort one block by rows (insertion sort)."""
     for i in range(start + 1, end):
         row = rows[i]
         held[:] = points[i]
@@ -143,7 +143,7 @@ def _bound_blocks(blocks, n_points, boxes):
 
 @njit(nogil=True, cache=True)
 def _bound_groups(boxes, first, end, out):
-    """Boxes around the groups from ``first`` to ``end``, in the groups from ``out`` on."""
+    """Make boxes around the groups from ``first`` to ``end``, written to the groups from ``out`` on."""
     for group in range(first, end):
         at = group - first
         for k in range(boxes.shape[1]):

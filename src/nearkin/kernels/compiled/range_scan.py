@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.range_scan`."""
+"""Loops of `nearkin.kernels.range_scan`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _scan_one(
     blocks, boxes, level_groups, rows, vectors, asked, point, reach, limit,
     start, nodes, levels, squares, found_rows, found_squares, n_found, counts,
 ):  # fmt: skip
-    """Go down to the blocks from ``start`` on; stop before one for which there may be no room, and say which."""
+    """Descend to the blocks from ``start`` on; stop before one for which room may be lacking, and return it."""
     near = np.empty(FAN_OUT, np.float32)
     top = len(level_groups) - 2
     nodes[0], levels[0], n_open = 0, top, 1
@@ -69,7 +69,7 @@ def _scan_one(
 
 @njit(inline="always", cache=True)
 def _is_any_near(boxes, group, point, reach, near):
-    """Squared distances from the boxes of a group, a few columns at a time while any box is within reach."""
+    """Return squared distances from the boxes of a group, a few columns at a time while any box is within reach."""
     for lane in range(FAN_OUT):
         near[lane] = np.float32(0)
     n_columns = boxes.shape[1]

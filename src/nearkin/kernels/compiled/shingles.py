@@ -1,6 +1,6 @@
-"""The loops of `nearkin.kernels.shingles`.
+"""Loops of `nearkin.kernels.shingles`.
 
-They go over small arrays, a block of shingles at a time: what is in work stays in the cache, and the memory for a long
+They use small arrays, for a block of shingles at a time: the working set stays in the cache, and the memory for a long
 text grows with its distinct shingles, not with all of them.
 """
 
@@ -16,9 +16,9 @@ from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
 _POLYNOMIAL = np.uint64(0xD6E8FEB86659FD93)
 _BLOCK = 4096
 _MAX_AT_FIRST = 1 << 15
-"""Distinct shingles that the table has room for before it is seen that there are more."""
+"""Initial capacity of the table for distinct shingles."""
 _GROWTH = 8
-"""Then it grows so many times: filling it anew costs time, and most texts say the same again and again."""
+"""Growth factor of the table: refilling it takes time, and most texts repeat the same shingles."""
 
 
 def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
@@ -44,7 +44,7 @@ def _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_of
 
 @njit(nogil=True, cache=True)
 def _word_shingles_one(units, n, length, block, table, hashes, first):
-    """The distinct shingles of a text's words, written to hashes from first on."""
+    """Write the distinct shingles of a text's words to ``hashes`` from ``first`` on."""
     most, size, out = n, _cleared(table, n), first
     length = min(length, n)
     for at in range(0, n - length + 1 if n else 0, _BLOCK):
@@ -56,7 +56,7 @@ def _word_shingles_one(units, n, length, block, table, hashes, first):
 
 @njit(nogil=True, cache=True)
 def _character_shingles_one(text, length, window, block, table, hashes, first):
-    """The same for characters, which are read as they are needed: the last of a block begin the next."""
+    """Do the same for characters, which are read as needed: the last ones of a block begin the next."""
     most, size, out = len(text), _cleared(table, len(text)), first
     n_characters, n_carried, at = 0, 0, 0
     while at < len(text):
@@ -94,9 +94,9 @@ def _shingles_one(units, n, length, shingles):
 
 @njit(nogil=True, cache=True)
 def _add_distinct(shingles, n, table, size, most, hashes, first, out):
-    """[5, 7, 5, 9] -> [5, 7, 9], appended at out to what a text has in hashes from first on.
+    """[5, 7, 5, 9] -> [5, 7, 9], appended at ``out`` to the text's part of ``hashes``, which begins at ``first``.
 
-    The table holds these in its first ``size`` places, of which it leaves half free. A text has at most ``most``.
+    The table holds these in its first ``size`` places, half of which stay free. A text has at most ``most``.
     """
     done, out = _add_while_there_is_room(shingles, 0, n, table, size, hashes, first, out)
     while done < n:
@@ -108,7 +108,7 @@ def _add_distinct(shingles, n, table, size, most, hashes, first, out):
 
 @njit(nogil=True, cache=True)
 def _add_while_there_is_room(shingles, start, n, table, size, hashes, first, out):
-    """The loop of it; how many shingles are done. Zero marks a free place: a shingle that is zero is kept apart."""
+    """Run the loop; return the number of processed shingles. 0 marks a free place: a shingle 0 is kept separately."""
     mask = np.uint64(size - 1)
     full = first + size // 2
     for i in range(start, n):
@@ -130,7 +130,7 @@ def _add_while_there_is_room(shingles, start, n, table, size, hashes, first, out
 
 @njit(nogil=True, cache=True)
 def _add_zero(hashes, first, out):
-    """Append a zero unless there is one."""
+    """Append 0 unless it is there."""
     for i in range(first, out):
         if hashes[i] == np.uint64(0):
             return out
@@ -140,7 +140,7 @@ def _add_zero(hashes, first, out):
 
 @njit(nogil=True, cache=True)
 def _enlarged(table, size, distinct):
-    """The table with more places in use."""
+    """Enlarge the part of the table in use."""
     if size > len(table):
         table = np.empty(size, np.uint64)
     table[:size] = np.uint64(0)
@@ -156,7 +156,7 @@ def _enlarged(table, size, distinct):
 
 @njit(nogil=True, cache=True)
 def _cleared(table, most):
-    """Free the places for a text of at most so many shingles; how many places there are."""
+    """Clear the places for a text of at most ``most`` shingles; return their number."""
     size = _table_size(min(most, _MAX_AT_FIRST))
     table[:size] = np.uint64(0)
     return size
@@ -164,7 +164,7 @@ def _cleared(table, most):
 
 @njit(cache=True)
 def _table_size(n):
-    """The power of two that keeps a table of n entries at most half full."""
+    """Return the power of two that keeps a table of n entries at most half full."""
     size = 16
     while size < 2 * n:
         size *= 2

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.signature_tiles`."""
+"""Loops of `nearkin.kernels.signature_tiles`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tile_many(words, rows, tiles):
 
 @njit(nogil=True, cache=True)
 def near_many(left, tiles, starts, ends, most, block, tile, i, pairs, distances):
-    """A tile stays in the nearest cache while a block of strings passes over it, two at a time."""
+    """Compare tiles with blocks of strings, two at a time, so that a tile stays in the nearest cache."""
     one, two = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
     n_pairs, n_left = 0, len(left)
     while block < n_left:
@@ -68,7 +68,7 @@ def _meets(starts, ends, i, first):
 
 @njit(nogil=True, cache=True)
 def _count_two(p, q, tile, most, one, two):
-    """The bits in which two strings differ from those of a tile; how often these are few."""
+    """Count the bits in which two strings differ from those of a tile; return how often they are few."""
     for lane in range(LANES):
         one[lane], two[lane] = np.uint64(0), np.uint64(0)
     for w in range(0, len(p), UNIT):
@@ -81,7 +81,7 @@ def _count_two(p, q, tile, most, one, two):
 
 @njit(inline="always", cache=True)
 def _add_words(p, q, tile, w, one, two):
-    """Four words at once: each is loaded once for both strings, and the sums once for four."""
+    """Add four words at once: each is loaded once for both strings, and the sums once for four."""
     words_0, words_1, words_2, words_3 = tile[w], tile[w + 1], tile[w + 2], tile[w + 3]
     p0, p1, p2, p3 = p[w], p[w + 1], p[w + 2], p[w + 3]
     q0, q1, q2, q3 = q[w], q[w + 1], q[w + 2], q[w + 3]
@@ -93,7 +93,7 @@ def _add_words(p, q, tile, w, one, two):
 
 @njit(inline="always", cache=True)
 def _keep(i, first, starts, ends, most, differs, pairs, distances, n_pairs):
-    """Write those of the string's own stretch that are near."""
+    """Write the near ones within the string's own range."""
     for lane in range(max(0, starts[i] - first), min(LANES, ends[i] - first)):
         if differs[lane] <= most:
             pairs[n_pairs] = (np.uint64(i) << np.uint64(32)) | np.uint64(first + lane)

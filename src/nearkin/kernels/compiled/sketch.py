@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.sketch`."""
+"""Loops of `nearkin.kernels.sketch`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def sketch_many(hashes, offsets, constants, slots):
 
 @njit(nogil=True, cache=True)
 def _sketch_one(hashes, start, end, constants, slots):
-    """A slot keeps the least value of the first round that reaches it; long sets need one round.
+    """Keep in each slot the minimum of the first round that reaches it; large sets need one round.
 
-    In each of the first `size` rounds every element falls into some slot, in the others all into slot round - size.
+    In each of the first `size` rounds every element falls into any slot, in later ones all fall into slot round - size.
     """
     size = len(slots)
     slots[:] = EMPTY
@@ -58,7 +58,7 @@ def keys_many(slots, rows, keys):
 
 @njit(nogil=True, cache=True)
 def _key_one(slots, band, rows):
-    """Ordered: [a, b] and [b, a] have different keys; so do equal slots in different bands."""
+    """Hash in order: [a, b] and [b, a] have different keys; so do equal slots in different bands."""
     key = mix(np.uint64(band) + GOLDEN)
     for slot in range(band * rows, (band + 1) * rows):
         key = mix(key ^ slots[slot]) + GOLDEN

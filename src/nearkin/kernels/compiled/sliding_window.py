@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.sliding_window`."""
+"""Loops of `nearkin.kernels.sliding_window`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.split_words`."""
+"""Loops of `nearkin.kernels.split_words`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def split_many(data, offsets, classes, words, word_offsets, text_offsets):
 
 @njit(nogil=True, cache=True)
 def _split_one(text, classes, words, word_offsets, n_words, n_bytes):
-    """Marks belong to the word before them, format characters to nothing."""
-    inside = np.int64(SEPARATOR)  # or WORD or ALONE: what the open word is
+    """Split a text; marks belong to the preceding word, format characters are ignored."""
+    inside = np.int64(SEPARATOR)  # or WORD or ALONE: kind of the open word
     at = 0
     while at < len(text):
         byte = text[at]

@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.text`."""
+"""Loops of `nearkin.kernels.text`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_many(data, offsets, invalid_at, n_characters):
 
 @njit(nogil=True, cache=True)
 def _ascii_end(data, start, end):
-    """Where the ASCII at the start ends; whole blocks are tested at once."""
+    """Return the end of the initial ASCII; whole blocks are tested at once."""
     at = start
     while at + _BLOCK <= end:
         seen = np.uint8(0)
@@ -48,7 +48,7 @@ def _ascii_end(data, start, end):
 
 @njit(nogil=True, cache=True)
 def _sequence_length(data, at, end):
-    """Bytes of the character beyond ASCII that starts here; 0 if it is not valid."""
+    """Return the length in bytes of the character beyond ASCII that starts here; 0 if it is invalid."""
     first = data[at]
     if 0xC2 <= first <= 0xDF:
         length, low, high = 2, 0x80, 0xBF
@@ -84,12 +84,12 @@ def fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets,
 
 @njit(nogil=True, cache=True)
 def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
-    """Plain ASCII block by block, the rest character by character; -1 for a text that needs the library.
+    """Process plain ASCII block by block, the rest character by character; return -1 if a text needs the library.
 
-    A block that is not plain is tried again in small ones.
+    A block that is not plain is tried again in smaller ones.
     """
     first = out
-    after_space = collapse  # so that leading white space is dropped
+    after_space = collapse  # drops leading white space
     last_class = 0
     at = small_until = start
     while at < end:
@@ -115,10 +115,10 @@ def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
 
 @njit(nogil=True, cache=True)
 def _fold_block(data, at, n, to_lower, collapse, after_space, folded, out):
-    """True if the block is ASCII without white space to collapse; only then is what was written of use.
+    """Return True if the block is ASCII without white space to collapse; otherwise the output is invalid.
 
-    Both loops become vector instructions, and that depends on how they are written: bytes stay bytes, places are
-    unsigned (numba would test signed ones for being negative), and each loop keeps one running value.
+    Both loops become vector instructions, which depends on how they are written: bytes stay bytes, indices are unsigned
+    (numba would test signed ones for negative values), and each loop keeps one running value.
     """
     start, target = np.uint64(at), np.uint64(out)
     n_white = np.uint8(5 if collapse else 0)  # tab to carriage return
@@ -138,7 +138,7 @@ def _fold_block(data, at, n, to_lower, collapse, after_space, folded, out):
 
 @njit(nogil=True, cache=True)
 def _fold_characters(data, at, stop, end, tables, to_lower, collapse, folded, out, after_space, last_class):
-    """From at to stop, or to the end of the character that reaches over it; out is -1 if the text needs the library."""
+    """Process from at to stop, or to the end of the character across it; out is -1 if the text needs the library."""
     classes, form, replaced, replacement_offsets, replacements = tables
     while at < stop:
         byte = data[at]

@@ -1,4 +1,4 @@
-"""A text as units, each a 64-bit number: the hash of a word, or a code point."""
+"""Units of a text, each a 64-bit number: the hash of a word, or a code point."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BLOCK = 64
 
 
 def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
-    """Room for one text: bytes, which are inside words, both also as uint64; bounds of words; units; shingles.
+    """Buffers for one text: bytes, which of them are in words, both also as uint64; word bounds; units; shingles.
 
-    Of what is not written to the system makes no memory.
+    The system allocates only memory that is written.
     """
     padded = -(-longest // _BLOCK) * _BLOCK + _BLOCK
     text, inside = np.zeros(padded, np.uint8), np.zeros(padded, np.uint8)
@@ -35,10 +35,10 @@ def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
 
 @njit(nogil=True, cache=True)
 def _words_one(text, classes, scratch, words):
-    """The hash of each word.
+    """Hash each word.
 
-    ASCII that belongs to no word cuts the text into runs. A run of ASCII is a word; a run with other characters in it
-    is looked at character by character.
+    ASCII characters outside words cut the text into runs. A run of ASCII is a word; a run with other characters
+    is examined character by character.
     """
     copy, copy_words, inside, inside_words, bounds, _, _ = scratch
     has_mixed_runs = _mark_runs(text, copy, inside)
@@ -55,10 +55,10 @@ def _words_one(text, classes, scratch, words):
 
 @njit(nogil=True, cache=True)
 def _mark_runs(text, copy, inside):
-    """1 for ASCII letters and digits and for all that is not ASCII, else 0; and whether there is any of the latter.
+    """Set 1 for ASCII letters and digits and for all beyond ASCII, else 0; return whether there is any of the latter.
 
-    No branches: the loop becomes vector instructions. A whole block after the text is cleared: nothing runs over its
-    end.
+    Without branches, so that the loop becomes vector instructions. A whole block after the text is cleared, so that
+    nothing runs over its end.
     """
     high = np.uint8(0)
     for i in range(len(text)):
@@ -78,7 +78,7 @@ def _mark_runs(text, copy, inside):
 
 @njit(nogil=True, cache=True)
 def _find_bounds(inside_words, n_bytes, bounds):
-    """Where runs start and end, in turn; read off 64 bytes at a time, as bits that differ from the bit before them."""
+    """Return alternating starts and ends of runs: in 64 bytes at a time, the bits that differ from the one before."""
     n = 0
     last_bit = np.uint64(0)
     for block in range(n_bytes // _BLOCK + 1):
@@ -94,7 +94,7 @@ def _find_bounds(inside_words, n_bytes, bounds):
 
 @njit(inline="always", cache=True)
 def _pack_bits(inside_words, block):
-    """64 bytes of 0 or 1 as 64 bits, the first byte lowest; eight bytes at a time by one multiplication."""
+    """Pack 64 bytes of 0 or 1 into 64 bits, the first byte lowest; eight bytes at a time by one multiplication."""
     bits = np.uint64(0)
     for k in range(8):
         eight = (inside_words[block * 8 + k] * np.uint64(0x0102040810204080)) >> np.uint64(56)
@@ -104,7 +104,7 @@ def _pack_bits(inside_words, block):
 
 @njit(inline="always", cache=True)
 def _lowest_bit(bits):
-    """The place of the lowest bit that is set: the number of bits below it. LLVM makes one instruction of this."""
+    """Return the position of the lowest set bit: the number of bits below it. LLVM makes one instruction of this."""
     x = (bits & (~bits + np.uint64(1))) - np.uint64(1)
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -114,14 +114,14 @@ def _lowest_bit(bits):
 
 @njit(inline="always", cache=True)
 def _absorb(word, piece):
-    """A word's hash after eight more of its bytes."""
+    """Extend a word's hash by eight bytes."""
     word = (word ^ piece) * GOLDEN
     return word ^ (word >> np.uint64(32))
 
 
 @njit(inline="always", cache=True)
 def _piece(copy_words, at, n_bytes):
-    """Up to eight bytes from any place on, the first lowest, zeros after the last; two aligned loads."""
+    """Load up to eight bytes from any position, the first lowest, padded with zeros; uses two aligned loads."""
     index, shift = at >> np.uint64(3), (at & np.uint64(7)) << np.uint64(3)
     piece = (copy_words[index] >> shift) | (
         (copy_words[index + np.uint64(1)] << np.uint64(1)) << (np.uint64(63) - shift)
@@ -133,7 +133,7 @@ def _piece(copy_words, at, n_bytes):
 
 @njit(inline="always", cache=True)
 def _hash_run(copy_words, start, end):
-    """The hash of a run, and whether it is not all ASCII; sixteen bytes at a time: nearly all words take one path."""
+    """Hash a run, and return whether it is not all ASCII; sixteen bytes at a time: nearly all words take one path."""
     word, high = GOLDEN, np.uint64(0)
     length = end - start
     while True:
@@ -150,9 +150,9 @@ def _hash_run(copy_words, start, end):
 
 @njit(nogil=True, cache=True)
 def _add_mixed_run(text, start, end, classes, words, n):
-    """Words of any script; marks belong to the word before them, format characters to nothing."""
+    """Split words of any script; marks belong to the preceding word, format characters are ignored."""
     word, piece, n_bytes = GOLDEN, np.uint64(0), 0
-    inside = SEPARATOR  # or WORD or ALONE: what the open word is
+    inside = SEPARATOR  # or WORD or ALONE: kind of the open word
     at = start
     while at < end:
         byte = text[at]
@@ -185,7 +185,7 @@ def _add_mixed_run(text, start, end, classes, words, n):
 
 @njit(nogil=True, cache=True)
 def _close(word, piece, n_bytes):
-    """The hash of a word whose whole pieces are absorbed: the last sixteen bytes are filled up with zeros."""
+    """Finish the hash of a word whose full pieces are processed: the last sixteen bytes are padded with zeros."""
     if n_bytes % 8:
         word = _absorb(word, piece)
     if 0 < n_bytes % 16 <= 8:
@@ -195,7 +195,7 @@ def _close(word, piece, n_bytes):
 
 @njit(nogil=True, cache=True)
 def _characters_one(text, characters):
-    """Each code point."""
+    """Write each code point."""
     n = 0
     at = 0
     while at < len(text):

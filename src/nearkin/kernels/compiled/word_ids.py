@@ -1,4 +1,4 @@
-"""The loops of `nearkin.kernels.word_ids`."""
+"""Loops of `nearkin.kernels.word_ids`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def leave_out(data, offsets, words, kept, kept_offsets):
 
 
 def _table_of(words):
-    """Words to be looked up: distinct words by their keys; their bounds in a text; the text.
+    """Words to look up: distinct words by their keys; their bounds in a text; the text.
 
-    A row of the first, of which each word finds its own with one look at memory: both halves of the key; the length,
-    with the number plus one in the lower half, 0 where no word is; and nothing, for rows not to lie in two lines of the
+    A row of the first array answers a lookup with one memory access: both halves of the key; the length, with the
+    number plus one in the lower half, 0 for a free row; and padding, so that rows do not span two lines of the
     cache.
     """
     joined = np.frombuffer(b"".join(words) or b"\0", np.uint8)
@@ -64,9 +64,9 @@ def _number_many(data, offsets, classes, scratch, ids, id_offsets):
 
 @njit(nogil=True, cache=True)
 def _number_runs(data, at, scratch, run, n_runs, is_bare, classes, rows, bounds, n_distinct, ids, out):
-    """Number what stands between spaces from one run on, to the last, or until there is no room for a new word.
+    """Number the parts between spaces from one run to the last, or until there is no room for a new word.
 
-    It is a function of its own as numba counts, word by word, who holds an array that a loop replaces.
+    It is a function of its own because numba counts references, word by word, to an array that a loop replaces.
     """
     copy, copy_words, _, _, runs = scratch
     while run < n_runs and n_distinct < len(bounds):
@@ -89,7 +89,7 @@ def _number_runs(data, at, scratch, run, n_runs, is_bare, classes, rows, bounds,
 
 @njit(nogil=True, cache=True)
 def _runs_between_spaces(text, scratch):
-    """Where what stands between spaces starts and ends, in turn; no branches: the loop becomes vector instructions."""
+    """Return alternating starts and ends of parts between spaces; without branches, for vector instructions."""
     copy, _, inside, inside_words, runs = scratch
     for i in range(len(text)):
         copy[i] = text[i]
@@ -102,7 +102,7 @@ def _runs_between_spaces(text, scratch):
 
 @njit(nogil=True, cache=True)
 def _bare_bytes(classes):
-    """Which bytes are letters, digits or marks by themselves: of ASCII alone; of others more must be looked at."""
+    """Return which bytes are letters, digits or marks by themselves: only ASCII; others take more than one byte."""
     is_bare = np.zeros(256, np.bool_)
     for byte in range(128):
         is_bare[byte] = (classes[byte] == WORD) | (classes[byte] == ALONE) | (classes[byte] == MARK)
@@ -111,7 +111,7 @@ def _bare_bytes(classes):
 
 @njit(nogil=True, cache=True)
 def _grown(bounds, rows):
-    """Twice the room for distinct words, and a table of those there are."""
+    """Double the room for distinct words, and rebuild the table."""
     n = len(bounds)
     more_bounds, more_rows = np.empty((2 * n, 2), np.int64), np.zeros((2 * len(rows), 4), np.uint64)
     more_bounds[:n] = bounds
@@ -137,7 +137,7 @@ def _number(entry):
 
 @njit(inline="always", cache=True)
 def _key(text_words, start, end):
-    """A word of up to sixteen bytes itself, in two halves; of a longer one the second half is the hash of the rest."""
+    """Return a word of up to sixteen bytes in two halves; for a longer one the second half is the hash of the rest."""
     at, left = np.uint64(start), np.uint64(end - start)
     first = _piece(text_words, at, min(left, _EIGHT))
     at, left = at + _EIGHT, left - min(left, _EIGHT)
@@ -155,7 +155,7 @@ def _first_place(key, length, size):
 
 @njit(inline="always", cache=True)
 def _place(text, start, end, key, rows, bounds, words):
-    """The row of a table in which a word stands, or would stand."""
+    """Return the row of a table that holds a word, or would hold it."""
     length = end - start
     place = _first_place(key, length, len(rows))
     while rows[place, 2] != 0:
@@ -174,7 +174,7 @@ def _place(text, start, end, key, rows, bounds, words):
 
 @njit(nogil=True, cache=True)
 def _key_of(text, start, end, scratch):
-    """The key of a word of any text."""
+    """Return the key of a word of any text."""
     copy, copy_words = scratch
     for at in range(end - start):
         copy[at] = text[start + at]
@@ -224,7 +224,7 @@ def _leave_out_many(data, offsets, table, classes, scratch, kept, kept_offsets):
 
 @njit(nogil=True, cache=True)
 def _bare(text, start, end, classes):
-    """The bounds of a word without what is no letter, digit or mark at either end."""
+    """Return the bounds of a word, stripped of all but letters, digits and marks at both ends."""
     while start < end:
         length = 1 if text[start] < 128 else (2 if text[start] < 0xE0 else (3 if text[start] < 0xF0 else 4))
         if _is_part(text, start, length, classes):
@@ -276,7 +276,7 @@ def keep_frequent(ids, offsets, n_distinct, most, kept, kept_offsets):
                 firsts[n] = ids[at]
                 n += 1
             counts[ids[at]] += 1
-        order = np.argsort(-counts[firsts[:n]], kind="mergesort")[:most]  # stable: of equals the first
+        order = np.argsort(-counts[firsts[:n]], kind="mergesort")[:most]  # stable: the first in a tie
         for place in order:
             kept[out] = firsts[place]
             out += 1

@@ -1,1 +1,1 @@
-"""The twins of the compiled kernels in Python and numpy: slow, plain, and equal bit for bit."""
+"""Twins of the compiled kernels in Python and numpy: slow, simple, and equal bit for bit."""

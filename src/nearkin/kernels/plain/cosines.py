@@ -30,7 +30,7 @@ def find_best_terms(
     sides = (left_terms, left_weights, left_starts), (right_terms, right_weights, right_starts)
     for i, found in enumerate(_shares(*sides, left, right)):
         positive = [(np.float32(share), term) for term, share in found.items() if np.float32(share) > 0]
-        best = sorted(positive, key=lambda one: -one[0])[: terms.shape[1]]  # of equal shares the one that comes first
+        best = sorted(positive, key=lambda one: -one[0])[: terms.shape[1]]  # in a tie the first
         terms[i, : len(best)] = [term for _, term in best]
         shares[i, : len(best)] = [share for share, _ in best]
 
@@ -77,7 +77,7 @@ def _sums(terms, weights, offsets, row, starts, places, held, dense_rows, dense)
 
 
 def _shares(left, right, left_rows, right_rows):
-    """Of each pair what each term of the right vector adds."""
+    """Return, for each pair, the contribution of each term of the right vector."""
     for a, b in zip(left_rows.tolist(), right_rows.tolist(), strict=True):
         first, second = (slice(side[2][row], side[2][row + 1]) for side, row in ((left, a), (right, b)))
         own = dict(zip(left[0][first].tolist(), left[1][first].tolist(), strict=True))

@@ -22,4 +22,4 @@ def unite(left, right, parent):
         before = parent.copy()
         for a, b in zip(left, right, strict=True):
             parent[a] = parent[b] = min(parent[a], parent[b])
-        parent[:] = parent[parent]  # so that a long chain does not take a pass for each of its links
+        parent[:] = parent[parent]  # otherwise a long chain would take a pass for each of its links

@@ -47,11 +47,11 @@ def link_many(entries, leads, words, blocks, is_key, most, n_queries, start, sta
 
 
 def _as_int(words):
-    """A string as one number."""
+    """Return a string as one number."""
     return sum(word << (64 * w) for w, word in enumerate(words.tolist()))
 
 
 def _is_first_table(differing, masks, is_key):
-    """Whether the first blocks in which two strings agree are the key's, and all of the key's."""
+    """Whether the first blocks in which two strings agree are exactly those of the key."""
     agree = [block for block, mask in enumerate(masks) if not differing & mask]
     return agree[: sum(is_key)] == [block for block, of_key in enumerate(is_key) if of_key]

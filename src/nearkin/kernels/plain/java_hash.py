@@ -30,7 +30,7 @@ def word_shingles_many(ids, offsets, length, hashes, powers, shingles, shingle_o
 
 
 def _joined(words: list[tuple[int, int]]) -> int:
-    """The hash of words joined by a space, from the hash and the power of each."""
+    """Return the hash of words joined by a space, from the hash and the power of each."""
     hashed, _ = words[0]
     for own, power in words[1:]:
         hashed = ((31 * hashed + ord(" ")) * power + own) & 0xFFFFFFFF
@@ -38,7 +38,7 @@ def _joined(words: list[tuple[int, int]]) -> int:
 
 
 def hash_code(text: str) -> int:
-    """Java's ``String.hashCode``: a signed number of 32 bits.
+    """Return Java's ``String.hashCode``: a signed 32-bit number.
 
     Examples
     --------
@@ -52,12 +52,12 @@ def hash_code(text: str) -> int:
 
 
 def _units(text: str) -> list[int]:
-    """A text as Java has it: in UTF-16."""
+    """Return a text in UTF-16, as in Java."""
     return [int(unit) for unit in np.frombuffer(text.encode("utf-16-le"), "<u2")]
 
 
 def _hashes(units: list[int], length: int) -> list[int]:
-    """Each k-gram's, from that of the one before it."""
+    """Hash each k-gram, from the hash of the previous one."""
     hashed, power, hashes = 0, pow(31, length, 1 << 32), []
     for i, unit in enumerate(units):
         left = units[i - length] if i >= length else 0

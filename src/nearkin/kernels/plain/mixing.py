@@ -1,4 +1,4 @@
-"""The twin of ``compiled.mixing``."""
+"""Twin of ``compiled.mixing``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def mix(x: int) -> int:
-    """A bijection of 64 bits that looks random.
+    """Apply a pseudo-random bijection to 64 bits.
 
     Examples
     --------

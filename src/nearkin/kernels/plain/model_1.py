@@ -69,7 +69,7 @@ def _rows(given, emitted):
 
 
 def _positions(given, emitted):
-    """The emitted positions opposite to each given word, in the order in which they are summed."""
+    """Return the emitted positions opposite to each given word, in the order of summation."""
     (starts, sentences), (_, offsets) = given, emitted
     bounds = list(pairwise(offsets.tolist()))
     return [
@@ -89,6 +89,6 @@ def _by_word(rows, probabilities):
 def _normalised(probabilities, weights):
     counts = [p * weight for p, weight in zip(probabilities, weights, strict=True)]
     total = 0.0
-    for count in counts:  # not sum(), which rounds otherwise
+    for count in counts:  # not sum(), which rounds differently
         total += count
     return ([count / total for count in counts] if total > 0.0 else probabilities), total

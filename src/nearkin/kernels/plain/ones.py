@@ -1,10 +1,10 @@
-"""The twin of ``compiled.ones``."""
+"""Twin of ``compiled.ones``."""
 
 from __future__ import annotations
 
 
 def n_ones(x: int) -> int:
-    """See ``compiled.ones.n_ones``.
+    """Count the ones; see ``compiled.ones.n_ones``.
 
     Examples
     --------

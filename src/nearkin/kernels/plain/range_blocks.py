@@ -29,7 +29,7 @@ def fill_many(points, blocks, boxes, level_groups):
     padded = np.full((n_blocks * block_size, n_columns), np.inf, np.float32)
     padded[: len(points)] = points
     blocks[:] = padded.reshape(n_blocks, block_size, n_columns).transpose(0, 2, 1)
-    # what fills the last block must not widen its box
+    # padding of the last block must not widen its box
     low, high = blocks.min(axis=2), np.where(np.isinf(blocks), -np.inf, blocks).max(axis=2)
     for first in level_groups[:-1]:
         for i in range(len(low)):

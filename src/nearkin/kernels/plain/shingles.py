@@ -20,7 +20,7 @@ def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, as word shingles see them.
+    """Split a text into words, as word shingles use them.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def split_words(text: str) -> list[str]:
 
 
 def word_hash(word: str) -> int:
-    """The 64-bit unit of a word."""
+    """Return the 64-bit unit of a word."""
     value = GOLDEN
     encoded = word.encode()
     encoded += bytes(-len(encoded) % 16)

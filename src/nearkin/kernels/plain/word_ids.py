@@ -51,7 +51,7 @@ def keep_frequent(ids, offsets, n_distinct, most, kept, kept_offsets):
 
 
 def _words(text):
-    """What stands between spaces, and where it begins."""
+    """Yield the parts between spaces, and their starts."""
     words, at = [], 0
     for word in text.split(b" "):
         if word:
@@ -61,6 +61,6 @@ def _words(text):
 
 
 def _append(own, i, values, offsets):
-    """What text i has, after what those before it have."""
+    """Return the part of the result that belongs to text i."""
     offsets[i + 1] = offsets[i] + len(own)
     values[offsets[i] : offsets[i + 1]] = own

@@ -1,8 +1,8 @@
-"""Similar documents of two languages, as the article measured them, on any documents and their translations.
+"""Similar documents in two languages: the article's measurements on any documents with translations.
 
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
-cross-lingual pairwise similarity", SIGIR 2011. Added to it: what each step of the projection is worth, what the true
-cosine of candidates does to recall, and the calibrated model of the search.
+cross-lingual pairwise similarity", SIGIR 2011. Added: the effect of each step of the projection, the effect of true
+cosines of candidates on recall, and the calibrated model of the search.
 
 ::
 
@@ -12,5 +12,5 @@ cosine of candidates does to recall, and the calibrated model of the search.
                             ├→ signature_recall (Table 2) ──────────┤
                             └→ windows (Figures 5 to 8) ────────────┘
 
-``published`` holds what the article prints; ``experiment`` chains all.
+``published`` holds the article's numbers; ``experiment`` chains all steps.
 """

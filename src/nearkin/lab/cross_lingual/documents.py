@@ -1,4 +1,4 @@
-"""Documents and their translations: a row of a file has both."""
+"""Documents and their translations: each row of a file contains both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class ParallelColumns:
-    """Of a file: the two languages, and the id, which is guessed where it is not named; and how files are read."""
+    """Columns of a file: the two languages and the id, which is guessed by default; and how files are read."""
 
     left: str
     right: str
@@ -34,16 +34,16 @@ class ParallelColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelDocuments:
-    """Documents of two languages: row by row translations of one another.
+    """Documents in two languages: the two texts of a row are translations of each other.
 
     Parameters
     ----------
     name : str
     ids, left, right : LargeStringArray, shape (n_documents,)
     n_read : int
-        Rows of the file.
+        Number of rows in the file.
     n_incomplete : int
-        Rows left out because a text is missing.
+        Number of rows omitted because a text is missing.
 
     Examples
     --------
@@ -64,12 +64,12 @@ class ParallelDocuments:
 
     @classmethod
     def of(cls, name: str, ids: list[str], left: list[str], right: list[str]) -> ParallelDocuments:
-        """Texts in memory; rows that lack a text are left out.
+        """Make documents from texts in memory; rows that lack a text are omitted.
 
         Raises
         ------
         SourceError
-            An id is there twice, or fewer than two rows have both texts.
+            An id occurs twice, or fewer than two rows have both texts.
         """
         return cls._checked(name, *(pa.array(column, pa.large_string()) for column in (ids, left, right)))
 
@@ -82,7 +82,7 @@ class ParallelDocuments:
         if len(repeated):
             twice = repeated[0]["values"].as_py()
             raise SourceError(
-                f"{name}: the id {twice!r} stands there {repeated[0]['counts'].as_py()} times, and the rule is once: a "
+                f"{name}: the id {twice!r} occurs {repeated[0]['counts'].as_py()} times, but must be unique: a "
                 "row is a document and its translation. Name another column with --id."
             )
         has_both = pc.and_(*(pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(one)), 0) for one in (left, right)))
@@ -90,14 +90,14 @@ class ParallelDocuments:
         if n_both < LEAST:
             raise SourceError(
                 f"{name}: {n_both} of {nouns.counted(len(ids), 'row')} {nouns.agreeing(n_both, 'has', 'have')} a text "
-                f"in both columns. The experiment needs {LEAST} or more, so that a translation can be mistaken for "
+                f"in both columns. The experiment needs at least {LEAST}, so that a translation can be confused with "
                 "another."
             )
         own_ids, lefts, rights = (column.filter(has_both) for column in (ids, left, right))
         return cls(name=name, ids=own_ids, left=lefts, right=rights, n_read=len(ids), n_incomplete=len(ids) - n_both)
 
     def spread(self, most: int) -> ParallelDocuments:
-        """So many documents at most, at equal distances."""
+        """Select at most ``most`` documents at equal distances."""
         rows = spread_rows(len(self), most)
         if len(rows) == len(self):
             return self
@@ -106,7 +106,7 @@ class ParallelDocuments:
 
 
 def spread_rows(n: int, most: int) -> I64:
-    """Rows at equal distances, so many at most.
+    """Return at most ``most`` rows at equal distances.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def spread_rows(n: int, most: int) -> I64:
 
 
 def read_parallel(path: Path, columns: ParallelColumns, progress: Progress) -> ParallelDocuments:
-    """All rows of a file that have a text in both columns.
+    """Read all rows of a file that have a text in both columns.
 
     Raises
     ------
     SourceError
-        The file cannot be read, lacks a column, has an id twice, or fewer than two rows with both texts.
+        The file cannot be read, lacks a column, repeats an id, or has fewer than two rows with both texts.
     """
     if columns.left == columns.right:
         raise SourceError(f"{path}: both languages would be read from the column {columns.left!r}.")
@@ -134,7 +134,7 @@ def read_parallel(path: Path, columns: ParallelColumns, progress: Progress) -> P
 
 
 def read_translated(path: Path, columns: ParallelColumns, progress: Progress) -> Mapping[str, str]:
-    """Texts by id, of a translation that the user has.
+    """Read the texts of a given translation, by id.
 
     Raises
     ------
@@ -148,13 +148,13 @@ def read_translated(path: Path, columns: ParallelColumns, progress: Progress) ->
 def _texts(
     path: Path, column: str | None, columns: ParallelColumns, progress: Progress | None
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
-    """The ids and the texts of a column, empty where there is none; what is guessed is said once."""
+    """Return the ids and the texts of a column, empty if missing; guesses are reported once."""
     watched = progress or Silent()
     texts = ReadingRequest(inputs=[str(path)], text=column, doc_id=columns.doc_id, rules=columns.rules).opened(watched)
     if not texts.can_be_read_again:
-        raise SourceError(f"{path}: is read once for each language, which a pipe does not allow. Give a file.")
+        raise SourceError(f"{path} must be read once for each language, which is impossible for a pipe. Give a file.")
     batches = [texts.prepare(raw, _AS_IT_CAME).prepared for raw in texts.raw_batches(watched)]
     if not batches:
-        raise SourceError(f"{path}: has no rows.")
+        raise SourceError(f"{path} has no rows.")
     table = pa.Table.from_batches(batches).combine_chunks()
     return table["doc_id"].combine_chunks(), table["text"].combine_chunks()

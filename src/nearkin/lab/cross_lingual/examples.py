@@ -1,4 +1,4 @@
-"""Some documents, what is most like them in the other language, and the words that made it (Table 3)."""
+"""Example documents, their most similar documents in the other language, and the contributing words (Table 3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N_EXAMPLES, N_SIMILAR, N_TERMS = 8, 3, 5
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A document on the right: its id, the cosine, and its terms, each with the word it came from if that differs."""
+    """A document on the right: its id, the cosine, and its terms, each with its source word if that differs."""
 
     doc_id: str
     cosine: float
@@ -25,13 +25,13 @@ class Similar:
 
     @property
     def terms_in_words(self) -> str:
-        """As `nearkin pairs` prints them."""
+        """Terms as `nearkin pairs` prints them."""
         return ", ".join(term if left is None else f"{left} = {term}" for term, left in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A document on the left, the most similar ones on the right, and which of all its translation is."""
+    """A document on the left, the most similar ones on the right, and the rank of its translation."""
 
     doc_id: str
     rank: int
@@ -39,14 +39,14 @@ class Example:
 
 
 def examples(counted: CountedTranslations, own: Projected) -> tuple[Example, ...]:
-    """Of documents at equal distances, those with a vector."""
+    """Select documents with a vector at equal distances."""
     vectors = own.vectors
     compared = np.flatnonzero((vectors.left.sizes > 0) & (vectors.right.sizes > 0))
     rows = compared[spread_rows(len(compared), N_EXAMPLES)]
     if not len(rows):
         return ()
     block = cosine_block(vectors, rows)
-    order = np.argsort(-block, axis=1, kind="stable")  # of equal cosines the earlier row comes first
+    order = np.argsort(-block, axis=1, kind="stable")  # in a tie the earlier row comes first
     ranks = np.argmax(order == rows[:, None], axis=1) + 1
     best = order[:, :N_SIMILAR]
     n = best.shape[1]

@@ -1,4 +1,4 @@
-"""The whole experiment, and its results in one record."""
+"""The whole experiment, with its results in one record."""
 
 from __future__ import annotations
 
@@ -42,27 +42,27 @@ VARIANTS: tuple[tuple[str, str, PairOptions], ...] = (
     ("no-splits", "… without splitting compounds", PairOptions(splits=False)),
     ("once", "… with words of one occurrence", PairOptions(min_occurrences=1)),
 )
-"""A key, a label, and what `nearkin pairs` is told."""
-GLOSS, TRANSLATED = ("gloss", "gloss, word by word"), ("translated", "the translation that was given")
+"""Key, label, and options of `nearkin pairs`."""
+GLOSS, TRANSLATED = ("gloss", "gloss, word by word"), ("translated", "the given translation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossLingualPlan:
-    """What is to be done.
+    """Parameters of the experiment.
 
     Parameters
     ----------
     documents : tuple of Path
         Files of documents and their translations.
     tables : tuple of Path
-        A translation table for all, or one for each.
+        One translation table for all files, or one for each.
     columns : ParallelColumns
     translated : Path, optional
-        Ids, and the left texts in the right language.
+        File with ids, and the left texts in the right language.
     most : int
-        Documents of each file that are taken, at equal distances.
+        Maximum number of documents taken from each file, at equal distances.
     seed : int
-        Of signatures and orders.
+        Seed of the signatures and orders.
 
     Raises
     ------
@@ -85,21 +85,21 @@ class CrossLingualPlan:
                 raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
         if len(self.tables) not in (1, len(self.documents)):
             raise ParameterError(
-                f"--table is given once, for all DOCS, or once for each of them, in their order: {len(self.documents)} "
-                f"times. Got {len(self.tables)} instead."
+                f"--table must be given once for all DOCS, or once for each of them in the same order: "
+                f"{len(self.documents)} times. Got {len(self.tables)} instead."
             )
 
 
 @dataclass(frozen=True, slots=True)
 class TranslationWay:
-    """A way to compare a document with those of the other language.
+    """A method of comparing documents across languages.
 
     Parameters
     ----------
     key, label : str
     finding : Finding
     share_unknown : float
-        Of the words on the left, those that do not get over; NaN where nothing is projected.
+        Share of the words on the left that stay untranslated; NaN if nothing is projected.
     """
 
     key: str
@@ -110,19 +110,19 @@ class TranslationWay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetResults:
-    """What was measured on a file.
+    """Measurements on one file.
 
     Parameters
     ----------
     name : str
-        Of the file, without its folder and its ending where that tells it from the others.
+        Name of the file, without directory and suffix if that is unambiguous.
     documents : ParallelDocuments
-        Those that were taken.
+        Documents that were used.
     n_given : int
-        Rows with both texts, before some were taken.
+        Number of rows with both texts, before the selection.
     table : TranslationTable
     ways : tuple of TranslationWay
-        The projection first.
+        The first is the projection.
     examples : tuple of Example
     """
 
@@ -135,17 +135,17 @@ class SetResults:
 
     @property
     def finding(self) -> Finding:
-        """By projection."""
+        """Results of the projection."""
         return self.ways[0].finding
 
     def way(self, key: str) -> TranslationWay | None:
-        """One of the ways, if it was gone."""
+        """Return the results of a method, if it was used."""
         return next((way for way in self.ways if way.key == key), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossLingualResults:
-    """All that was measured.
+    """All measurements.
 
     Parameters
     ----------
@@ -153,12 +153,12 @@ class CrossLingualResults:
     seed : int
     sets : tuple of SetResults
     largest : SetResults
-        What the following were measured on.
+        Set on which the measurements below were made.
     errors : SignatureErrors
-        Of its left side.
+        Errors on its left side.
     scans : Scans
     windows : Windows or None
-        None where no pair is at the threshold.
+        None if no pair is at the threshold.
     elapsed_s : float
     """
 
@@ -173,14 +173,14 @@ class CrossLingualResults:
 
 
 def run(plan: CrossLingualPlan, *, resources: Resources, progress: Progress) -> CrossLingualResults:
-    """Read the files and measure.
+    """Read the files and run the experiment.
 
     Raises
     ------
     SourceError
         A file or a table cannot be used.
     FingerprintError
-        A table is of words found in another way.
+        A table has words that were split by another method.
     ParameterError
         No document of a file has enough terms.
     """
@@ -193,8 +193,8 @@ def run(plan: CrossLingualPlan, *, resources: Resources, progress: Progress) -> 
     ]
     if translated and not any(one in translated for documents, _ in given for one in documents.ids.to_pylist()):
         raise SourceError(
-            f"{plan.translated}: no document has one of its {counted(len(translated), 'id')}. Name the column "
-            "with --id."
+            f"{plan.translated}: none of its {counted(len(translated), 'id')} occurs among the documents. Name the "
+            "column with --id."
         )
     return measure(
         given, plan.columns, translated, most=plan.most, seed=plan.seed, resources=resources, progress=progress
@@ -211,7 +211,7 @@ def measure(
     resources: Resources,
     progress: Progress,
 ) -> CrossLingualResults:
-    """The experiment on documents in memory, each with its table.
+    """Run the experiment on documents in memory, each set with its table.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def measure(
 
 
 def _names(counted: Sequence[CountedTranslations]) -> list[str]:
-    """A short name for each set, or what was given where short ones are alike."""
+    """Return a short name for each set, or the full name if short ones are ambiguous."""
     given = [one.documents.name for one in counted]
     short = [Path(name).name.partition(".")[0] or name for name in given]
     return [given[i] if short.count(name) > 1 else name for i, name in enumerate(short)]

@@ -1,60 +1,50 @@
-"""The figures of the experiment, each an SVG string."""
+"""Figures of the experiment, as SVG strings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import altair as alt
+from collections.abc import Callable
 
 from nearkin.lab.cross_lingual.experiment import GLOSS, TRANSLATED, CrossLingualResults, SetResults, TranslationWay
 from nearkin.lab.cross_lingual.finding import EDGES, THRESHOLDS
 from nearkin.lab.cross_lingual.published import CLAIMS, THRESHOLD
 from nearkin.lab.cross_lingual.windows import ORDERS, TIMED_ORDERS, WindowPoint, Windows
-from nearkin.lab.lines import LEGEND_STEP, SHARES, FigureLine, in_order, labelled_lines, line_legend, line_strokes
-from nearkin.reports.charts import Series, line_chart
-from nearkin.reports.layers import Layer, across, chart_of, layered, margins, top_titled
-from nearkin.reports.theme import INK, SERIES, SURFACE, to_svg
+from nearkin.lab.lines import FigureLine, labelled_lines
+from nearkin.reports.plots.axes import Numbers, grouped
+from nearkin.reports.plots.charts import Series, line_chart
+from nearkin.reports.plots.plot import Plot, legend_height
+from nearkin.reports.theme import DASHES, INK, SERIES, SURFACE
 
 MAX_SETS = 3
 _GAP = 0.006
 _N_CURVES = 4
 _MIN_EFFECTIVENESS = 0.5
+_THINNEST = 0.004  # of an area, which would vanish where the model says one number
 
 
 def shown_ways(one: SetResults) -> list[TranslationWay]:
-    """Of a histogram: the projection, and a translation or the gloss beside it."""
+    """Return the methods in a histogram: the projection, and the given translation or the gloss."""
     other = one.way(TRANSLATED[0]) or one.way(GLOSS[0])
     return [one.ways[0], *([other] if other else [])]
 
 
 def cosines(one: SetResults, *, name: str, width: int) -> str:
-    """Figure 1: documents by the cosine of the document and its translation, a bar a way."""
+    """Figure 1: documents by the cosine with their translations, one bar per method."""
     ways = shown_ways(one)
-    names = [way.label for way in ways]
     part = 0.1 / len(ways)
-    rows = []
-    for i, way in enumerate(ways):
-        n = max(1, way.finding.n_compared)
-        for k, count in enumerate(way.finding.counts.tolist()):
-            low = EDGES[k] + i * part
-            ends = {"from": low + _GAP * (i == 0), "to": low + part - _GAP * (i == len(ways) - 1)}
-            rows.append({"way": way.label, **ends, "share": count / n})
-    top = max([0.1, *(float(str(row["share"])) for row in rows)])
-    legend, colours = line_legend(len(names)), in_order(names, [colour.light for colour in SERIES])
-    bars = (
-        chart_of(rows)
-        .mark_bar(binSpacing=0)
-        .encode(
-            x=alt.X("from:Q", scale=_exactly(0, 1), axis=alt.Axis(title="cosine", tickCount=10 if width >= 400 else 5)),
-            x2="to:Q",
-            y=alt.Y("share:Q", scale=_exactly(0, 1.08 * top), axis=_axis("share of documents")),
-            y2=alt.datum(0),
-            fill=alt.Fill("way:N", legend=legend, scale=colours),
-        )
-    )  # fmt: skip
-    chart = layered(bars, across(THRESHOLD, f"{THRESHOLD:g}", right_half=False))
-    return to_svg(
-        chart.properties(width=width, height=170, padding=margins(top=60 + LEGEND_STEP * len(names))),
+    shares = [[count / max(1, way.finding.n_compared) for count in way.finding.counts.tolist()] for way in ways]
+    x = Numbers(low=0, high=1, title="cosine", n_ticks=10 if width >= 400 else 5)
+    y = Numbers(low=0, high=1.08 * max(0.1, *(share for own in shares for share in own)), title="share of documents")
+    plot = Plot(x=x, y=y, width=width, height=170, top=legend_height(len(ways)))
+    drawn = []
+    for i, own in enumerate(shares):
+        left, right = i * part + _GAP * (i == 0), (i + 1) * part - _GAP * (i == len(ways) - 1)
+        bars = [(low + left, low + right, share) for low, share in zip(EDGES[:-1], own, strict=True)]
+        drawn.append(plot.bars(bars, SERIES[i]))
+    return plot.svg(
+        plot.axes(),
+        *drawn,
+        plot.mark(THRESHOLD, f"{THRESHOLD:g}"),
+        plot.legend([(way.label, SERIES[i], ()) for i, way in enumerate(ways)], is_filled=True),
         name=name,
         title=f"Cosines of documents and their translations: {one.name}",
         description=", ".join(f"{way.label}: mean {way.finding.mean_cosine:.2f}" for way in ways),
@@ -62,7 +52,7 @@ def cosines(one: SetResults, *, name: str, width: int) -> str:
 
 
 def thresholds(results: CrossLingualResults, *, name: str, width: int) -> str:
-    """Recall and precision of the known pairs by threshold, two lines a set."""
+    """Recall and precision of the known pairs by threshold, two lines per set."""
     lines = []
     for i, one in enumerate(results.sets[:MAX_SETS]):
         finding = one.finding
@@ -70,14 +60,15 @@ def thresholds(results: CrossLingualResults, *, name: str, width: int) -> str:
         precision = [finding.precision(t) for t in THRESHOLDS]
         lines.append(FigureLine(f"{one.name}: recall", recall, SERIES[i], ()))
         lines.append(FigureLine(f"{one.name}: precision", precision, SERIES[i], (2, 3)))
+    y = Numbers(low=0, high=1, title="recall and precision of the known pairs")
     return labelled_lines(
-        lines, [f"{t:g}" for t in THRESHOLDS], SHARES, name=name, title="Known pairs by threshold",
-        x_title="least cosine", y_title="recall and precision of the known pairs", width=width,
+        lines, [f"{t:g}" for t in THRESHOLDS], y, name=name, title="Known pairs by threshold", x_title="minimum cosine",
+        width=width,
     )  # fmt: skip
 
 
 def times(slid: Windows, *, name: str, width: int) -> str:
-    """Figure 5: seconds by window, a line a number of permutations."""
+    """Figure 5: seconds by window, one line per number of permutations."""
     series = []
     for permutations in TIMED_ORDERS:
         own = [one for one in slid.timed if one.permutations == permutations]
@@ -86,14 +77,14 @@ def times(slid: Windows, *, name: str, width: int) -> str:
     ends = 0.0, 1.04 * max(one.window for one in slid.timed)
     heights = 0.0, 1.06 * max(one.elapsed_s for one in slid.timed)
     return line_chart(
-        series, name=name, title="Seconds by window", description="Time of one processor",
-        x_title="window", y_title="seconds of one processor", x_domain=ends, y_domain=heights,
+        series, name=name, title="Seconds by window", description="CPU time",
+        x_title="window", y_title="CPU seconds", x_domain=ends, y_domain=heights,
         width=width,
     )  # fmt: skip
 
 
 def shown_windows(slid: Windows) -> tuple[int, ...]:
-    """Three that differ: about the article's documents over window where there are enough documents, and wider ones."""
+    """Return three different windows: near the article's ratio of documents to window if possible, and wider ones."""
     return slid.windows[1:6:2] or slid.windows[:1]
 
 
@@ -103,7 +94,7 @@ def recall_published(slid: Windows, *, name: str, width: int) -> str:
 
 
 def recall_calibrated(slid: Windows, *, name: str, width: int) -> str:
-    """The same with the calibrated model."""
+    """Figure 6 with the calibrated model."""
     return _banded(slid, _calibrated_ends, name, width, "Recall and the calibrated model")
 
 
@@ -114,75 +105,46 @@ def _calibrated_ends(one: WindowPoint) -> tuple[float, float]:
 def _banded(
     slid: Windows, ends: Callable[[WindowPoint], tuple[float, float]], name: str, width: int, title: str
 ) -> str:
-    """Lines of recall over areas that a model says."""
+    """Draw lines of recall over areas predicted by a model."""
     windows = shown_windows(slid)
-    names = [f"window {window}" for window in windows]
     ticks = [n for n in ORDERS if width >= 400 or n in (10, 50, 200, 1000)]
-    x = alt.X(
-        "x:Q", scale=alt.Scale(type="log", domain=[ORDERS[0], ORDERS[-1]], nice=False),
-        axis=alt.Axis(title="permutations, log scale", values=ticks, labelExpr="format(datum.value, ',d')"),
-    )  # fmt: skip
-    scale = _exactly(0, 1)
-    layers: list[Layer] = []
-    rows = []
-    for i, window in enumerate(windows):
+    x = Numbers(
+        low=ORDERS[0], high=ORDERS[-1], title="permutations, log scale", kind="log", values=ticks, words=grouped
+    )
+    y = Numbers(low=0, high=1, title="recall; areas: the model" if width >= 400 else "recall")
+    plot = Plot(x=x, y=y, width=width, height=250, top=legend_height(len(windows)))
+    areas, lines, legend = [], [], []
+    for window, colour, dash in zip(windows, SERIES, DASHES, strict=False):
         own = [slid.of(permutations, window) for permutations in ORDERS]
-        bands = [ends(one) for one in own]
-        area = [
-            {"x": one.permutations, "low": low, "high": max(high, low + 0.004)}
-            for one, (low, high) in zip(own, bands, strict=True)
-        ]
-        layers.append(
-            chart_of(area)
-            .mark_area(fill=SERIES[i].light, fillOpacity=0.22, clip=True)
-            .encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
-        )
-        rows += [{"line": names[i], "x": one.permutations, "y": one.recall} for one in own]
-    axis = _axis("recall; areas: the model" if width >= 400 else "recall")
-    layers.append(_lines(rows, names, x, alt.Y("y:Q", scale=scale, axis=axis)))
-    chart = layered(*layers).properties(width=width, height=250, padding=margins(top=56 + LEGEND_STEP * len(names)))
-    return to_svg(chart, name=name, title=title, description=", ".join(names))
+        lows, highs = zip(*map(ends, own), strict=True)
+        areas.append(plot.area(ORDERS, lows, [max(high, low + _THINNEST) for low, high in zip(lows, highs)], colour))
+        lines.append(plot.line(ORDERS, [one.recall for one in own], colour, dash))
+        legend.append((f"window {window}", colour, dash))
+    names = ", ".join(label for label, _, _ in legend)
+    return plot.svg(plot.axes(), *areas, *lines, plot.legend(legend), name=name, title=title, description=names)
 
 
 def effectiveness(slid: Windows, *, name: str, width: int) -> str:
-    """Figure 8: relative effectiveness by relative cost, a line a window; diamonds: the article."""
+    """Figure 8: relative effectiveness by relative cost, one line per window; diamonds: the article."""
     windows = slid.windows[:: max(1, len(slid.windows) // _N_CURVES)][:_N_CURVES]
-    names = [f"window {window}" for window in windows]
-    rows = []
-    for line, window in zip(names, windows, strict=True):
-        reached = slid.effectiveness(window)
-        for permutations in range(1, len(reached) + 1):
-            cost = slid.cost(permutations, window)
-            if cost <= 1:
-                rows.append({"line": line, "x": cost, "y": float(reached[permutations - 1])})
-    x = alt.X(
-        "x:Q", scale=_exactly(0, 1), axis=alt.Axis(title="relative cost: comparisons over all pairs", tickCount=5)
+    x = Numbers(low=0, high=1, title="relative cost: comparisons over all pairs")
+    y_title = "relative effectiveness; diamonds: article" if width >= 400 else "effectiveness"
+    y = Numbers(low=_MIN_EFFECTIVENESS, high=1, title=y_title)
+    plot = Plot(x=x, y=y, width=width, height=270, top=legend_height(len(windows)))
+    lines, legend = [], []
+    for window, colour, dash in zip(windows, SERIES, DASHES, strict=False):
+        reached = slid.effectiveness(window).tolist()
+        costs = [slid.cost(permutations, window) for permutations in range(1, len(reached) + 1)]
+        points = [(cost, share) for cost, share in zip(costs, reached, strict=True) if cost <= 1]
+        lines.append(plot.line([cost for cost, _ in points], [share for _, share in points], colour, dash))
+        legend.append((f"window {window}", colour, dash))
+    said = ", ".join(f"{share:.0%} at {cost:.0%}" for share, cost in CLAIMS)
+    return plot.svg(
+        plot.axes(),
+        *lines,
+        plot.diamonds([(cost, share) for share, cost in CLAIMS], SURFACE, INK, size=5.5),
+        plot.legend(legend),
+        name=name,
+        title="Relative effectiveness by relative cost",
+        description=f"Article: {said}",
     )
-    axis = _axis("relative effectiveness; diamonds: article" if width >= 400 else "effectiveness")
-    y = alt.Y("y:Q", scale=_exactly(_MIN_EFFECTIVENESS, 1), axis=axis)
-    said = [{"x": cost, "y": reached} for reached, cost in CLAIMS]
-    diamonds = (
-        chart_of(said)
-        .mark_point(
-            shape="diamond", size=110, filled=True, fill=SURFACE.light, stroke=INK.light, strokeWidth=1.8, opacity=1
-        )
-        .encode(x=x, y=y)
-    )  # fmt: skip
-    chart = layered(_lines(rows, names, x, y), diamonds).properties(
-        width=width, height=270, padding=margins(top=56 + LEGEND_STEP * len(names))
-    )
-    told = ", ".join(f"{reached:.0%} at {cost:.0%}" for reached, cost in CLAIMS)
-    return to_svg(chart, name=name, title="Relative effectiveness by relative cost", description=f"Article: {told}")
-
-
-def _lines(rows: Sequence[dict[str, object]], names: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart:
-    drawn: alt.Chart = chart_of(list(rows)).mark_line(clip=True).encode(*line_strokes(names), x=x, y=y)
-    return drawn
-
-
-def _axis(title: str) -> alt.Axis:
-    return top_titled(title, None, number_format="~g")
-
-
-def _exactly(low: float, high: float) -> alt.Scale:
-    return alt.Scale(domain=[low, high], nice=False, zero=False)

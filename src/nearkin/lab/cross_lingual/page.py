@@ -1,4 +1,4 @@
-"""The results as one page of HTML that needs neither a network nor a script."""
+"""The results as an HTML page without scripts or external files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nearkin.reports.quantities import share_percent_text, share_text
 
 
 def draw(results: CrossLingualResults) -> tuple[Drawn, ...]:
-    """All figures."""
+    """Draw all figures."""
     every = []
     for i, one in enumerate(results.sets, 1):
         means = ", ".join(f"{way.label} {way.finding.mean_cosine:.2f}" for way in figures.shown_ways(one))
@@ -41,9 +41,9 @@ def draw(results: CrossLingualResults) -> tuple[Drawn, ...]:
         )
     )
     if (slid := results.windows) is not None:
-        words = f"Figure 5: R² of straight lines, by window and by permutations, at least {slid.min_r_squared:.4f}."
+        words = f"Figure 5: R² of straight lines by window and by permutations: at least {slid.min_r_squared:.4f}."
         every.append(drawn("times", figures.times, slid, words))
-        words = "Figure 6: lines are measured, areas what the article's model says."
+        words = "Figure 6: lines show measurements, areas the article's model."
         every.append(drawn("recall-article", figures.recall_published, slid, words))
         words = "The same with the calibrated model."
         every.append(drawn("recall-calibrated", figures.recall_calibrated, slid, words))

@@ -1,4 +1,4 @@
-"""Documents of two languages → vectors of one vocabulary, in memory."""
+"""Vectors of one vocabulary from documents in two languages, in memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FINGERPRINT = "lab cross-lingual"
 
 @dataclass(frozen=True, slots=True)
 class CountedTranslations:
-    """Both sides in words of their own, and the table between them."""
+    """Both sides with vocabularies of their own, and the table between them."""
 
     documents: ParallelDocuments
     table: TranslationTable
@@ -47,9 +47,9 @@ class CountedTranslations:
         Raises
         ------
         SourceError
-            A side has no words, or the table is of other languages or of the other direction.
+            A side has no words, or the table is of other languages or the other direction.
         FingerprintError
-            The table's words were found in another way.
+            The table's words were split by another method.
         """
         words = TableWords.of_table(table.origin)
         sides = zip(columns, (documents.left, documents.right), (words.of_source, words.of_target), strict=True)
@@ -63,7 +63,7 @@ class CountedTranslations:
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """Both sides as vectors of the right side's words, and how the words of the left got there."""
+    """Both sides as vectors of the right side's words, and the ways in which left words were translated."""
 
     vectors: PairVectors
     translation: SideTranslation
@@ -72,12 +72,12 @@ class Projected:
 def collected(
     name: str, ids: pa.LargeStringArray, texts: pa.LargeStringArray, split: Splitting, asked_by: str = ""
 ) -> Collected:
-    """Texts as terms of their own vocabulary; ``asked_by`` is the option that names them, if one does.
+    """Count texts as terms of their own vocabulary; ``asked_by`` is the option for their column, if any.
 
     Raises
     ------
     SourceError
-        No text has a word.
+        No text contains a word.
     """
     vocabulary = Vocabulary()
     counts = vocabulary.count(split(texts))
@@ -87,7 +87,7 @@ def collected(
 
 
 def projected(counted: CountedTranslations, options: PairOptions) -> Projected:
-    """The way of `nearkin pairs` with a table that translates the left side, as in the article.
+    """Project the left side as `nearkin pairs` does with a table in that direction, as in the article.
 
     Raises
     ------
@@ -99,17 +99,17 @@ def projected(counted: CountedTranslations, options: PairOptions) -> Projected:
 
 
 def in_one_language(translated: Collected, right: Collected, options: PairOptions) -> PairVectors:
-    """The way of `nearkin pairs` without a table: both sides are in the language of the right one."""
+    """Make vectors as `nearkin pairs` does without a table: both sides are in the right side's language."""
     return _vectors(translated, right, options, None)
 
 
 def translated_side(counted: CountedTranslations, texts: Mapping[str, str]) -> Collected:
-    """The left side as somebody translated it; empty where there is no text of an id.
+    """Count the left side in a given translation; a text is empty if its id is missing.
 
     Raises
     ------
     SourceError
-        No text has a word.
+        No text contains a word.
     """
     own = pa.array([texts.get(one, "") for one in counted.documents.ids.to_pylist()], pa.large_string())
     split = TableWords.of_table(counted.table.origin).of_target
@@ -117,7 +117,7 @@ def translated_side(counted: CountedTranslations, texts: Mapping[str, str]) -> C
 
 
 def gloss(counted: CountedTranslations) -> Collected:
-    """The left side word by word: each as its likeliest translation, p(target | source), or as it is."""
+    """Gloss the left side: each word becomes its likeliest translation, p(target | source), or stays."""
     words, table = counted.left.vocabulary.words, counted.table
     places = pc.index_in(words, value_set=table.source_words).fill_null(-1).to_numpy(zero_copy_only=False)
     direction = table.forward
@@ -160,7 +160,7 @@ def _collected(
 def _vectors(
     left: Collected, right: Collected, options: PairOptions, translation: SideTranslation | None
 ) -> PairVectors:
-    """Weighed in a directory that is gone afterwards, so the vectors are copied out of it."""
+    """Compute vectors in a temporary directory, and copy them to memory."""
     with tempfile.TemporaryDirectory() as folder:
         made = vectors_of(
             left, right, options, translation, Path(folder), fingerprint=_FINGERPRINT, meter=Meter(Silent())

@@ -1,4 +1,4 @@
-"""What the article prints, and where."""
+"""The article's numbers, with their sections."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ THRESHOLD = 0.3
 SAMPLE = 1064
 """Section 4.2: articles of German Wikipedia."""
 MAX_OF_FIGURE_1 = (0.3, 0.6)
-"""Where Figure 1 has nearly all of its 505 pairs: ten sentences of Europarl each, by projection."""
+"""Range of nearly all of the 505 pairs in Figure 1: ten sentences of Europarl each, by projection."""
 N_FIRST, N_LINKS = 130, 401
 """Section 6.3: interwiki links whose English article is the most similar one."""
 BOUND = 0.76
-"""Section 6.1: recall by 1000 bits alone, whatever the window finds."""
+"""Section 6.1: recall of 1000 bits alone, without a window."""
 PAPER_BITS, PAPER_DISTANCE = 1000, 400
-"""Section 6.1: the distance is the article's for a cosine of 0.3."""
+"""Section 6.1: the article's distance for a cosine of 0.3."""
 CLAIMS = ((0.93, 0.35), (0.95, 0.40), (0.98, 0.50))
 """Section 6.2 on Figure 8: relative effectiveness, relative cost."""
 R_SQUARED = 0.999
-"""Section 6.1 on Figure 5: of the lines through the times, at least."""
+"""Section 6.1 on Figure 5: minimum R² of the lines through the times."""
 N_DOCUMENTS, WINDOWS, ORDERS = 4_910_000, (200, 500, 1000, 2000), (100, 200, 300)
-"""Section 6: articles of both languages, windows, and permutations of the bits in Figure 5."""
+"""Section 6: articles in both languages, windows, and permutations of the bits in Figure 5."""
 N_PAIRS = 5_050_000_000_000
-"""Section 6.1: of a German and an English article."""
+"""Section 6.1: mean terms of a German and an English article."""
 VECTOR_NS = 450
-"""Table 2: the cosine of two vectors."""
+"""Table 2: time for the cosine of two vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorSaid:
-    """A row of Table 1: absolute errors for true cosines above 0, 0.1 and 0.2, and milliseconds a document."""
+    """A row of Table 1: absolute errors for true cosines above 0, 0.1 and 0.2, and milliseconds per document."""
 
     method: str
     bits: int
@@ -69,40 +69,40 @@ REMARKS = (
     ),
     (
         "Documents",
-        "A row is a document and its translation, so what should be found is known, and each document has exactly one. "
-        "In Wikipedia many have none, and most links are not translations.",
+        "A row is a document and its translation, so the pairs to find are known, and each document is in exactly one. "
+        "In Wikipedia, many documents have no counterpart, and most links are not translations.",
     ),
     (
         "The gloss",
-        "Each word as its likeliest translation, p(e | f); words that the table lacks stay. The article has Google "
-        "Translate there. No machine translation is at hand offline; --translated takes one.",
+        "Each word is replaced by its likeliest translation, p(e | f); words missing from the table stay. The article "
+        "uses Google Translate here. No machine translation is available offline; --translated accepts one.",
     ),
     (
         "Simhash",
-        "The article's is far behind a random projection of as many bits. With a good hash, such as SHAKE-256, it is "
-        "one: a term adds its weight with a random sign to every bit. The article's published code takes a hash that "
-        "gives similar words similar bits (the AP hash in 64 bits); the row of that hash shows what this does.",
+        "The article's is far worse than a random projection of the same length. With a good hash, such as SHAKE-256, "
+        "it is one: a term adds its weight with a random sign to every bit. The article's published code uses a hash "
+        "that gives similar words similar bits (the AP hash in 64 bits); the row of that hash shows the effect.",
     ),
     (
         "MinHash",
-        "The share of orderings in which two documents have the same lowest term, taken for the cosine, as the article "
-        "does. It estimates the Jaccard similarity of the sets of terms, so more terms do not mend it.",
+        "The share of orderings in which two documents have the same lowest term, used as the cosine, as in the "
+        "article. It estimates the Jaccard similarity of the sets of terms, so more terms do not help.",
     ),
     (
         "Bits",
-        "Signatures have multiples of 8 bits here: 104 and 504 stand beside the article's 100 and 500. The distance of "
-        "a cosine of 0.3 is 403 of 1000 bits, rounded down; the article's 400 is that of 0.309.",
+        "Signatures have multiples of 8 bits here: 104 and 504 instead of the article's 100 and 500. The distance for "
+        "a cosine of 0.3 is 403 of 1000 bits, rounded down; the article's 400 corresponds to 0.309.",
     ),
     (
         "Cost",
-        "Relative cost is comparisons of one document of each language over all such pairs. The article adds the time "
-        "for sorting, converted to comparisons. For few documents this is most of it: it stands beside, for these "
-        "documents and converted to the article's number of documents.",
+        "Relative cost is comparisons of one document of each language divided by all such pairs. The article adds the "
+        "time for sorting, converted to comparisons. For few documents this is most of the cost: it is given "
+        "separately, for these documents and converted to the article's number of documents.",
     ),
     (
         "The article's model",
-        "A band, from log2 of documents over window rounded up and down, averaged over the cosines of the pairs of a "
-        "sample. The calibrated model measures the prefix instead, in a few orders that the search does not use.",
+        "A band, from log2 of documents over window rounded up and down, averaged over the cosines of a sample of "
+        "pairs. The calibrated model measures the prefix instead, in a few orders that the search does not use.",
     ),
 )
-"""What a reader who compares numbers should know: a name, and an explanation."""
+"""Notes for readers who compare numbers: a name, and an explanation."""

@@ -1,4 +1,4 @@
-"""How far the cosine that a signature tells is from the true one, and what signatures cost (Table 1)."""
+"""Error of the cosine that a signature estimates, and cost of signatures (Table 1)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ METHODS: tuple[tuple[Method, int, int], ...] = (
     ("projection", 1000, 1000),
     ("minhash", 32, 992),
 )
-"""A method, its size (bits, of MinHash terms), and the bits of the article's row."""
+"""Method, its size (bits, or terms of MinHash), and the bits in the article's row."""
 _WEIGHT = float(1 << 20)
 _REPEATS = 3
 _FINGERPRINT = "lab cross-lingual"
@@ -54,11 +54,11 @@ class SignatureError:
     ----------
     method : str
     size, published_bits : int
-        Bits, of MinHash terms; bits of the article's row.
+        Bits, or terms of MinHash; bits in the article's row.
     errors : tuple of float
-        The mean absolute error over pairs whose cosine is above each of `ABOVE`; NaN where there are none.
+        Mean absolute error over pairs whose cosine is above each of `ABOVE`; NaN if there are none.
     elapsed_ms : float
-        A document, time of one processor.
+        CPU time per document.
     """
 
     method: Method
@@ -69,12 +69,12 @@ class SignatureError:
 
     @property
     def label(self) -> str:
-        """The method in words."""
+        """Name of the method."""
         return LABELS[self.method]
 
     @property
     def size_in_words(self) -> str:
-        """Bits or terms."""
+        """Size in bits or terms."""
         return f"{self.size} terms" if self.method == "minhash" else f"{self.size:,} bits"
 
 
@@ -85,11 +85,11 @@ class SignatureErrors:
     Parameters
     ----------
     n_documents : int
-        Of one side, each compared with every other.
+        Number of documents of one side, each compared with every other.
     mean_terms : float
-        Of their vectors.
+        Mean number of terms of their vectors.
     n_pairs : tuple of int
-        Whose cosine is above each of `ABOVE`.
+        Number of pairs whose cosine is above each of `ABOVE`.
     rows : tuple of SignatureError
     """
 
@@ -100,7 +100,7 @@ class SignatureErrors:
 
 
 def measure(vectors: WeightedVectors, words: pa.LargeStringArray, hashes: U64, *, seed: int) -> SignatureErrors:
-    """Sign some documents of one side in every way.
+    """Sign some documents of one side by every method.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def measure(vectors: WeightedVectors, words: pa.LargeStringArray, hashes: U64, *
     words : LargeStringArray, shape (n_vocabulary,)
         The terms.
     hashes : uint64 array, shape (n_vocabulary,)
-        Of the terms.
+        Hashes of the terms.
     seed : int
     """
     filled = np.flatnonzero(vectors.sizes)
@@ -133,14 +133,14 @@ def measure(vectors: WeightedVectors, words: pa.LargeStringArray, hashes: U64, *
 def _signed(
     method: Method, size: int, vectors: WeightedVectors, hashes: U64, pairs: tuple[I64, I64], seed: int
 ) -> tuple[F64, float]:
-    """The estimated cosine of each pair, and the seconds that signing takes."""
+    """Return the estimated cosine of each pair, and the seconds for signing."""
     of_terms = hashes[vectors.terms]
     if method == "minhash":
         lowest, elapsed_s = _timed(lambda: lowest_terms(of_terms, vectors.offsets, size, seed))
         return (lowest[pairs[0]] == lowest[pairs[1]]).mean(axis=1), elapsed_s
     if method == "simhash":
         weighted = _as_counts(vectors, of_terms)
-        signatures, elapsed_s = _timed(lambda: Simhash(size).sign(weighted))  # a new one remembers no hashes
+        signatures, elapsed_s = _timed(lambda: Simhash(size).sign(weighted))  # a new object has no cached hashes
     elif method == "simhash-ap":
         signatures, elapsed_s = _timed(lambda: simhash_of(of_terms, vectors.weights, vectors.offsets))
     else:
@@ -150,10 +150,10 @@ def _signed(
 
 
 def ap_hash(word: str) -> int:
-    """The hash in 64 bits that the article's published code has in its Simhash: Arash Partow's, over UTF-16 units.
+    """Return the 64-bit hash of the article's published Simhash code: Arash Partow's, over UTF-16 units.
 
-    Source: github.com/lintool/Ivory, ``ivory.lsh.projection.ComputeSignaturesSimhash``. It is a shift, an addition and
-    an exclusive or for each character: words that differ in their last letter alone differ in few bits.
+    Source: github.com/lintool/Ivory, ``ivory.lsh.projection.ComputeSignaturesSimhash``. For each character it applies a
+    shift, an addition and an exclusive or: words that differ only in their last letter differ in few bits.
 
     Examples
     --------
@@ -171,12 +171,12 @@ def ap_hash(word: str) -> int:
 
 
 def _signed_64(value: int) -> int:
-    """In two's complement, as shifts to the right need it."""
+    """Convert to two's complement, which right shifts need."""
     return (value + 2**63) % 2**64 - 2**63
 
 
 def simhash_of(hashes: U64, weights: F32, offsets: I64) -> BitSignatures:
-    """Simhash of 64 bits by hashes that are given: the majority of each bit, by weight; no vector may be empty.
+    """Compute 64-bit Simhash from given hashes: the weighted majority of each bit; no vector may be empty.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def simhash_of(hashes: U64, weights: F32, offsets: I64) -> BitSignatures:
 
 
 def lowest_terms(hashes: U64, offsets: I64, n_terms: int, seed: int) -> U64:
-    """For each of some orderings of all terms, each document's lowest one, shape (n_documents, n_terms).
+    """Return the lowest term of each document in some orderings of all terms, shape (n_documents, n_terms).
 
     Examples
     --------
@@ -208,14 +208,14 @@ def lowest_terms(hashes: U64, offsets: I64, n_terms: int, seed: int) -> U64:
 
 
 def _mixed(values: U64) -> U64:
-    """The finaliser of SplitMix64: another salt, another order."""
+    """Apply the finaliser of SplitMix64: another salt gives another order."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
 
 
 def _as_counts(vectors: WeightedVectors, of_terms: U64) -> FeatureCounts:
-    """Weights as integers, so that every one is heard as often as it weighs."""
+    """Convert weights to integers, so that every term counts in proportion to its weight."""
     counts = np.rint(vectors.weights * _WEIGHT).astype(np.uint32)
     n = len(vectors)
     return FeatureCounts(
@@ -230,13 +230,13 @@ def _as_counts(vectors: WeightedVectors, of_terms: U64) -> FeatureCounts:
 
 
 def _distances(signatures: BitSignatures) -> F64:
-    """Of all pairs of rows, in the order of ``numpy.triu_indices``."""
+    """Return the distances of all pairs of rows, in the order of ``numpy.triu_indices``."""
     found = SignatureScan().pairs(signatures, distance=signatures.n_bits)
     return found.distance.astype(np.float64)
 
 
 def _timed(work: Callable[[], Made]) -> tuple[Made, float]:
-    """What it makes, and the seconds of the quickest of a few runs, in time of the processor."""
+    """Return the result, and the CPU seconds of the fastest of a few runs."""
     made, least = work(), math.inf  # the first run may compile
     for _ in range(_REPEATS):
         started = time.process_time()

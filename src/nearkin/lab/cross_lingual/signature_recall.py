@@ -1,4 +1,4 @@
-"""What signatures alone find of the pairs at the threshold, and what the true cosine adds (Table 2)."""
+"""Recall of signatures alone for pairs at the threshold, and the effect of true cosines (Table 2)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _REPEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class AtDistance:
-    """What is found within a distance.
+    """Pairs within a distance.
 
     Parameters
     ----------
     distance : int
     n_near, n_found : int
-        Pairs within it; those of them that are at the threshold.
+        Number of pairs within it, and of those at the threshold among them.
     n_true : int
-        Pairs at the threshold.
+        Number of pairs at the threshold.
     """
 
     distance: int
@@ -46,32 +46,32 @@ class AtDistance:
 
     @property
     def precision(self) -> float:
-        """Without the true cosine; with it, it is 1."""
+        """Precision without true cosines; with them it is 1."""
         return self.n_found / self.n_near if self.n_near else float("nan")
 
     @property
     def recall(self) -> float:
-        """Of the pairs at the threshold."""
+        """Share of the pairs at the threshold that are within the distance."""
         return self.n_found / self.n_true if self.n_true else float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """Signatures of so many bits, each compared with every other.
+    """Signatures of one length, each compared with every other.
 
     Parameters
     ----------
     bits : int
     comparison_ns : float
-        Of two signatures, time of one processor.
+        CPU time to compare two signatures.
     at_threshold : AtDistance
-        Within the distance that estimates the threshold.
+        Pairs within the distance that estimates the threshold.
     at_published : AtDistance or None
-        Within the article's, where that is known.
+        Pairs within the article's distance, if it is known.
     recall_near : float
-        Within the distance of the threshold, of the pairs that are no more than `NEAR` above it, the hard ones.
+        Recall within the distance of the threshold for pairs at most `NEAR` above it, the hard ones.
     looser : tuple of AtDistance
-        For each of `RECALLS` the least distance that reaches it, as far as one does; their candidates get their cosine.
+        For each reachable one of `RECALLS` the minimum distance that reaches it; candidates get their true cosine.
     """
 
     bits: int
@@ -89,9 +89,9 @@ class Scans:
     Parameters
     ----------
     n_pairs, n_true : int
-        Of one document of each side, both with a vector; those at the threshold.
+        Pairs of one document of each side, both with a vector; those at the threshold.
     vector_ns : float
-        The cosine of two vectors.
+        Time for the cosine of two vectors.
     scans : tuple of Scan
     """
 
@@ -101,18 +101,18 @@ class Scans:
     scans: tuple[Scan, ...]
 
     def extra_s(self, at: AtDistance) -> float:
-        """Seconds for the cosines of what is within a distance."""
+        """Return the seconds for the cosines of the pairs within a distance."""
         return 1e-9 * at.n_near * self.vector_ns
 
 
 def measure(vectors: PairVectors, truth: FoundPairs, *, seed: int, threads: int) -> Scans:
-    """Compare all signatures, and look how many of the pairs that are sought are near.
+    """Compare all signatures, and count the sought pairs that are near.
 
     Parameters
     ----------
     vectors : PairVectors
     truth : FoundPairs
-        Every pair at the threshold.
+        All pairs at the threshold.
     seed : int
     threads : int
     """
@@ -152,7 +152,7 @@ def _scan(signatures: tuple[BitSignatures, BitSignatures], truth: FoundPairs, th
 
 
 def distances_of_all(left: BitSignatures, right: BitSignatures, threads: int) -> I64:
-    """How many pairs are at each distance, shape (n_bits + 1,); some rows at a time, since all pairs are near."""
+    """Count the pairs at each distance, shape (n_bits + 1,); in batches of rows, since all pairs are near."""
     counts = np.zeros(left.n_bits + 1, np.int64)
     (stretches,) = SignatureScan().stretches(left, right)
     step = max(1, _PAIRS_AT_ONCE // max(1, len(stretches.right_rows)))
@@ -163,7 +163,7 @@ def distances_of_all(left: BitSignatures, right: BitSignatures, threads: int) ->
 
 
 def distances_of(left: BitSignatures, right: BitSignatures, keys: U64) -> I64:
-    """The distance of each of some pairs: the left row in the upper 32 bits of a key, the right one in the lower."""
+    """Return the distances of some pairs; keys have the left row in the upper 32 bits, the right one in the lower."""
     rows = (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
     distances = np.empty(len(keys), np.int64)
     for first in range(0, len(keys), 1 << 16):
@@ -188,7 +188,7 @@ def _comparison_ns(left: BitSignatures, right: BitSignatures, distance: int) -> 
 
 
 def _vector_ns(vectors: PairVectors, left: I64, right: I64, seed: int) -> float:
-    """Of pairs drawn at random, in order of the left rows."""
+    """Time random pairs, in order of the left rows."""
     draw = np.random.Generator(np.random.PCG64(seed))
     n = min(_MAX_TIMED, len(left) * len(right))
     rows = np.sort(draw.choice(left, n)), draw.choice(right, n)

@@ -11,7 +11,7 @@ from nearkin.lab.cross_lingual.windows import Windows, model_errors
 
 
 def summary(plan: CrossLingualPlan, results: CrossLingualResults) -> dict[str, object]:
-    """The results as JSON."""
+    """Return the results as JSON types."""
     columns, errors, scans = results.columns, results.errors, results.scans
     return {
         "documents": [str(path) for path in plan.documents],

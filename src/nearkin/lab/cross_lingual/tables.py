@@ -1,4 +1,4 @@
-"""The results as tables: a CSV file each."""
+"""The results as tables, each a CSV file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from nearkin.lab.cross_lingual.windows import Windows
 from nearkin.lab.tables import Cell, Table
 
 Cheapest = tuple[float, int, int] | None
-"""A relative cost, and its permutations and window; None: nothing reaches what was asked for."""
+"""A relative cost, with its permutations and window; None if nothing reaches the target."""
 
 
 def tables(results: CrossLingualResults) -> tuple[Table, ...]:
-    """All of them, in the order of the page."""
+    """Return all tables, in the order of the page."""
     made = (
         _ways(results), _histograms(results), _thresholds(results), _examples(results), _table_1(results),
         _table_2(results),
@@ -77,18 +77,18 @@ def _examples(results: CrossLingualResults) -> Table:
 
 
 def error_said(row: SignatureError) -> ErrorSaid:
-    """The article's row beside one of ours."""
+    """Return the article's row for one of ours."""
     method = row.method.removesuffix("-ap")
     return next(one for one in TABLE_1 if (one.method, one.bits) == (method, row.published_bits))
 
 
 def scan_said(scan: Scan) -> ScanSaid:
-    """The article's row beside one of ours."""
+    """Return the article's row for one of ours."""
     return next(one for one in TABLE_2 if one.bits == scan.bits)
 
 
 def with_sorting(results: CrossLingualResults, slid: Windows, effectiveness: float) -> tuple[Cheapest, Cheapest]:
-    """The least cost with the time for sorting, of these documents and of as many as the article has."""
+    """Return the minimum cost including sorting, for these documents and for the article's number of documents."""
     comparison_ns = results.scans.scans[0].comparison_ns
     here, there = (slid.sorting_cost(comparison_ns, size) for size in (None, (N_DOCUMENTS, N_PAIRS)))
     return slid.cheapest(effectiveness, here), slid.cheapest(effectiveness, there)

@@ -1,4 +1,4 @@
-"""What a sliding window finds, what it takes, and what was predicted (Figures 5 to 8)."""
+"""Measured and predicted recall and cost of a sliding window (Figures 5 to 8)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ BITS = 1000
 ORDERS = (10, 20, 50, 100, 200, 300, 500, 1000)
 TIMED_ORDERS = (100, 200, 300)
 RATIOS = (20_000, 10_000, 5_000, 2_500, 1_200, 600, 300, 150, 75, 40, 20)
-"""Documents over window: the article's are 24,550 to 2,455. Where there are not so many documents, a window of 1 is the
-least; wider ones are added, so that the cost goes as far as the article's."""
+"""Ratios of documents to window; the article's are 24,550 to 2,455. With few documents the smallest window is 1;
+wider ones are added, so that the cost extends as far as the article's."""
 _TIMED_SHARES = (0.02, 0.04, 0.06, 0.08, 0.1)
-"""Windows of the timed searches over documents: wide enough that comparing takes longer than sorting."""
+"""Ratios for the timed searches: wide enough windows that comparing takes longer than sorting."""
 _ROUNDS = 4
 _PROBES = 12
 _OTHER_ORDERS = 1 << 32
@@ -40,7 +40,7 @@ _MAX_FOLLOWED = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A search as it ran: sorting, comparing, and the pairs that are near, each once; seconds of one processor."""
+    """Times of a search: sorting, comparing, and the distinct near pairs; CPU seconds."""
 
     permutations: int
     window: int
@@ -50,19 +50,19 @@ class Timed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPoint:
-    """A setting: what it finds of the pairs at the threshold, and what two models say.
+    """A setting, with its recall for pairs at the threshold, measured and by two models.
 
     Parameters
     ----------
     permutations, window : int
     recall : float
-        Measured, within the distance.
+        Measured recall within the distance.
     compared : float
-        Measured, whatever the distance: recall where the true cosine decides.
+        Measured share of pairs in a window at any distance: the recall if the true cosine decides.
     relative_cost : float
-        Comparisons over all pairs.
+        Comparisons divided by all pairs.
     published_model : tuple of float
-        The lower and the upper end of the article's band.
+        Lower and upper end of the article's band.
     calibrated_model : tuple of float
         Lower end, middle, upper end.
     """
@@ -78,7 +78,7 @@ class WindowPoint:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A straight line through times: by the window, or by the number of permutations."""
+    """A straight line through times, by window or by number of permutations."""
 
     by: str
     at: int
@@ -94,23 +94,23 @@ class Windows:
     Parameters
     ----------
     n_left, n_right : int
-        Documents with a vector.
+        Number of documents with a vector.
     n_true, n_followed : int
-        Pairs at the threshold; those of them, at equal distances where there are many, that recall is measured on.
+        Pairs at the threshold; those on which recall is measured, selected at equal distances if there are many.
     distance : int
-        Of `BITS`, within which pairs are found.
+        Distance, in `BITS`, within which pairs are found.
     bound : float
-        Recall within the distance, if every pair were compared.
+        Recall within the distance if every pair were compared.
     windows : tuple of int
     recall, compared : float64 arrays, shape (n_windows, most permutations)
-        See `WindowPoint`: after each permutation.
+        Values after each permutation; see `WindowPoint`.
     points : tuple of WindowPoint
     timed : tuple of Timed
     fits : tuple of Fit
     n_sampled, n_sample_pairs : int
-        What the predictions were made from: documents, and their pairs at the threshold.
+        Basis of the predictions: documents, and their pairs at the threshold.
     is_calibrated : bool
-        There were pairs enough to measure a prefix.
+        Whether there were enough pairs to measure a prefix.
     """
 
     n_left: int
@@ -131,23 +131,23 @@ class Windows:
 
     @property
     def n_documents(self) -> int:
-        """Of both sides: what is sorted together."""
+        """Number of documents of both sides, which are sorted together."""
         return self.n_left + self.n_right
 
     def cost(self, permutations: int, window: int) -> float:
-        """Comparisons over all pairs."""
+        """Return the comparisons divided by all pairs."""
         question = Question(n_left=self.n_left, n_right=self.n_right, threshold=THRESHOLD, recall=1.0)
         return permutations * float(question.n_in_windows(window)) / question.n_pairs
 
     def effectiveness(self, window: int) -> F64:
-        """Recall over the bound, after each permutation; 0 where the bound is."""
+        """Return recall over the bound after each permutation; 0 if the bound is 0."""
         reached: F64 = self.recall[self.windows.index(window)] / (self.bound or 1.0)
         return reached
 
     def cheapest(self, effectiveness: float, sorting: float = 0.0) -> tuple[float, int, int] | None:
-        """The least cost that reaches a relative effectiveness, and its permutations and window; None: nothing does.
+        """Return the minimum cost for a relative effectiveness, with its permutations and window; None if impossible.
 
-        ``sorting`` is the relative cost of one sorted order, by default not counted.
+        ``sorting`` is the relative cost of one sorted order, by default 0.
         """
         found = []
         for window in self.windows:
@@ -158,7 +158,7 @@ class Windows:
         return min(found, default=None)
 
     def best_within(self, cost: float) -> tuple[float, int, int] | None:
-        """The greatest relative effectiveness for a cost, and its permutations and window."""
+        """Return the maximum relative effectiveness within a cost, with its permutations and window."""
         found = []
         for window in self.windows:
             permutations = min(self.recall.shape[1], int(cost / self.cost(1, window) + 1e-9))
@@ -167,20 +167,20 @@ class Windows:
         return max(found, default=None)
 
     def of(self, permutations: int, window: int) -> WindowPoint:
-        """One of the points."""
+        """Return a point."""
         return next(one for one in self.points if (one.permutations, one.window) == (permutations, window))
 
     @property
     def sorting_s(self) -> float:
-        """Of one permutation, by the lines through the times: what is left of it without a window."""
+        """Time to sort one permutation, from the lines through the times, extrapolated to no window."""
         own = [fit for fit in self.fits if fit.by == "window"]
         return float(np.mean([max(0.0, fit.intercept_s) / fit.at for fit in own])) if own else float("nan")
 
     def sorting_cost(self, comparison_ns: float, size: tuple[int, int] | None = None) -> float:
-        """The time to sort once over that of all comparisons, as the article counts it in its relative cost.
+        """Return the time to sort once over that of all comparisons, as in the article's relative cost.
 
-        ``size`` is documents and pairs of another collection, which takes ``n log n`` longer to sort; by default it is
-        this one.
+        ``size`` is the number of documents and pairs of another collection, whose sorting takes ``n log n`` longer; by
+        default it is this one.
         """
         n, pairs = size or (self.n_documents, self.n_left * self.n_right)
         longer = n * math.log2(max(n, 2)) / (self.n_documents * math.log2(max(self.n_documents, 2)))
@@ -188,14 +188,14 @@ class Windows:
 
     @property
     def min_r_squared(self) -> float:
-        """Of all lines that have one."""
+        """Minimum R² of all lines that have one."""
         return min((fit.r_squared for fit in self.fits if fit.r_squared == fit.r_squared), default=float("nan"))
 
 
 def measure(
     vectors: PairVectors, truth: FoundPairs, *, seed: int, resources: Resources, progress: Progress
 ) -> Windows | None:
-    """Search in many orders and windows; None where no pair is at the threshold."""
+    """Search with many orders and windows; return None if no pair is at the threshold."""
     if not len(truth):
         return None
     signatures = vectors.signed(BITS, seed, threads=resources.n_threads, meter=Meter(Silent()))
@@ -234,7 +234,7 @@ def measure(
 
 
 def chosen_windows(n_documents: int) -> tuple[int, ...]:
-    """For each of `RATIOS` a window, each once.
+    """Return the distinct windows for `RATIOS`.
 
     Examples
     --------
@@ -252,10 +252,10 @@ def _followed(
     seed: int,
     progress: Progress,
 ) -> tuple[F64, F64]:
-    """The share of pairs that were in each window after each order and are near; and of all that were in it.
+    """Return the shares of pairs in each window after each order: of those that are near, and of all.
 
-    A search in fewer orders is the beginning of one in more, and a window holds all narrower ones: so the least
-    distance in places that two documents had in any order so far tells all of them.
+    A search in fewer orders is the beginning of one in more, and a window contains all narrower ones: so the minimum
+    distance in places of two documents over the orders so far determines all results.
     """
     left, right = rows_of(keys)
     nearest = np.full(len(left), np.iinfo(np.int64).max)
@@ -278,7 +278,7 @@ def _question(
     signatures: tuple[BitSignatures, BitSignatures],
     seed: int,
 ) -> Question:
-    """What `nearkin pairs` plans by: a sample, and where its pairs stand in orders that the search does not use."""
+    """Make the question of `nearkin pairs`: a sample, and positions of its pairs in orders the search does not use."""
     left, right = rows_of(sampled.keys)
     probes = list(SlidingWindow(_PROBES, 1, seed + _OTHER_ORDERS).positions(*signatures))
     gaps = np.array([np.abs(places[0][left] - places[1][right]) for places in probes]).T
@@ -316,12 +316,12 @@ def _timed(
     seed: int,
     progress: Progress,
 ) -> tuple[Timed, ...]:
-    """The quickest of a few rounds of all, in time of the processor: what else the machine does should not count."""
+    """Return the minimum CPU time of a few rounds, so that other work of the machine does not count."""
     settings = [(permutations, window) for permutations in TIMED_ORDERS for window in windows]
     least = dict.fromkeys(settings, math.inf)
     n_comparisons = dict.fromkeys(settings, 0)
     progress.start("timed searches", len(settings) * _ROUNDS, "steps")
-    SlidingWindow(1, 1, seed).pairs(*signatures, distance=distance)  # the first may compile
+    SlidingWindow(1, 1, seed).pairs(*signatures, distance=distance)  # the first call may compile
     for _ in range(_ROUNDS):
         for permutations, window in settings:
             started = time.process_time()
@@ -335,7 +335,7 @@ def _timed(
 
 
 def _fits(timed: tuple[Timed, ...]) -> tuple[Fit, ...]:
-    """A line by the window for each number of permutations, and one by these for each window."""
+    """Fit a line by window for each number of permutations, and one by permutations for each window."""
     fits = []
     for permutations in sorted({one.permutations for one in timed}):
         own = [one for one in timed if one.permutations == permutations]
@@ -348,7 +348,7 @@ def _fits(timed: tuple[Timed, ...]) -> tuple[Fit, ...]:
 
 
 def fit_line(by: str, at: int, x: list[int], y: list[float]) -> Fit:
-    """The line of least squares, and the share of the variance that it explains.
+    """Fit a line by least squares; return it with the share of the variance that it explains.
 
     Examples
     --------
@@ -368,15 +368,15 @@ def fit_line(by: str, at: int, x: list[int], y: list[float]) -> Fit:
 
 @dataclass(frozen=True, slots=True)
 class ModelErrors:
-    """Mean distances of what is measured from what a model says, over the settings that cost no more than brute force.
+    """Mean deviation of measurements from models, over the settings that cost at most as much as brute force.
 
     Parameters
     ----------
     n_settings : int
     published_outside, calibrated_outside : float
-        Outside the band: 0 inside.
+        Deviation from the band: 0 inside.
     published_middle, calibrated_middle : float
-        From the middle.
+        Deviation from the middle.
     """
 
     n_settings: int
@@ -387,7 +387,7 @@ class ModelErrors:
 
 
 def model_errors(slid: Windows) -> ModelErrors:
-    """How far both models are off."""
+    """Compare both models with the measurements."""
     points = [one for one in slid.points if one.relative_cost <= 1] or list(slid.points)
     measured = np.array([one.recall for one in points])
     published = np.array(
@@ -398,6 +398,6 @@ def model_errors(slid: Windows) -> ModelErrors:
 
 
 def _distances(measured: F64, said: F64) -> tuple[float, float]:
-    """Mean distances from the band and from its middle; ``said`` has lower end, middle and upper end in columns."""
+    """Return mean deviations from the band and its middle; columns of ``said``: lower end, middle, upper end."""
     outside = np.maximum(0.0, np.maximum(said[:, 0] - measured, measured - said[:, 2]))
     return float(outside.mean()), float(np.abs(measured - said[:, 1]).mean())

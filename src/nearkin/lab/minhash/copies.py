@@ -1,7 +1,7 @@
-"""The share of copies among the first documents: the article counts pairs and divides them by documents.
+"""Share of copies among the first documents: the article divides a count of pairs by the number of documents.
 
-That quotient is no share of anything: three copies of one text are three pairs. What a reader wants to know is how many
-documents have a near-duplicate, and how many could be removed.
+That quotient is not a share: three copies of a text make three pairs. Readers want to know how many documents have a
+near-duplicate, and how many could be removed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class Copies:
     n_documents : int
     threshold : float
     n_pairs : int
-        Pairs at or above it.
+        Number of pairs at or above the threshold.
     n_pairs_without_last : int
-        The same by the article's ``get_shingles``, which drops the last shingle of each text.
+        The same number with the article's ``get_shingles``, which drops the last shingle of each text.
     n_with_a_copy : int
-        Documents in at least one such pair.
+        Number of documents in at least one such pair.
     n_removable : int
-        Documents left over when of each set connected by such pairs one is kept.
+        Number of documents that can be removed if one is kept of each set connected by such pairs.
     """
 
     n_documents: int
@@ -41,7 +41,7 @@ class Copies:
 
 
 def count_copies(similar: KeptPairs, n_documents: int, threshold: float, n_pairs_without_last: int) -> Copies:
-    """Count among the first ``n_documents`` rows.
+    """Count copies among the first ``n_documents`` rows.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def count_copies(similar: KeptPairs, n_documents: int, threshold: float, n_pairs
 
 
 def _n_sets(left: U32, right: U32) -> int:
-    """How many sets the pairs connect their rows into."""
+    """Return the number of sets into which the pairs connect their rows."""
     parent: dict[int, int] = {}
 
     def root(row: int) -> int:

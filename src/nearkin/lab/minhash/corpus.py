@@ -1,4 +1,4 @@
-"""The first documents of a corpus, as the article takes them: headline, a space, the text, in lower case."""
+"""First documents of a corpus, prepared as in the article: headline, a space, the text, in lower case."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ _AS_THE_ARTICLE = Normalisation(nfkc=False, case=True, space=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitledRequest(ReadingRequest):
-    """What is read, and the headlines.
+    """Request for documents with headlines.
 
     Parameters
     ----------
     inputs, file_format, text, doc_id, encoding, rules, stdin
         See `ReadingRequest`.
     title : str, optional
-        A column whose value is put before the text, with a space between.
+        Column whose value is put before the text, with a space between.
     """
 
     title: str | None = None
 
     @classmethod
     def of(cls, request: ReadingRequest, title: str | None) -> TitledRequest:
-        """The same request with headlines."""
+        """Return the request with headlines."""
         return cls(**{one.name: getattr(request, one.name) for one in fields(request)}, title=title)
 
 
 @dataclass(frozen=True, slots=True)
 class FirstDocuments:
-    """What was read.
+    """The documents that were read.
 
     Parameters
     ----------
     ids, texts : arrays of large strings, shape (n_documents,)
-        Texts in lower case, otherwise as they came.
+        Texts in lower case, otherwise unchanged.
     n_empty, n_unreadable : int
-        Records that were passed over on the way to so many documents.
+        Number of records that were skipped.
     """
 
     ids: pa.LargeStringArray
@@ -66,16 +66,16 @@ class FirstDocuments:
 
 
 def read_first(files: TitledRequest, n_documents: int, progress: Progress) -> FirstDocuments:
-    """The first ``n_documents`` that can be read and are not empty; all, if there are fewer.
+    """Read the first ``n_documents`` that are readable and not empty; all if there are fewer.
 
     Raises
     ------
     SourceError
-        Nothing can be read, or fewer than two documents.
+        Nothing can be read, or only one document.
     DocumentError
-        A document cannot be read, or more cannot be read than the rules allow.
+        A document cannot be read, or more documents are unreadable than the rules allow.
     ParameterError
-        A title is asked for where there are no columns, or of standard input, which can be read once only.
+        A title is requested of input without columns, or of standard input, which can be read only once.
     """
     parts: list[pa.RecordBatch] = []
     n_have = n_empty = n_unreadable = 0
@@ -102,7 +102,7 @@ def read_first(files: TitledRequest, n_documents: int, progress: Progress) -> Fi
 
 
 def _up_to(prepared: pa.RecordBatch, good: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows up to the last one that was taken."""
+    """Return the rows up to the last one that was used."""
     last_line = good["line"][len(good) - 1]
     return prepared.slice(0, prepared["line"].index(last_line).as_py() + 1)
 
@@ -110,7 +110,7 @@ def _up_to(prepared: pa.RecordBatch, good: pa.RecordBatch) -> pa.RecordBatch:
 def _batches(
     sources: Sequence[Source], files: TitledRequest, progress: Progress
 ) -> Iterator[tuple[pa.RecordBatch, str]]:
-    """Batches of documents, the title before the text if there is one, and the source of each."""
+    """Yield batches of documents, with the title before the text if requested, and the source of each."""
     titled = _with_titles(sources, files) if files.title is not None else [None] * len(sources)
     for source, title_source in zip(sources, titled, strict=True):
         texts = batches_of(source, files.encoding, progress.say)
@@ -120,20 +120,22 @@ def _batches(
 
 
 def _with_titles(sources: Sequence[Source], files: TitledRequest) -> Sequence[Source]:
-    """The same sources, read for their titles; a column that is not there is an error here, not an empty title."""
+    """Return the sources, read for their titles; a missing column is an error here, not an empty title."""
     stored = get_args(StoredFormat)
     if any(s.path == STDIN or s.format in stored or not has_columns(s.format) for s in sources):
-        raise ParameterError.of(
-            "title", "lab minhash", "left out where the input has no columns, or is '-'", files.title
-        )
+        raise ParameterError.of("title", "lab minhash", "omitted for input without columns and for '-'", files.title)
     found = resolve_sources(
-        files.inputs, file_format=files.file_format, text=files.title, encoding=files.encoding, rules=files.rules
+        [one for one in files.inputs if isinstance(one, str)],
+        file_format=files.file_format,
+        text=files.title,
+        encoding=files.encoding,
+        rules=files.rules,
     )
     return found.sources
 
 
 def _titled(texts: Iterator[pa.RecordBatch], titles: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Each text after its title; both come in the same order, a row for every record, in batches of their own sizes."""
+    """Put titles before texts; both come in the same order, one row per record, in batches of different sizes."""
     headlines = itertools.chain.from_iterable(batch["text"] for batch in titles)
     for batch in texts:
         here = pa.array([h.as_py() or b"" for h in itertools.islice(headlines, len(batch))], pa.large_binary())

@@ -1,4 +1,4 @@
-"""The whole experiment on one corpus, and its results in one record."""
+"""The whole experiment on one corpus, with its results in one record."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinhashResults:
-    """All that was measured.
+    """All measurements.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class MinhashResults:
     copies : Copies
     lengths : LengthEffects
     elapsed_s : float
-        From the first byte read.
+        Since the first byte was read.
     """
 
     documents: FirstDocuments
@@ -87,7 +87,7 @@ def run(files: TitledRequest, n_documents: int, *, resources: Resources, progres
     started, threads = time.perf_counter(), resources.n_threads
     documents = read_first(files, n_documents, progress)
     if len(documents) < n_documents:
-        progress.say(f"the corpus has {counted(len(documents), 'document')} with a text; all are taken")
+        progress.say(f"the corpus has only {counted(len(documents), 'document')} with a text; all are used")
     sets = SHINGLE.sets(documents.texts)
     truth = compare_all(sets, range(N_SKETCHES), high_threshold=HIGH_THRESHOLD, threads=threads, progress=progress)
     n_first = min(PUBLISHED.n_first, len(documents))
@@ -110,7 +110,7 @@ def run(files: TitledRequest, n_documents: int, *, resources: Resources, progres
 
 
 def _pairs_without_last(documents: FirstDocuments, n_first: int) -> int:
-    """Pairs at or above the threshold if the last shingle of each text is dropped, as the article's function does."""
+    """Count pairs at or above the threshold if the last shingle of each text is dropped, as in the article's code."""
     shortened = [text[:-1] for text in documents.texts.slice(0, n_first).to_pylist()]
     sets = SHINGLE.sets(pa.array(shortened, pa.large_string()))
     blocks = (verify(pairs, sets.hashes, sets.offsets[:-1], sets.offsets[1:]) for pairs in all_pairs(len(sets)))

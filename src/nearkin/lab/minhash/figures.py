@@ -1,28 +1,25 @@
-"""The figures of the experiment, each an SVG string."""
+"""Figures of the experiment, as SVG strings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-
-import altair as alt
+from dataclasses import dataclass
 
 from nearkin.lab.minhash.experiment import NEAR_THRESHOLD, MinhashResults
 from nearkin.nouns import counted
-from nearkin.reports.charts import Series, line_chart
-from nearkin.reports.layers import across, chart_of, count_scale, intervals, layered, margins, top_titled
-from nearkin.reports.theme import ACCENT, INK, SIGNAL, SURFACE, to_svg
+from nearkin.reports.plots.axes import Labels, Numbers, count_axis
+from nearkin.reports.plots.charts import Series, interval_chart, line_chart
+from nearkin.reports.plots.plot import Plot
 
 
 def sentence_columns(results: MinhashResults, *, name: str, width: int) -> str:
-    """The cat sentences by shingle length: columns with every shingle, points without the last."""
+    """The cat sentences by shingle length: columns with all shingles, points without the last."""
     cats = [s for s in results.sentences if s.name == "cat sentences"]
     rows = [_Row(str(s.length), s.similarity, s.without_last, f"{s.similarity:.4f}") for s in cats]
-    y = alt.Scale(domain=[0, 1], nice=False)
+    title = "Jaccard similarity: every shingle (column), without the last (point)"
     return _columns_and_points(
         rows,
-        y,
-        top_titled("Jaccard similarity: every shingle (column), without the last (point)", None, number_format=".1f"),
+        Numbers(low=0, high=1, title=title if width >= 400 else "Jaccard similarity", words="{:.1f}".format),
         name=name,
         title="Similarity of the two cat sentences by shingle length",
         description=", ".join(f"{s.length} characters: {s.similarity:.4f}" for s in cats),
@@ -46,7 +43,7 @@ def length_lines(results: MinhashResults, *, unit: str, name: str, width: int) -
         [Series(label, x, y) for label, y in lines if y[0] == y[0]],
         name=name,
         title=f"Similarity of near-duplicates and of unrelated pairs by {words} in a shingle",
-        description="The distance between the lines is the room for a threshold",
+        description="A threshold fits between the lines",
         x_title=f"{words} in a shingle",
         y_title="Jaccard similarity",
         y_domain=(0.0, 1.0),
@@ -56,7 +53,7 @@ def length_lines(results: MinhashResults, *, unit: str, name: str, width: int) -
 
 
 def s_curves(results: MinhashResults, *, name: str, width: int) -> str:
-    """The probability of becoming a candidate, for every banding."""
+    """Probability of becoming a candidate, for every banding."""
     x = results.similarities.tolist()
     return line_chart(
         [Series(f"{c.bands} bands of {c.rows}", x, c.probabilities.tolist()) for c in results.curves],
@@ -74,26 +71,22 @@ def s_curves(results: MinhashResults, *, name: str, width: int) -> str:
 def all_similarities(results: MinhashResults, *, name: str, width: int) -> str:
     """All pairs by similarity."""
     counts = results.truth.histogram.tolist()
-    y = count_scale(counts)
-    bars = intervals([i / len(counts) for i in range(len(counts) + 1)], counts).encode(
-        x=alt.X(
-            "from:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(title="Jaccard similarity", tickCount=6)
-        ),
-        x2="to:Q",
-        y=alt.Y("n:Q", scale=y.scale, axis=y.axis("pairs")),
-        y2=alt.datum(0),
-    )
-    mark = across(NEAR_THRESHOLD, f"near-duplicates from {NEAR_THRESHOLD}", right_half=True)
-    return to_svg(
-        layered(bars, mark).properties(width=width, height=200, padding=margins()),
+    return interval_chart(
+        [i / len(counts) for i in range(len(counts) + 1)],
+        counts,
         name=name,
         title="All pairs by their exact similarity",
         description=counted(results.truth.n_pairs, "pair"),
+        x_title="Jaccard similarity",
+        y_title="pairs",
+        mark=(NEAR_THRESHOLD, f"near-duplicates from {NEAR_THRESHOLD}"),
+        width=width,
+        height=200,
     )
 
 
 def candidate_columns(results: MinhashResults, *, name: str, width: int) -> str:
-    """Candidates by number of bands: columns for what was measured, points for what the model expects."""
+    """Candidates by number of bands: columns for measurements, points for the model."""
     return _counts_by_banding(
         results,
         [b.n_candidates[0] for b in results.truth.bandings],
@@ -133,13 +126,11 @@ def _counts_by_banding(
         _Row(f"{b.bands} × {b.rows}", n, expected, f"{n:,}")
         for b, n, expected in zip(results.truth.bandings, measured, predicted, strict=True)
     ]
-    y = count_scale([*measured, *(round(value) for value in predicted)])
     said = "; ".join(f"{row.label}: {row.shown} measured, {row.point:,.1f} predicted" for row in rows)
     words = f"{what}: measured (column), predicted (point)" if width >= 400 else what
     return _columns_and_points(
         rows,
-        y.scale,
-        y.axis(words),
+        count_axis([*measured, *(round(value) for value in predicted)], words),
         name=name,
         title=f"{what.capitalize()} by bands and rows",
         description=said,
@@ -150,8 +141,7 @@ def _counts_by_banding(
 
 def _columns_and_points(
     rows: Sequence[_Row],
-    scale: alt.Scale,
-    axis: alt.Axis,
+    y: Numbers,
     *,
     name: str,
     title: str,
@@ -159,13 +149,14 @@ def _columns_and_points(
     x_title: str,
     width: int,
 ) -> str:
-    values = [{**asdict(row), "top": max(row.column, row.point)} for row in rows]
-    x_axis = alt.Axis(title=x_title, labelAngle=0, labelFontSize=12 if width >= 400 else 10)
-    base = chart_of(values).encode(x=alt.X("label:N", sort=None, scale=alt.Scale(padding=0.25), axis=x_axis))
-    columns = base.mark_bar(fill=ACCENT.light).encode(y=alt.Y("column:Q", scale=scale, axis=axis), y2=alt.datum(0))
-    points = base.mark_point(
-        shape="diamond", size=90, filled=True, fill=SIGNAL.light, stroke=SURFACE.light, strokeWidth=1.5, opacity=1
-    ).encode(y=alt.Y("point:Q", scale=scale))
-    numbers = base.mark_text(dy=-13, fontSize=11, fill=INK.light).encode(y=alt.Y("top:Q", scale=scale), text="shown:N")
-    chart = layered(columns, points, numbers).properties(width=width, height=220, padding=margins(top=56))
-    return to_svg(chart, name=name, title=title, description=description)
+    x = Labels([row.label for row in rows], x_title, gap=0.25)
+    plot = Plot(x=x, y=y, width=width, height=220, top=56)
+    return plot.svg(
+        plot.axes(),
+        plot.columns([row.column for row in rows]),
+        plot.diamonds((i, row.point) for i, row in enumerate(rows)),
+        plot.above([max(row.column, row.point) for row in rows], [row.shown for row in rows], gap=10),
+        name=name,
+        title=title,
+        description=description,
+    )

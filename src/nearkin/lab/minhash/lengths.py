@@ -1,6 +1,6 @@
-"""How the length of a shingle changes similarities on the corpus itself: of near-duplicates, and of unrelated pairs.
+"""Effect of the shingle length on similarities in the corpus: of near-duplicates, and of unrelated pairs.
 
-The article shows the effect on two sentences. What matters for a choice is the distance between the two kinds of pairs.
+The article shows the effect on two sentences. The distance between the two kinds of pairs matters for the choice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_NEAR = 5_000
 
 @dataclass(frozen=True, slots=True)
 class LengthEffect:
-    """Similarities by one kind of shingle; of one and the same pairs for every kind.
+    """Similarities for one kind of shingle; the pairs are the same for every kind.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class LengthEffect:
 
 @dataclass(frozen=True, slots=True)
 class LengthEffects:
-    """The effect of every kind of shingle, and over how many pairs."""
+    """The effect of every kind of shingle, and the number of pairs."""
 
     effects: tuple[LengthEffect, ...]
     n_near: int
@@ -54,7 +54,7 @@ class LengthEffects:
 
 
 def compare_lengths(texts: pa.LargeStringArray, similar: KeptPairs, threshold: float) -> LengthEffects:
-    """Similarities of near-duplicates (pairs at or above ``threshold``) and of a seeded sample of the other pairs."""
+    """Compare near-duplicates (pairs at or above ``threshold``) and a seeded sample of the other pairs."""
     is_near = similar.similarity >= threshold
     near = _spread(similar.left[is_near], similar.right[is_near])
     unrelated = _sample_unrelated(len(texts), similar, threshold)
@@ -80,13 +80,13 @@ def compare_lengths(texts: pa.LargeStringArray, similar: KeptPairs, threshold: f
 
 
 def _spread(left: U32, right: U32) -> Candidates:
-    """All pairs, or so many of them that lie evenly among all."""
+    """Return all pairs, or a limited number at equal distances."""
     step = 1 + (len(left) - 1) // _MAX_NEAR if len(left) else 1
     return Candidates(left[::step], right[::step])
 
 
 def _sample_unrelated(n_rows: int, similar: KeptPairs, threshold: float) -> Candidates:
-    """Pairs below the threshold, drawn with a fixed seed, each once, sorted."""
+    """Draw distinct pairs below the threshold with a fixed seed, sorted."""
     drawn = np.random.default_rng(0).integers(0, n_rows, (2, _N_UNRELATED), np.uint32)
     left, right = drawn.min(axis=0), drawn.max(axis=0)
     codes = np.unique((left.astype(np.uint64) << np.uint64(32) | right)[left < right])

@@ -1,4 +1,4 @@
-"""The results as one page of HTML that needs neither a network nor a script."""
+"""The results as an HTML page without scripts or external files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nearkin.nouns import counted
 
 
 def draw(results: MinhashResults) -> tuple[Drawn, ...]:
-    """All figures."""
+    """Draw all figures."""
     n_near, n_unrelated = results.lengths.n_near, results.lengths.n_unrelated
     pairs = f"{n_near:,} near-duplicates and {counted(n_unrelated, 'other pair')}"
     return (
@@ -45,7 +45,7 @@ def draw(results: MinhashResults) -> tuple[Drawn, ...]:
             "in-vain",
             figures.in_vain_columns,
             results,
-            "Candidates that turn out below 0.9: what the check costs in vain.",
+            "Candidates that turn out below 0.9: the cost of checking in vain.",
         ),
     )
 

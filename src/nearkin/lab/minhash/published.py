@@ -1,4 +1,4 @@
-"""What the article prints, and where it errs."""
+"""The article's numbers, and its errors."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ REMARKS = (
     ),
     (
         "7.2 % copies",
-        "The article divides 36 pairs by 500. It had read 501 documents, and pairs divided by documents are no share "
-        "of documents: three copies of one text make three pairs.",
+        "The article divides 36 pairs by 500. It had read 501 documents, and pairs divided by documents are not a "
+        "share of documents: three copies of a text make three pairs.",
     ),
     (
         "2 bands of 50 find “80 % of documents over 95 %”",
@@ -44,21 +44,21 @@ REMARKS = (
     (
         "The estimate beside each pair",
         "The article's second similarity is the Jaccard similarity of the two sets of hash values, not the share of "
-        "positions that agree. With a share a of agreeing positions it is a / (2 − a), so 0.85 shows as 0.74: it is "
+        "positions that agree. If a share a of the positions agrees it is a / (2 − a), so 0.85 shows as 0.74: it is "
         "too low by construction.",
     ),
     (
         "The hashes",
-        "The article computes the minimum of 100 hash functions for each document. The sketches here are those of "
-        "Nearkin: 100 slots of Fast Similarity Sketching, of which each agrees with a probability equal to the "
-        "similarity, as a minimum does. Slots of one sketch are not quite independent; the estimate from all of them "
-        "spreads no more than that of minima.",
+        "The article computes the minimum of 100 hash functions for each document. The sketches here are Nearkin's: "
+        "100 slots of Fast Similarity Sketching, each of which agrees with a probability equal to the similarity, "
+        "like a minimum. Slots of one sketch are not quite independent; the variance of the estimate from all of "
+        "them is no larger than that of minima.",
     ),
     (
         "What is compared",
-        "The article's check of the candidates takes whole lines, document number and line feed with them, in their "
-        "original case; its search among the first 501 takes the text in lower case. Here all of it is lower case "
-        "without the number.",
+        "The article's check of the candidates compares whole lines, including document number and line feed, in "
+        "their original case; its search among the first 501 uses the text in lower case. Here all texts are in lower "
+        "case, without the number.",
     ),
 )
-"""What a reader who compares numbers should know about the article's: a name, and an explanation."""
+"""Notes on the article for readers who compare numbers: a name, and an explanation."""

@@ -1,8 +1,8 @@
-"""How the length of a shingle changes the similarity of the article's sentences, by our shingles and by its own.
+"""Effect of the shingle length on the similarity of the article's sentences, with our shingles and with its own.
 
-The sentences are compared as they stand: nothing is normalised. The article cuts n-grams in two ways. What it plots
-keeps every n-gram; its function ``get_shingles`` stops one short and drops the last one, which is the same as cutting
-all n-grams of the text without its last character. Nearkin keeps the last.
+The sentences are compared without normalisation. The article cuts n-grams in two ways. Its plots keep every n-gram; its
+function ``get_shingles`` stops one short and drops the last one, which is the same as cutting all n-grams of the text
+without its last character. Nearkin keeps the last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OTHER_MEANING = (_FLIGHT, "what's the flight time from Berlin to Oulu?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentencePair:
-    """Two sentences at one shingle length.
+    """Two sentences with one shingle length.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class SentencePair:
     length : int
         Characters in a shingle.
     published : float
-        What the article prints, or what its plotting code gives where it only draws.
+        Value in the article, or result of its plotting code where it only draws.
     similarity : float
-        Jaccard similarity by Nearkin's shingles.
+        Jaccard similarity with Nearkin's shingles.
     without_last : float
-        The same if the last shingle of each text is dropped.
+        The same without the last shingle of each text.
     """
 
     name: str
@@ -50,7 +50,7 @@ class SentencePair:
 
 
 def compare_sentences() -> tuple[SentencePair, ...]:
-    """The article's sentences at the lengths it uses.
+    """Compare the article's sentences at its shingle lengths.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def compare_sentences() -> tuple[SentencePair, ...]:
 
 
 def _similarity(a: str, b: str, length: int) -> float:
-    """Jaccard similarity of two texts by character shingles."""
+    """Return the Jaccard similarity of two texts by character shingles."""
     sets = Characters(length).sets(pa.array([a, b], pa.large_string()))
     pair = Candidates(np.array([0], np.uint32), np.array([1], np.uint32))
     return float(verify(pair, sets.hashes, sets.offsets[:-1], sets.offsets[1:]).jaccard[0])

@@ -22,7 +22,7 @@ class ArticleNumber:
 
 
 def tables(results: MinhashResults) -> tuple[Table, ...]:
-    """All tables, a CSV file each."""
+    """Return all tables, each a CSV file."""
     truth = results.truth
     bins = len(truth.histogram)
     pairs = truth.similar
@@ -83,7 +83,7 @@ def _banding_row(b: Banding, n_high: int, n_pairs: int) -> tuple[Cell, ...]:
 
 
 def side_by_side(results: MinhashResults) -> tuple[ArticleNumber, ...]:
-    """The article's numbers beside ours, in its order."""
+    """Return the article's numbers beside ours, in its order."""
     truth, copies, said = results.truth, results.copies, PUBLISHED
     twenty = next(b for b in truth.bandings if b.bands == 20)
     return (
@@ -118,7 +118,7 @@ def _share(n: int, of: int) -> str:
 
 
 def summary(files: TitledRequest, results: MinhashResults) -> dict[str, object]:
-    """All numbers but the long tables, for programs."""
+    """Return all numbers except the long tables, for programs."""
     truth, copies, documents = results.truth, results.copies, results.documents
     return {
         "corpus": {

@@ -1,6 +1,6 @@
-"""Every pair of documents compared exactly, and what bands make of it: the two sides of the article's experiment.
+"""Exact comparison of all pairs, and the candidates that bands make of them: both sides of the article's experiment.
 
-Pairs pass by in blocks and only sums and the similar pairs stay, so memory does not grow with the square.
+Pairs are processed in blocks; only sums and the similar pairs are kept, so memory does not grow quadratically.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ class KeptPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Banding:
-    """What one way of cutting the sketch into bands did.
+    """Result of one way of cutting the sketch into bands.
 
     Parameters
     ----------
     bands, rows : int
     n_candidates : tuple of int
-        Candidate pairs with each sketch; the first is that of seed 0.
+        Number of candidate pairs with each sketch; the first has seed 0.
     n_expected : float
-        Candidates that the model 1 − (1 − s^rows)^bands expects, summed over the exact similarities of all pairs.
+        Number of candidates expected by the model 1 − (1 − s^rows)^bands, summed over all exact similarities.
     n_high_found : tuple of int
-        Of the pairs at or above the high threshold those that are candidates, with each sketch.
+        Number of candidates at or above the high threshold, with each sketch.
     n_high_expected : float
-        The same by the model.
+        The same number by the model.
     """
 
     bands: int
@@ -61,23 +61,23 @@ class Banding:
 
     @property
     def n_in_vain(self) -> int:
-        """Candidates of the first sketch below the high threshold."""
+        """Number of candidates of the first sketch below the high threshold."""
         return self.n_candidates[0] - self.n_high_found[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllPairsTruth:
-    """All pairs, and what each banding found of them.
+    """All pairs, and the results of each banding.
 
     Parameters
     ----------
     n_documents, n_pairs : int
     histogram : int64 array, shape (SIMILARITY_BINS,)
-        All pairs by exact similarity, from 0 to 1; 1 is in the last bin.
+        All pairs by exact similarity, from 0 to 1; 1 counts in the last bin.
     similar : KeptPairs
     high_threshold : float
     n_high : int
-        Pairs at or above it.
+        Number of pairs at or above it.
     bandings : tuple of Banding
     """
 
@@ -92,7 +92,7 @@ class AllPairsTruth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """One block of pairs; counts have the shape (n_bandings, n_seeds), expectations (n_bandings,)."""
+    """A block of pairs; counts have the shape (n_bandings, n_seeds), expectations (n_bandings,)."""
 
     n_pairs: int
     histogram: I64
@@ -106,7 +106,7 @@ class _Block:
 def compare_all(
     sets: ShingleSets, seeds: Sequence[int], *, high_threshold: float, threads: int, progress: Progress
 ) -> AllPairsTruth:
-    """Compare every pair exactly, and note which ones each banding makes candidates, with a sketch for each seed."""
+    """Compare every pair exactly, and find the candidates of each banding, with a sketch for each seed."""
     keys = [[bands.keys(MinHash(N_HASHES, seed).sign(sets)) for seed in seeds] for bands in BANDINGS]
     n = len(sets)
     progress.start("compare", n * (n - 1) // 2, "pairs")
@@ -172,7 +172,7 @@ def _compare(pairs: Candidates, sets: ShingleSets, keys: Sequence[Sequence[U64]]
 
 
 def _share_a_key(keys: U64, pairs: Candidates) -> NDArray[np.bool_]:
-    """Which pairs have the same key in some band."""
+    """Return which pairs have the same key in some band."""
     shared = np.zeros(len(pairs), np.bool_)
     for of_band in keys:
         shared |= of_band[pairs.left] == of_band[pairs.right]

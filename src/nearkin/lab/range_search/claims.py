@@ -1,4 +1,4 @@
-"""What the paper says of its results, and whether it shows here."""
+"""The paper's statements about its results, and whether they hold here."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nearkin.lab.range_search.similarity import Alikeness
 from nearkin.lab.range_search.ways import ALGORITHM_2, FILTERS, WITH_FILTERS
 
 NEAR = 0.02
-"""How far a share, a recall or a precision may stay below the paper's and still count as the same."""
+"""Maximum shortfall of a share, a recall or a precision from the paper's that still counts as the same."""
 STAYS = 0.95
-"""A recall that "remains almost unchanged at 1" with any number of projections."""
+"""Minimum recall that "remains almost unchanged at 1" with any number of projections."""
 
 
 def claims(searches: Searches, alikes: tuple[Alikeness, ...]) -> tuple[Claim, ...]:
-    """The paper's statements, with the numbers that decide them."""
+    """Return the paper's statements, with the deciding numbers."""
     return (
         *_alike(alikes),
         *_quality(searches),
@@ -93,7 +93,7 @@ def _filters_alone(searches: Searches) -> Iterator[Claim]:
 
 
 def percent(share: float) -> str:
-    """A share in per cent; a dash for none.
+    """Format a share in per cent; a dash for NaN.
 
     Examples
     --------

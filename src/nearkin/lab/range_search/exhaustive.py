@@ -1,4 +1,4 @@
-"""The truth: every document compared with every query, in whole numbers."""
+"""Exact matches: every document compared with every query, in integers."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ _ROWS_AT_A_TIME = 1 << 13
 
 @dataclass(frozen=True, slots=True)
 class ExhaustiveTruth:
-    """What each query matches.
+    """Matches of each query.
 
     Parameters
     ----------
     matches : mapping of float to tuple of int64 arrays
-        For each tolerance, and each query, the rows of its matches, rising; the query itself is one of them.
+        For each tolerance and query, the rows of its matches, ascending, including the query itself.
     seconds : float64 array, shape (n_queries,)
-        Of processor time on one thread: one pass tells the matches at every tolerance.
+        CPU time on one thread; one pass finds the matches at every tolerance.
     """
 
     matches: Mapping[float, tuple[I64, ...]]
     seconds: F64
 
     def n_true(self, gamma: float) -> I64:
-        """Matches of each query, itself among them."""
+        """Return the number of matches of each query, including itself."""
         return np.array([len(rows) for rows in self.matches[gamma]], np.int64)
 
 
 def search_all(
     vectors: LetterVectors, queries: LetterVectors, gammas: Sequence[float], *, threads: int, progress: Progress
 ) -> ExhaustiveTruth:
-    """Compare every query with every document that is counted.
+    """Compare every query with every counted document.
 
     Parameters
     ----------
     vectors : LetterVectors
     queries : LetterVectors
-        Counted, all of them.
+        Vectors of the queries, all counted.
     gammas : sequence of float
     threads : int
     progress : Progress

@@ -1,4 +1,4 @@
-"""The whole experiment on one corpus, and its results in one record."""
+"""The whole experiment on one corpus, with its results in one record."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _TEXTS_AT_A_TIME = 1 << 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeSearchPlan:
-    """What is to be done.
+    """Parameters of the experiment.
 
     Parameters
     ----------
     n_documents : int
-        Taken of the corpus, 2 to `MAX_DOCUMENTS`.
+        Number of documents from the corpus, 2 to `MAX_DOCUMENTS`.
     n_queries : int
-        Drawn of those that are counted, at least 1; all, if there are fewer.
+        Number drawn from the counted documents, at least 1; all if there are fewer.
     alphabet : {"latin", "universal"}
     tau : float, optional
-        Above 0; `tau_0` if not given.
+        Above 0; `tau_0` by default.
     seed : int
-        Of the queries, the projections and the sample of matches.
+        Seed of the queries, the projections and the sample of matches.
     bounds : Bounds
-        Of the comparison of texts.
+        Limits of the comparison of texts.
 
     Raises
     ------
@@ -78,29 +78,29 @@ class RangeSearchPlan:
 
     @property
     def half_width(self) -> float:
-        """Of the range around a projection, as a part of the radius of the search."""
+        """Half-width of the range around a projection, as a share of the search radius."""
         return self.factor / math.sqrt(LetterCounts(self.alphabet).n_dimensions)
 
     @property
     def factor(self) -> float:
-        """τ: as it was given, or τ₀."""
+        """τ: the given value, or τ₀."""
         return tau_0() if self.tau is None else self.tau
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedLetters:
-    """The documents by what is counted of them.
+    """Documents by their letter counts.
 
     Parameters
     ----------
     n_counted : int
-        That can be found, and be asked for.
+        Number of documents that can be found and used as queries.
     n_few_letters : int
-        With fewer than 20 letters and digits: left out.
+        Number with fewer than 20 letters and digits: omitted.
     n_other_letters : int
-        Most of whose letters have no place in the vector, or fewer than 20 of them have: left out.
+        Number omitted because most of their letters, or all but fewer than 20, have no place in the vector.
     mean_letters, median_letters, max_letters : float
-        Of those that are counted.
+        Over the counted documents.
     """
 
     n_counted: int
@@ -112,13 +112,13 @@ class CountedLetters:
 
     @classmethod
     def of(cls, vectors: LetterVectors) -> CountedLetters:
-        """From the vectors of all documents with a text."""
+        """Make the counts from the vectors of all documents with a text."""
         is_few = vectors.n_counted + vectors.n_others < MIN_LETTERS
         letters: F64 = vectors.n_counted[vectors.is_counted].astype(np.float64)
         if not len(letters):
             raise SourceError(
-                f"The experiment needs a document with at least {MIN_LETTERS} letters or digits, half of them of the "
-                "alphabet (--alphabet). There is none."
+                f"The experiment needs a document with at least {MIN_LETTERS} letters or digits, at least half of them "
+                "in the alphabet (--alphabet). There is none."
             )
         return cls(
             n_counted=len(letters),
@@ -132,7 +132,7 @@ class CountedLetters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeSearchResults:
-    """All that was measured.
+    """All measurements.
 
     Parameters
     ----------
@@ -140,16 +140,16 @@ class RangeSearchResults:
     documents : RawDocuments
     counted : CountedLetters
     queries : int64 array, shape (n_queries,)
-        Their rows, rising.
+        Rows of the queries, ascending.
     searches : Searches
         Tables 1 and 2, Figure 2.
     exhaustive_seconds : float
-        A query, on average, every document compared.
+        Mean time of a query that compares every document.
     alikes : tuple of Alikeness
-        Figure 1, a tolerance each.
+        Figure 1, one record per tolerance.
     claims : tuple of Claim
     elapsed_s : float
-        From the first byte read.
+        Since the first byte was read.
     """
 
     plan: RangeSearchPlan
@@ -177,7 +177,7 @@ def run(
     documents = read_raw(files, plan.n_documents, progress)
     n_read = len(documents) + documents.n_without_text
     if n_read < plan.n_documents:
-        progress.say(f"the corpus has {nouns.counted(n_read, 'document')}; all are taken")
+        progress.say(f"the corpus has only {nouns.counted(n_read, 'document')}; all are used")
     vectors = _count(documents, plan.alphabet, progress)
     counted = CountedLetters.of(vectors)
     queries = draw_queries(vectors, plan.n_queries, plan.seed)
@@ -204,7 +204,7 @@ def run(
 
 
 def draw_queries(vectors: LetterVectors, n_queries: int, seed: int) -> I64:
-    """Rows of documents that are counted, drawn at random, each once, rising; all, if there are no more."""
+    """Draw distinct rows of counted documents at random, ascending; all if there are no more."""
     rows = np.flatnonzero(vectors.is_counted)
     if len(rows) <= n_queries:
         return rows
@@ -212,7 +212,7 @@ def draw_queries(vectors: LetterVectors, n_queries: int, seed: int) -> I64:
 
 
 def _count(documents: RawDocuments, alphabet: Alphabet, progress: Progress) -> LetterVectors:
-    """The vectors of all documents."""
+    """Return the vectors of all documents."""
     counts = LetterCounts(alphabet)
     progress.start("count letters", len(documents), "documents")
     parts = []

@@ -1,4 +1,4 @@
-"""The results as one page of HTML that needs neither a network nor a script."""
+"""The results as an HTML page without scripts or external files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from nearkin.stages.features.letters import LetterCounts
 
 
 def draw(results: RangeSearchResults) -> tuple[Drawn, ...]:
-    """All figures."""
+    """Draw all figures."""
     every = []
     for letter, alike in zip("ab", results.alikes, strict=True):
         if len(alike.query):
@@ -85,19 +85,19 @@ def _values(results: RangeSearchResults) -> dict[str, object]:
 
 
 def _milliseconds(seconds: float) -> str:
-    """Three figures, or all whole ones: 0.120, 12.3, 1,234."""
+    """Format with three significant digits, or as an integer: 0.120, 12.3, 1,234."""
     value = 1000 * seconds
     return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}"
 
 
 def _range(spread: Spread) -> str:
-    """The least and the most over the draws, where they differ."""
+    """Format the minimum and maximum over the draws, if they differ."""
     least, most = f"{spread.least:.3f}", f"{spread.most:.3f}"
     return "" if spread.least != spread.least or least == most else f"{least}–{most}"
 
 
 def _least_similar(results: RangeSearchResults) -> list[tuple[float, list[tuple[str, str, float]]]]:
-    """Ids and similarity of the least similar matches, by tolerance."""
+    """Return ids and similarity of the least similar matches, by tolerance."""
     ids = results.documents.ids
     return [
         (

@@ -1,4 +1,4 @@
-"""Every way of searching at every tolerance (Tables 1 and 2), and Algorithm 2 by projections (Figure 2) and by τ."""
+"""All methods at every tolerance (Tables 1 and 2), and Algorithm 2 by projections (Figure 2) and by τ."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProj
 N_DRAWS = 5
 PROJECTIONS = (1, 2, 4, 8, 16, 32)
 TAUS = (0.71, 1.0, 1.5, 2.0, 2.3, 3.0, 4.0, 6.0, tau_0())
-"""Between 1 / sqrt(2) and τ₀ the paper lets the user choose."""
+"""Values of τ; the paper allows those between 1 / sqrt(2) and τ₀."""
 _BY_FILTERS = ((ALGORITHM_2, False), (WITH_FILTERS, True))
 Key = tuple[str, float]
 Setting = tuple[str, float, int, float]
-"""Way, tolerance, projections, τ."""
+"""Method, tolerance, projections, τ."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectionPoint:
-    """Algorithm 2, with the filters or without them, with so many projections and so wide a range around each."""
+    """Algorithm 2, with or without the filters, for a number of projections and a width of the range around each."""
 
     way: SearchWay
     gamma: float
@@ -53,15 +53,15 @@ class ProjectionPoint:
 
 @dataclass(frozen=True, slots=True)
 class Searches:
-    """All that was asked.
+    """Results of all methods.
 
     Parameters
     ----------
     measured : tuple of MeasuredWay
     by_projections : tuple of ProjectionPoint
-        With the same draws; a number of projections means the first so many of one draw.
+        Always the same draws; n projections are the first n of a draw.
     by_tau : tuple of ProjectionPoint
-        With `N_PROJECTIONS` of the same draws, at each of `TAUS`.
+        `N_PROJECTIONS` of the same draws, at each of `TAUS`.
     """
 
     measured: tuple[MeasuredWay, ...]
@@ -69,15 +69,15 @@ class Searches:
     by_tau: tuple[ProjectionPoint, ...]
 
     def of(self, way: SearchWay, gamma: float) -> MeasuredWay:
-        """A way of searching at a tolerance."""
+        """Return the results of a method at a tolerance."""
         return next(one for one in self.measured if (one.way, one.gamma) == (way, gamma))
 
     def curve(self, way: SearchWay, gamma: float) -> tuple[ProjectionPoint, ...]:
-        """By the number of projections, rising."""
+        """Return the points by number of projections, ascending."""
         return tuple(point for point in self.by_projections if (point.way, point.gamma) == (way, gamma))
 
     def tau_curve(self, way: SearchWay, gamma: float) -> tuple[ProjectionPoint, ...]:
-        """By τ, rising."""
+        """Return the points by τ, ascending."""
         return tuple(point for point in self.by_tau if (point.way, point.gamma) == (way, gamma))
 
 
@@ -91,9 +91,9 @@ def search_in_every_way(
     threads: int,
     progress: Progress,
 ) -> Searches:
-    """Ask the queries in every way, with `N_DRAWS` draws of the projections.
+    """Run the queries by every method, with `N_DRAWS` draws of the projections.
 
-    What is timed runs on one thread, one query after another; the other numbers of projections run on all.
+    Timed searches run on one thread, one query after another; other numbers of projections run on all threads.
     """
     gammas = tuple(truth.matches)
     asked: dict[Key, list[AskedVectors]] = {(way.key, gamma): [] for way in WAYS for gamma in gammas}
@@ -136,7 +136,7 @@ def search_in_every_way(
 def _without_draws(
     vectors: LetterVectors, queries: LetterVectors, gammas: Sequence[float], asked: dict[Key, list[AskedVectors]]
 ) -> None:
-    """The filters alone, and Nearkin's index."""
+    """Run the filters alone, and Nearkin's index."""
     filters = ProjectionIndex.of(vectors, RandomProjections("rademacher", 0))
     ours = RangeIndex.of(vectors)
     for gamma in gammas:
@@ -147,7 +147,7 @@ def _without_draws(
 def _in_all_settings(
     index: ProjectionIndex, queries: LetterVectors, gammas: Sequence[float], tau: float, threads: int
 ) -> list[tuple[Setting, I64]]:
-    """What the stages of one draw leave, by the number of projections and by τ."""
+    """Return the documents that the stages of one draw leave, by number of projections and by τ."""
     chosen = dict.fromkeys([*((n, tau) for n in PROJECTIONS), *((N_PROJECTIONS, t) for t in TAUS)])
     jobs = [
         (way, with_filters, gamma, n, t) for gamma in gammas for way, with_filters in _BY_FILTERS for n, t in chosen

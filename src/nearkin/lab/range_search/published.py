@@ -1,4 +1,4 @@
-"""What the paper prints: Tables 1 and 2, the numbers in its text, and where these need a word."""
+"""The paper's numbers: Tables 1 and 2, those in its text, and notes on them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ KD_TREE_RECALL = MappingProxyType({0.025: 0.960, 0.05: 0.940})
 
 @dataclass(frozen=True, slots=True)
 class SaidOfWay:
-    """What Tables 1 and 2 say of a way of searching at a tolerance.
+    """Row of Tables 1 and 2 for a method at a tolerance.
 
     Parameters
     ----------
     seconds : float
-        A query, in an Oracle database, the exact comparison included.
+        Time of a query in an Oracle database, including the exact comparison.
     recall, precision : float
-        Means over the queries; of precision before the exact comparison.
+        Means over the queries; precision before the exact comparison.
     """
 
     seconds: float
@@ -49,12 +49,12 @@ FIRST_RANGE = MappingProxyType(
         ("algorithm-2-filters", 0.05): 113_739,
     }
 )
-"""Documents that the first step leaves, on average: the first projection, with the filters where there are any."""
+"""Mean number of documents after the first step: the first projection, with the filters if there are any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """What Figure 1 is said to show: so large a share of the matches has at least this edit similarity."""
+    """Statement about Figure 1: this share of the matches has at least this edit similarity."""
 
     similarity: float
     share: float
@@ -72,13 +72,13 @@ REMARKS = (
     (
         "Tables 1 and 2",
         "The numbers are the paper's own. Its Table 1 is time, its Table 2 precision and recall. Figures 1 and 2 are "
-        "pictures of which the text gives a few numbers; only these stand here.",
+        "pictures; only the few numbers that the text gives for them are shown here.",
     ),
     (
         "KD-tree",
         "FLANN's randomized KD-tree took over ten hours to build and twice the storage of the data, with a recall of "
-        "0.960 and 0.940. These are the paper's figures: nothing here was run against FLANN. The project's benchmarks "
-        "run scikit-learn's KD-tree and FAISS beside Nearkin.",
+        "0.960 and 0.940. These are the paper's figures: FLANN was not run here. The project's benchmarks compare "
+        "scikit-learn's KD-tree and FAISS with Nearkin.",
     ),
     (
         "Precision of Algorithm 2",
@@ -88,20 +88,20 @@ REMARKS = (
     (
         "τ₀",
         "Theorems 4 and 5 bound the projections with the factor 2 ln(2M/δ) + √(2 ln(2M/δ)); the experiment sets both "
-        "constants to 1, which makes 7.6 with M = 10 and δ = 0.1, and a half-width of 0.965 r with 62 counts (0.677 r "
-        "with 126). Of a distance of r a random direction sees about r/√62 = 0.127 r: a wide range loses hardly a "
-        "match and keeps much that is none. The figures by τ show what narrower ranges give, such as that of "
-        "√ln(2M/δ) = 2.3 alone; which one the paper searched is not known.",
+        "constants to 1, which gives 7.6 with M = 10 and δ = 0.1, and a half-width of 0.965 r with 62 counts (0.677 r "
+        "with 126). In a random direction, a distance of r appears as about r/√62 = 0.127 r: a wide range loses hardly "
+        "any match and keeps many documents that are none. The figures by τ show the effect of narrower ranges, such "
+        "as that of √ln(2M/δ) = 2.3 alone; it is unknown which range the paper searched.",
     ),
     (
         "The second filter",
-        "Lengths of vectors at a distance of r differ by r at most, so the first filter loses nothing. Sums of counts "
-        "may differ by √62·r (√126·r), and the second filter allows r: what the filters lose, they lose there.",
+        "Lengths of vectors at a distance of r differ by at most r, so the first filter loses nothing. Sums of counts "
+        "may differ by √62·r (√126·r), but the second filter allows only r: all losses of the filters are due to it.",
     ),
     (
         "The query itself",
         "The paper does not say whether a query, which is a document of the collection, is one of its own matches. "
-        "Every way finds it, so it raises all means; here they are given with it and without it.",
+        "Every method finds it, so it raises all means; here they are given both with it and without it.",
     ),
 )
-"""What a reader who compares numbers should know: a name, and an explanation."""
+"""Notes for readers who compare numbers: a name, and an explanation."""

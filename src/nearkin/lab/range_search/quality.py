@@ -1,4 +1,4 @@
-"""Recall and precision over queries, from how many documents passed each stage of a search."""
+"""Recall and precision over queries, from the number of documents that passed each stage of a search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nearkin.records import F64, I64
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A number over several draws of the projections: mean, least, most."""
+    """Mean, minimum and maximum of a number over several draws of the projections."""
 
     mean: float
     least: float
@@ -19,24 +19,24 @@ class Spread:
 
     @classmethod
     def of(cls, values: F64) -> Spread:
-        """Over the draws."""
+        """Compute the spread over the draws."""
         return cls(float(np.mean(values)), float(np.min(values)), float(np.max(values)))
 
 
 @dataclass(frozen=True, slots=True)
 class RangeQuality:
-    """Of a way of searching at a tolerance; all means over queries, but the last.
+    """Quality of a method at a tolerance; means over queries except the last.
 
     Parameters
     ----------
     recall : Spread
-        Found matches of all matches, the query itself among them.
+        Share of all matches that are found, including the query itself.
     precision : Spread
-        Matches of the documents that are left before the exact comparison, the query itself among them.
+        Share of matches among the documents left before the exact comparison, including the query itself.
     recall_of_others : Spread
-        Recall without the query itself, over queries that match another document; NaN if none does.
+        Recall without the query itself, over queries that match another document; NaN if there are none.
     pooled_precision : Spread
-        Matches of all queries together, of what is left of all queries together.
+        Matches of all queries together, divided by the documents left of all queries together.
     """
 
     recall: Spread
@@ -46,14 +46,14 @@ class RangeQuality:
 
 
 def quality(survivors: I64, n_true: I64) -> RangeQuality:
-    """Of one way of searching, by the documents that each stage left.
+    """Compute the quality of a method from the documents that each stage left.
 
     Parameters
     ----------
     survivors : int64 array, shape (n_draws, n_queries, n_stages)
-        The last stage is the exact comparison, the one before it is what comes to it.
+        The last stage is the exact comparison, the one before it its input.
     n_true : int64 array, shape (n_queries,)
-        Matches that there are, at least 1: the query itself.
+        Number of matches, at least 1: the query itself.
 
     Examples
     --------
@@ -73,6 +73,6 @@ def quality(survivors: I64, n_true: I64) -> RangeQuality:
 
 
 def mean_survivors(survivors: I64) -> F64:
-    """Documents that each stage leaves, on average over draws and queries, shape (n_stages,)."""
+    """Return the mean number of documents that each stage leaves, over draws and queries, shape (n_stages,)."""
     means: F64 = survivors.mean(axis=(0, 1))
     return means

@@ -13,7 +13,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 
 
 def summary(files: ReadingRequest, results: RangeSearchResults) -> dict[str, object]:
-    """The results as JSON."""
+    """Return the results as JSON types."""
     documents, counted, plan = results.documents, results.counted, results.plan
     return {
         "corpus": {

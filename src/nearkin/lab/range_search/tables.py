@@ -1,4 +1,4 @@
-"""The results as tables: a CSV file each."""
+"""The results as tables, each a CSV file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from nearkin.lab.range_search.similarity import EDGES, Alikeness
 from nearkin.lab.tables import Cell, Table
 
 THRESHOLDS = (0.8, 0.9, 0.95, 0.99)
-"""Edit similarities whose shares are given."""
+"""Edit similarities for which shares are given."""
 
 
 def tables(results: RangeSearchResults) -> tuple[Table, ...]:
-    """All of them, in the order of the page."""
+    """Return all tables, in the order of the page."""
     return (
         _table_1(results),
         _table_2(results),

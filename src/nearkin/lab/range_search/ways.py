@@ -1,4 +1,4 @@
-"""The ways of searching that are compared, and what each of them finds, leaves and takes."""
+"""Compared search methods, with the documents that each finds and leaves, and its time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Search = Callable[[LetterVectors], RangeMatches]
 
 @dataclass(frozen=True, slots=True)
 class SearchWay:
-    """A way of searching: its name in tables and its name for people."""
+    """A search method: its name in tables, and its label."""
 
     key: str
     label: str
@@ -34,13 +34,13 @@ WAYS = (ALGORITHM_1, ALGORITHM_2, WITH_FILTERS, FILTERS, RANGE_INDEX)
 
 @dataclass(frozen=True, slots=True)
 class AskedVectors:
-    """Queries asked one after another: the documents that each stage left, and the time that each took.
+    """Results of queries run one after another: the documents that each stage left, and the times.
 
     Parameters
     ----------
     survivors : int64 array, shape (n_queries, n_stages)
     seconds : float64 array, shape (n_queries,)
-        Of processor time, on one thread.
+        CPU time, on one thread.
     """
 
     survivors: I64
@@ -49,20 +49,20 @@ class AskedVectors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredWay:
-    """One way of searching at one tolerance.
+    """A method at a tolerance.
 
     Parameters
     ----------
     way : SearchWay
     gamma : float
     n_draws : int
-        Of the projections; 1 where nothing is drawn.
+        Number of draws of the projections; 1 if nothing is drawn.
     quality : RangeQuality
     n_first, n_passed, n_matches : float
-        Documents that the first step leaves, those that come to the exact comparison, and those that pass it: means
-        over queries and draws.
+        Mean number of documents after the first step, before the exact comparison, and after it, over queries and
+        draws.
     mean_seconds, median_seconds : float
-        A query, the exact comparison included.
+        Time of a query, including the exact comparison.
     """
 
     way: SearchWay
@@ -77,7 +77,7 @@ class MeasuredWay:
 
     @classmethod
     def of(cls, way: SearchWay, gamma: float, draws: list[AskedVectors], n_true: I64) -> MeasuredWay:
-        """From the same queries, asked once for each draw."""
+        """Make the record from the same queries, run once for each draw."""
         survivors = np.stack([asked.survivors for asked in draws])
         seconds = np.stack([asked.seconds for asked in draws])
         _, n_first, n_passed, n_matches = mean_survivors(survivors).tolist()
@@ -95,7 +95,7 @@ class MeasuredWay:
 
 
 def ask_each(search: Search, queries: LetterVectors) -> AskedVectors:
-    """Ask one query after another; the first one is asked twice, to warm."""
+    """Run queries one after another; the first one is run twice, to warm up."""
     alone = [one_query(queries, i) for i in range(len(queries))]
     search(alone[0])
     survivors, seconds = [], np.zeros(len(alone))
@@ -108,12 +108,12 @@ def ask_each(search: Search, queries: LetterVectors) -> AskedVectors:
 
 
 def one_query(queries: LetterVectors, i: int) -> LetterVectors:
-    """The i-th query on its own."""
+    """Return the i-th query alone."""
     return rows_of(queries, np.array([i]))
 
 
 def rows_of(vectors: LetterVectors, rows: I64) -> LetterVectors:
-    """Some of the vectors."""
+    """Select some of the vectors."""
     return LetterVectors(
         vectors.counts[rows],
         vectors.is_counted[rows],
@@ -124,5 +124,5 @@ def rows_of(vectors: LetterVectors, rows: I64) -> LetterVectors:
 
 
 def first_projections(index: ProjectionIndex, n: int) -> ProjectionIndex:
-    """The index with the first n of its projections: it is sorted by the first, so it stays one."""
+    """Return the index with its first n projections; it stays sorted, because it is sorted by the first."""
     return replace(index, columns=index.columns[:n], directions=index.directions[:, :n])

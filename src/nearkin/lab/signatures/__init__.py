@@ -1,7 +1,7 @@
-"""Signatures of bits and what they are worth, as the article on due diligence measured them, on any corpus.
+"""Bit signatures and their quality: the measurements of the article on due diligence, on any corpus.
 
 Source: Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due Diligence
-Corpus", SIGIR 2019. Added to it: whether signatures find what is similar, and how many documents their statistics need.
+Corpus", SIGIR 2019. Added: whether signatures find similar documents, and how many documents their statistics need.
 
 ::
 
@@ -9,5 +9,5 @@ Corpus", SIGIR 2019. Added to it: whether signatures find what is similar, and h
              (truth) ─┼→ retrieval, confusion, drift ─────────────┤
                       └→ timing, paper_way ───────────────────────┘
 
-``methods`` names what is compared; ``published`` holds the article's numbers; ``experiment`` chains all.
+``methods`` names what is compared; ``published`` holds the article's numbers; ``experiment`` chains all steps.
 """

@@ -1,4 +1,4 @@
-"""Which signature to take, in words made from what was measured."""
+"""Recommendation of a signature, in sentences made from the measurements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from nearkin.nouns import counted
 from nearkin.reports.quantities import share_text
 
 NEARLY_BEST = 0.02
-"""F1 may be so much lower than the best for the sake of fewer bits."""
+"""Maximum loss of F1 that is accepted for fewer bits."""
 ONE_WORD = 64
 COMPELLING_BITS = 32
-"""Of weighted TopSig: in the article's words \"a compelling implementation choice\"."""
+"""Length of weighted TopSig that the article calls \"a compelling implementation choice\"."""
 _DRIFT_BITS = 64
 _FEW = 50
 _GOOD_ENOUGH = 0.95
@@ -32,7 +32,7 @@ class Advice:
     kind : Kind
     bits : int
     distance : int
-        Within which neighbours are taken for near-duplicates.
+        Maximum distance of neighbours that count as near-duplicates.
     sentences : tuple of str
     """
 
@@ -43,14 +43,14 @@ class Advice:
 
     @property
     def name(self) -> str:
-        """The signature in a few words."""
+        """Short name of the signature."""
         return f"{self.kind.label}, {self.bits:,} bits"
 
 
 def advise(
     retrievals: tuple[Retrieval, ...], uniqueness: tuple[Uniqueness, ...], timings: Timings, drifts: Drifts
 ) -> Advice:
-    """Of all kinds and lengths whose F1 is nearly the best the fewest bits; among these the best."""
+    """Recommend, of all kinds and lengths with nearly the best F1, the fewest bits; in a tie the best F1."""
     eligible = {kind.key: kind for kind in KINDS if kind.is_advised}
     by_characters = [r for r in retrievals if r.truth == BY_CHARACTERS and r.key in eligible]
     if not by_characters[0].n_true:
@@ -89,10 +89,10 @@ def _found(found: Retrieval, kind: Kind) -> str:
     best = found.best
     n_wrong = best.n_neighbours - best.n_found
     return (
-        f"Take {_told(found, kind)}: it finds {best.n_found:,} of {counted(best.n_true, 'pair')} that are alike and "
-        f"brings {counted(n_wrong, 'pair')} that {'is' if n_wrong == 1 else 'are'} not. No other kind that "
+        f"Take {_told(found, kind)}: it finds {best.n_found:,} of {counted(best.n_true, 'similar pair')} and also "
+        f"returns {counted(n_wrong, 'pair')} that {'is' if n_wrong == 1 else 'are'} not similar. No other kind that "
         f"nearkin sign makes is better by more than {NEARLY_BEST:g} in F1."
-        + (" So few pairs decide little: repeat it with more documents." if best.n_true < _FEW else "")
+        + (" So few pairs prove little: repeat it with more documents." if best.n_true < _FEW else "")
     )
 
 
@@ -115,38 +115,34 @@ def _cost(key: str, bits: int, timings: Timings) -> str:
 
 
 def _in_one_word(retrievals: list[Retrieval], chosen: Retrieval) -> list[str]:
-    """What 64 bits would give, if more are recommended."""
+    """Return the results for 64 bits, if more are recommended."""
     if chosen.bits <= ONE_WORD:
         return []
     kinds = {kind.key: kind for kind in KINDS}
     best = max((r for r in retrievals if r.bits == ONE_WORD), key=lambda r: r.best.f1)
-    return [f"If it has to be one machine word: {_told(best, kinds[best.key])}."]
+    return [f"If the signature must fit in a machine word: {_told(best, kinds[best.key])}."]
 
 
 def _compelling(retrievals: list[Retrieval], uniqueness: tuple[Uniqueness, ...], chosen: Retrieval) -> str:
-    """What the article's favourite does here, beside what is recommended."""
+    """Compare the article's favourite with the recommendation."""
     found = next(r for r in retrievals if (r.key, r.bits) == (WEIGHTED.key, COMPELLING_BITS))
     n_unique = next(u for u in uniqueness if (u.key, u.bits) == (WEIGHTED.key, COMPELLING_BITS)).n_unique
-    told = (
-        f"What the article finds compelling, {_told(found, WEIGHTED)}, makes {counted(n_unique, 'distinct signature')}"
-    )
+    told = f"The article's favourite, {_told(found, WEIGHTED)}, makes {counted(n_unique, 'distinct signature')}"
     if found.best.f1 >= chosen.best.f1 - NEARLY_BEST:
-        return f"{told}, and finds about as well."
-    return f"{told}, and finds less well: an F1 of {found.best.f1:.2f} instead of {chosen.best.f1:.2f}."
+        return f"{told}, and its results are about as good."
+    return f"{told}, and its results are worse: an F1 of {found.best.f1:.2f} instead of {chosen.best.f1:.2f}."
 
 
 def _needs(drifts: Drifts) -> str:
     n_all = drifts.of(_DRIFT_BITS)[-1].n_documents
     n_drift, n_good = drifts.n_for_small_drift(_DRIFT_BITS), drifts.n_for_retrieval(_DRIFT_BITS)
     serve = (
-        f"those of the first {n_good:,} of {counted(n_all, 'document')} serve as well as those of all, in the order "
-        "they are in"
+        f"those of the first {n_good:,} of {counted(n_all, 'document')} work as well as those of all, in the present "
+        "order"
         if n_good < n_all
-        else f"those of fewer than all {counted(n_all, 'document')} do not serve as well"
+        else f"those of fewer than all {counted(n_all, 'document')} do not work as well"
     )
-    small = (
-        f"from {counted(n_drift, 'document')} on" if n_drift < n_all else "only near the end, when all have been seen"
-    )
+    small = f"from {counted(n_drift, 'document')} on" if n_drift < n_all else "only near the end"
     return (
         f"Weighted TopSig needs statistics of the collection. At {_DRIFT_BITS} bits {serve} (F1 and distinct "
         f"signatures within {AS_GOOD:g}). A signature differs in fewer than {100 * SMALL_DRIFT:.0f} % of its bits "
@@ -161,18 +157,18 @@ def _otherwise(chosen: Retrieval) -> str:
     ]
     if not weak:
         return (
-            "Prefer nearkin dedup where every reported pair must be verified, where a part of a document counts, or "
-            "where it must be known how many pairs were missed."
+            "Prefer nearkin dedup if every reported pair must be verified, if parts of documents matter, or if you "
+            "must know how many pairs were missed."
         )
     return (
-        f"The {' and '.join(weak)} of what is recommended {'is' if len(weak) == 1 else 'are'} below "
-        f"{_GOOD_ENOUGH:g}: let the neighbours be compared exactly (nearkin neighbours --verify), or use "
-        "nearkin dedup, which verifies every pair and estimates what it missed."
+        f"The {' and '.join(weak)} of the recommended signature {'is' if len(weak) == 1 else 'are'} below "
+        f"{_GOOD_ENOUGH:g}: have the neighbours compared exactly (nearkin neighbours --verify), or use "
+        "nearkin dedup, which verifies every pair and estimates how many it missed."
     )
 
 
 def _without_truth(eligible: dict[str, Kind], uniqueness: tuple[Uniqueness, ...], timings: Timings) -> Advice:
-    """Nothing is alike: what is left to choose by is that signatures are distinct."""
+    """Recommend by distinct signatures alone, if no texts are similar."""
     found = [u for u in uniqueness if u.key in eligible and u.key != WEIGHTED.key]
     most = max(u.n_unique for u in found)
     chosen = min((u for u in found if u.n_unique >= 0.999 * most), key=lambda u: (u.bits, -u.n_unique))
@@ -182,10 +178,10 @@ def _without_truth(eligible: dict[str, Kind], uniqueness: tuple[Uniqueness, ...]
         chosen.bits,
         0,
         (
-            "No two texts of these documents are alike by the exact comparison, so nothing can be said about finding "
-            f"what is. {kind.label} of {counted(chosen.bits, 'bit')} tells them apart with the fewest bits: "
+            "No two of these texts are similar by the exact comparison, so it is unknown how well signatures find "
+            f"similar ones. {kind.label} of {counted(chosen.bits, 'bit')} distinguishes them with the fewest bits: "
             f"{counted(chosen.n_unique, 'distinct signature')}.",
             _cost(chosen.key, chosen.bits, timings),
-            "Run it again on more documents, or on some that are known to be near-duplicates, before you choose.",
+            "Before you choose, run it again on more documents, or on known near-duplicates.",
         ),
     )

@@ -1,4 +1,4 @@
-"""How far apart the signatures of near-duplicates are: what a distance finds of them."""
+"""Distances between the signatures of near-duplicates, and the recall of a distance."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from nearkin.planning.neighbour_recall import SIMILARITY, BitsApart
 from nearkin.records import U8, Bool
 
 AROUND = 0.03
-"""Pairs whose similarity is so near to `SIMILARITY` are taken for pairs of just that similarity."""
+"""Maximum deviation from `SIMILARITY` of pairs that count as pairs of that similarity."""
 MIN_PAIRS = 20
 WANTED = 0.9
-"""A recall that a distance is looked for."""
+"""Recall for which a distance is sought."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Of one kind of signature at one length.
+    """Distances for one kind of signature of one length.
 
     Parameters
     ----------
     key : str
-        Of the kind.
+        Key of the kind.
     bits : int
     n_pairs : int
-        About as alike as `SIMILARITY`.
+        Number of pairs with a similarity of about `SIMILARITY`.
     share : BitsApart or None
-        In which share of their bits they differ; None where there are fewer than `MIN_PAIRS` pairs.
+        Share of their bits that differ; None if there are fewer than `MIN_PAIRS` pairs.
     """
 
     key: str
@@ -41,16 +41,16 @@ class Apart:
     share: BitsApart | None
 
     def distance_reaching(self, recall: float) -> int | None:
-        """The least distance within which this share of the pairs is; None where they are too few."""
+        """Return the minimum distance that includes this share of the pairs; None if there are too few pairs."""
         return None if self.share is None else self.share.distance_reaching(self.bits, recall)
 
     def recall_within(self, distance: int) -> float:
-        """The share of the pairs within a distance; NaN where they are too few."""
+        """Return the share of the pairs within a distance; NaN if there are too few pairs."""
         return float("nan") if self.share is None else self.share.share_within(self.bits, distance)
 
 
 def measure_apart(packed: Mapping[tuple[str, int], U8], pairs: SimilarPairs) -> tuple[Apart, ...]:
-    """Every kind at every length, over pairs of distinct texts with their exact similarity.
+    """Measure every kind at every length, over pairs of distinct texts with their exact similarity.
 
     Examples
     --------

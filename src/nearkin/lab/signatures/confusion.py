@@ -1,4 +1,4 @@
-"""What a signature takes for alike that is not, and what it does not find: pairs of documents to look at."""
+"""Errors of a signature: dissimilar pairs that it takes for similar, and similar pairs that it misses."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class ConfusedPair:
     ----------
     id_a, id_b : str
     head_a, head_b : str
-        How their texts begin, white space made one.
+        Beginnings of their texts, with collapsed white space.
     distance : int
     similarity : float
-        Jaccard similarity of their 4-grams.
+        Jaccard similarity of their sets of 4-grams.
     """
 
     id_a: str
@@ -46,16 +46,16 @@ class ConfusedPair:
 
 @dataclass(frozen=True, slots=True)
 class Confusions:
-    """Of one kind of signature at one length.
+    """Errors of one kind of signature of one length.
 
     Parameters
     ----------
     key : str
     bits : int
     unlike : tuple of ConfusedPair
-        Not alike, with the nearest signatures; among equally near ones the least alike.
+        Dissimilar pairs with the nearest signatures; in a tie the least similar.
     missed : tuple of ConfusedPair
-        Alike, with the signatures that are farthest apart.
+        Similar pairs with the farthest signatures.
     """
 
     key: str
@@ -66,7 +66,7 @@ class Confusions:
 
 @dataclass(frozen=True, slots=True)
 class DistinctTexts:
-    """Distinct texts with the first document of each and its features."""
+    """Distinct texts, with the first document of each and its features."""
 
     ids: pa.LargeStringArray
     texts: pa.LargeStringArray
@@ -74,7 +74,7 @@ class DistinctTexts:
 
 
 def confusions(key: str, packed: U8, texts: DistinctTexts, similar: SimilarPairs, *, threads: int) -> Confusions:
-    """Look for them among distinct texts."""
+    """Find the errors among distinct texts."""
     apart = distances(packed, similar)
     far = np.lexsort((similar.right, similar.left, similar.similarity, -apart))[:MAX_SHOWN]
     missed = (
@@ -85,7 +85,7 @@ def confusions(key: str, packed: U8, texts: DistinctTexts, similar: SimilarPairs
 
 
 def _unlike(packed: U8, texts: DistinctTexts, threads: int) -> tuple[ConfusedPair, ...]:
-    """Search ever farther until enough neighbours are unlike."""
+    """Search with increasing distance until enough neighbours are dissimilar."""
     signatures, bits = as_signatures(packed, "confusion"), 8 * packed.shape[1]
     distance = 0
     while True:
@@ -102,7 +102,7 @@ def _unlike(packed: U8, texts: DistinctTexts, threads: int) -> tuple[ConfusedPai
 
 
 def _nearest(found: HammingPairs, distance: int) -> tuple[U32, U32, I64]:
-    """So many of the nearest pairs as are to be compared."""
+    """Return the nearest pairs, as many as are to be compared."""
     for shorter in range(distance + 1):
         within = found.within(shorter)
         if within.n_document_pairs >= _MAX_COMPARED or shorter == distance:

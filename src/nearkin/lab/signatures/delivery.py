@@ -1,4 +1,4 @@
-"""The experiment as `nearkin.lab.delivery` runs and writes it."""
+"""The experiment in the form that `nearkin.lab.delivery` runs and writes."""
 
 from __future__ import annotations
 

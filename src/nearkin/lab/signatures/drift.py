@@ -1,6 +1,6 @@
-"""How many documents weighted TopSig needs: signatures by the statistics of the first n documents, and online.
+"""Number of documents that weighted TopSig needs: signatures by statistics of the first n documents, and online.
 
-The article leaves both open: how many documents are necessary, and whether signatures can be made as documents come.
+The article leaves two questions open: how many documents are needed, and whether signatures can be made online.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from nearkin.runs.progress import Progress
 
 SMALL_DRIFT = 0.01
 AS_GOOD = 0.02
-"""F1, and the share of distinct signatures, may be so much less than with the statistics of all."""
+"""Maximum loss of F1, and of the share of distinct signatures, compared with the statistics of all documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """Signatures by fewer documents than there are, beside those by all.
+    """Signatures by statistics of some documents, compared with those by all.
 
     Parameters
     ----------
     bits : int
     n_documents : int
-        In the statistics; 0: each document was signed by those before it and itself.
+        Number of documents in the statistics; 0: each document was signed with those up to itself.
     mean, high : float
-        Share of the bits that differ, on average over all documents and at the 95th percentile.
+        Share of the bits that differ: the mean over all documents, and the 95th percentile.
     n_unique : int
     best : RetrievalQuality
-        Of the best distance, against the pairs that are alike by characters.
+        Quality at the best distance, against the pairs that are similar by characters.
     """
 
     bits: int
@@ -49,7 +49,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Online signatures of the documents that came from the ``first``-th to the ``last``-th, beside those by all."""
+    """Online signatures of the documents from the ``first`` to the ``last``, compared with those by all."""
 
     bits: int
     first: int
@@ -60,28 +60,28 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Drifts:
-    """All that was measured of it; what is by all documents has a drift of 0 and ends ``by_first``."""
+    """All measurements of drift; the last of ``by_first`` is by all documents and has a drift of 0."""
 
     by_first: tuple[Drift, ...]
     online: tuple[Drift, ...]
     arrivals: tuple[Arrival, ...]
 
     def of(self, bits: int) -> tuple[Drift, ...]:
-        """By rising numbers of documents."""
+        """Return the drifts at a length, by ascending number of documents."""
         return tuple(drift for drift in self.by_first if drift.bits == bits)
 
     def n_for_small_drift(self, bits: int) -> int:
-        """The least number of documents from which on the mean drift stays under `SMALL_DRIFT`."""
+        """Return the minimum number of documents from which the mean drift stays below `SMALL_DRIFT`."""
         return _from_which_on(self.of(bits), lambda drift: drift.mean < SMALL_DRIFT)
 
     def n_for_retrieval(self, bits: int) -> int:
-        """The least number of documents from which on F1 and uniqueness stay as good as with all."""
+        """Return the minimum number of documents from which F1 and uniqueness stay as good as with all."""
         of_all = self.of(bits)[-1]
         return _from_which_on(self.of(bits), lambda drift: is_as_good(drift, of_all))
 
 
 def is_as_good(drift: Drift, of_all: Drift) -> bool:
-    """Neither F1 nor the number of distinct signatures is lower by more than `AS_GOOD`."""
+    """Whether neither F1 nor the number of distinct signatures is lower by more than `AS_GOOD`."""
     f1_is = of_all.best.f1 != of_all.best.f1 or drift.best.f1 >= of_all.best.f1 - AS_GOOD
     return f1_is and drift.n_unique >= (1 - AS_GOOD) * of_all.n_unique
 
@@ -96,7 +96,7 @@ def _from_which_on(drifts: tuple[Drift, ...], holds: Callable[[Drift], bool]) ->
 
 
 def share_of_bits(one: U8, other: U8) -> F64:
-    """The share of the bits in which two signatures of each document differ, shape (n_documents,).
+    """Return the share of differing bits of two signatures for each document, shape (n_documents,).
 
     Examples
     --------
@@ -110,7 +110,7 @@ def share_of_bits(one: U8, other: U8) -> F64:
 def measure_drift(
     signed: SignedCorpus, rows: I64, truths: Mapping[str, SimilarPairs], *, threads: int, progress: Progress
 ) -> Drifts:
-    """Drift by numbers of documents, and online; retrieval among some rows, which the truths number from 0."""
+    """Measure drift by number of documents, and online; retrieval uses some rows, numbered from 0 in the truths."""
     truth = {BY_CHARACTERS: truths[BY_CHARACTERS]}
     sizes = snapshot_sizes(len(signed.n_occurrences))
     progress.start("drift", len(DRIFT_BITS) * (len(sizes) + 1), "steps")

@@ -1,4 +1,4 @@
-"""The whole experiment on one corpus, and its results in one record."""
+"""The whole experiment on one corpus, with its results in one record."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ MAX_DOCUMENTS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignatureResults:
-    """All that was measured.
+    """All measurements.
 
     Parameters
     ----------
     documents : RawDocuments
     n_distinct : int
-        Different texts among them: what retrieval is measured on.
+        Number of distinct texts, on which retrieval is measured.
     n_occurrences, n_features : int
-        Features of all documents, repeats counted; distinct features of the collection.
+        Features of all documents, counting repeats; distinct features of the collection.
     uniqueness : tuple of Uniqueness
     neighbours : tuple of NeighbourCounts
     n_true : mapping of str to int
-        Pairs that are alike, by each truth.
+        Number of similar pairs, by each truth.
     retrievals : tuple of Retrieval
     apart : tuple of Apart
-        How far apart the signatures of near-duplicates are.
+        Distances between the signatures of near-duplicates.
     drifts : Drifts
     timings : Timings
     paper_ways : PaperWays
     confusions : tuple of Confusions
-        Of what is recommended, and of what the article recommends.
+        Errors of the recommended signature, and of the one that the article recommends.
     claims : tuple of Claim
     advice : Advice
     elapsed_s : float
-        From the first byte read.
+        Since the first byte was read.
     """
 
     documents: RawDocuments
@@ -87,11 +87,11 @@ class SignatureResults:
     elapsed_s: float
 
     def unique(self, key: str, bits: int) -> Uniqueness:
-        """Of a kind at a length."""
+        """Return the result for a kind and a length."""
         return next(one for one in self.uniqueness if (one.key, one.bits) == (key, bits))
 
     def retrieval(self, key: str, bits: int, truth: str = BY_CHARACTERS) -> Retrieval:
-        """Of a kind at a length, against a truth."""
+        """Return the result for a kind and a length, against a truth."""
         return next(one for one in self.retrievals if (one.key, one.bits, one.truth) == (key, bits, truth))
 
 
@@ -116,7 +116,7 @@ def run(files: ReadingRequest, n_documents: int, *, resources: Resources, progre
     documents = read_raw(files, n_documents, progress)
     n_read = len(documents) + documents.n_without_text
     if n_read < n_documents:
-        progress.say(f"the corpus has {counted(n_read, 'document')}; all are taken")
+        progress.say(f"the corpus has only {counted(n_read, 'document')}; all are used")
     signed = sign_all(documents.texts, threads=threads, progress=progress)
     unique = all_uniqueness(signed)
     neighbours = all_neighbour_counts(signed, KINDS, threads=threads, progress=progress)
@@ -156,9 +156,9 @@ def run(files: ReadingRequest, n_documents: int, *, resources: Resources, progre
 
 
 def _truths(texts: DistinctTexts, about: SimilarPairs, threads: int, progress: Progress) -> dict[str, SimilarPairs]:
-    """What is alike, by characters as signatures see them and by words as dedup does.
+    """Return the similar pairs, by characters as for signatures and by words as for dedup.
 
-    ``about`` are all pairs that are alike by characters, and some that are a little less alike.
+    ``about`` are all pairs that are similar by characters, and some that are slightly less similar.
     """
     by_words = word_sets(texts.texts)
     return {

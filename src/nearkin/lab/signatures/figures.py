@@ -1,20 +1,18 @@
-"""The figures of the experiment, each an SVG string."""
+"""Figures of the experiment, as SVG strings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
-
-from nearkin.lab.lines import SHARES, FigureLine, labelled_lines
+from nearkin.lab.lines import FigureLine, labelled_lines
 from nearkin.lab.signatures.experiment import SignatureResults
 from nearkin.lab.signatures.methods import BITS, KINDS, MINHASH, PROJECTIONS, PUBLISHED_KINDS, WEIGHTED
 from nearkin.lab.signatures.published import unique_share
 from nearkin.lab.signatures.signing import DRIFT_BITS
 from nearkin.lab.signatures.tables import CURVE_BITS, curve
 from nearkin.lab.signatures.uniqueness import MAX_COUNTED
-from nearkin.reports.charts import Series, line_chart
-from nearkin.reports.layers import CountScale, count_scale
+from nearkin.reports.plots.axes import Numbers, count_axis
+from nearkin.reports.plots.charts import Series, line_chart
 
 Heights = tuple[str, Sequence[float]]
 
@@ -25,25 +23,23 @@ def unique_signatures(results: SignatureResults, *, name: str, width: int) -> st
     return labelled_lines(
         _numbered([(kind.label, [results.unique(kind.key, bits).n_unique / n for bits in BITS]) for kind in KINDS]),
         [str(bits) for bits in BITS],
-        SHARES,
+        Numbers(low=0, high=1, title="distinct signatures, as a share of the documents"),
         name=name,
         title="Distinct signatures by bits",
         x_title="bits",
-        y_title="distinct signatures, as a share of the documents",
         width=width,
     )
 
 
 def published_unique_signatures(results: SignatureResults, *, name: str, width: int) -> str:
-    """Figure 1 as the article has it, by its Table 2."""
+    """Figure 1 of the article, from its Table 2."""
     return labelled_lines(
         _numbered([(kind.label, [unique_share(kind.key, bits) or 0.0 for bits in BITS]) for kind in PUBLISHED_KINDS]),
         [str(bits) for bits in BITS],
-        SHARES,
+        Numbers(low=0, high=1, title="distinct signatures, as a share of the documents"),
         name=name,
         title="Distinct signatures by bits, in the article",
         x_title="bits",
-        y_title="distinct signatures, as a share of the documents",
         width=width,
     )
 
@@ -54,15 +50,14 @@ def neighbours(results: SignatureResults, *, bits: int, distance: int, name: str
     kinds = (*PROJECTIONS, MINHASH)
     labels = [*(str(n) for n in range(MAX_COUNTED)), f"{MAX_COUNTED}+"]
     most = max(n for kind in kinds for n in counts[kind.key])
-    scale = count_scale([1] * 100 + [max(most, 100)])  # few have neighbours: a logarithm shows them
+    y = count_axis([1] * 100 + [max(most, 100)], "documents")  # logarithmic: few have neighbours
     return labelled_lines(
         _numbered([(kind.label, counts[kind.key]) for kind in kinds]),
         labels,
-        scale,
+        y,
         name=name,
         title=f"Documents by neighbours within distance {distance}, {bits:,} bits",
         x_title=f"neighbours within distance {distance}, {bits:,} bits",
-        y_title="documents",
         width=width,
     )
 
@@ -74,17 +69,16 @@ def best_f1(results: SignatureResults, *, truth: str, name: str, width: int) -> 
             [(kind.label, [results.retrieval(kind.key, bits, truth).best.f1 for bits in BITS]) for kind in KINDS]
         ),
         [str(bits) for bits in BITS],
-        SHARES,
+        Numbers(low=0, high=1, title="F1 at the best distance"),
         name=name,
         title="F1 of Hamming neighbours at the best distance, by bits",
         x_title="bits",
-        y_title="F1 at the best distance",
         width=width,
     )
 
 
 def precision_recall(results: SignatureResults, *, name: str, width: int) -> str:
-    """Precision by recall at one length, a line for each kind, a point for each distance."""
+    """Precision by recall at one length, one line per kind, one point per distance."""
     lines = []
     for kind in KINDS:
         points = curve(results.retrieval(kind.key, CURVE_BITS))
@@ -93,7 +87,7 @@ def precision_recall(results: SignatureResults, *, name: str, width: int) -> str
         lines,
         name=name,
         title=f"Precision and recall of Hamming neighbours, {CURVE_BITS} bits",
-        description="Every distance is a point of the line",
+        description="Each point is a distance",
         x_title="recall",
         y_title="precision",
         x_domain=(0.0, 1.0),
@@ -103,7 +97,7 @@ def precision_recall(results: SignatureResults, *, name: str, width: int) -> str
 
 
 def drift(results: SignatureResults, *, name: str, width: int) -> str:
-    """Bits that differ from the final signature, by the documents in the statistics."""
+    """Bits that differ from the final signature, by number of documents in the statistics."""
     lines: list[Heights] = []
     for bits in DRIFT_BITS:
         of = results.drifts.of(bits)
@@ -112,25 +106,24 @@ def drift(results: SignatureResults, *, name: str, width: int) -> str:
             lines.append((f"{bits} bits, 95th percentile", [d.high for d in of]))
     labels = [_short(d.n_documents) for d in results.drifts.of(DRIFT_BITS[0])]
     top = max([0.01, *(y for _, line in lines for y in line)])
-    scale = CountScale(alt.Scale(domain=[0, 1.08 * top], nice=False), None, ".0%", "")
+    y = Numbers(low=0, high=1.08 * top, title="bits that differ from the final signature", words="{:.0%}".format)
     return labelled_lines(
         _numbered(lines),
         labels,
-        scale,
+        y,
         name=name,
-        title=f"How far {WEIGHTED.label} drifts",
+        title=f"Drift of {WEIGHTED.label}",
         x_title="documents in the statistics",
-        y_title="bits that differ from the final signature",
         width=width,
     )
 
 
 def _short(n: int) -> str:
-    """A number of documents for an axis: 21578 -> 21.6k."""
+    """Format a number of documents for an axis: 21578 -> 21.6k."""
     return f"{n:,}" if n < 10_000 else f"{n / 1000:.3g}k"
 
 
 def _numbered(lines: Sequence[Heights]) -> list[FigureLine]:
-    """A kind looks the same in all figures; other lines take their turn."""
+    """Number lines so that a kind looks the same in all figures; other lines take the remaining looks."""
     looks = {kind.label: i for i, kind in enumerate(KINDS)}
     return [FigureLine.numbered(looks.get(name, i), name, y) for i, (name, y) in enumerate(lines)]

@@ -1,4 +1,4 @@
-"""What is compared: kinds of signatures, at seven lengths."""
+"""Compared kinds of signatures, at seven lengths."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Kind:
     Parameters
     ----------
     key : str
-        In files.
+        Name in files.
     label : str
-        For people.
+        Name for people.
     needs_statistics : bool
     is_advised : bool
-        It may be recommended: not so what is only here to be measured against.
+        Whether it may be recommended; kinds included only for comparison may not.
     has_code_density : bool
-        The share of its vectors that is not 0 is that of the authors' code, not of their text.
+        Whether the density of its vectors is that of the authors' code instead of their text.
     counts_once : bool
-        A feature counts once, however often a document has it.
+        Whether a feature counts once, regardless of its frequency in a document.
     """
 
     key: str
@@ -68,21 +68,21 @@ SIMHASH_ONCE = Kind(
 TOPSIG_ONCE = Kind(key="topsig-once", label="TopSig, each feature once", is_advised=False, counts_once=True)
 
 KINDS = (SIMHASH, TOPSIG, WEIGHTED, SIMPLE_MINHASH, FAST_SIMHASH, MINHASH)
-"""What the figures show: the article's four, then ours."""
+"""Kinds shown in the figures: the article's four, then ours."""
 PUBLISHED_KINDS = KINDS[:4]
 PROJECTIONS = (SIMHASH, TOPSIG, WEIGHTED)
 CUT_KINDS = (SIMHASH, FAST_SIMHASH, SIMHASH_ONCE, SIMPLE_MINHASH)
-"""Those whose shorter signatures are parts of the longest."""
+"""Kinds whose shorter signatures are parts of the longest."""
 ALL_KINDS = (*KINDS, TOPSIG_CODE, WEIGHTED_CODE, SIMHASH_ONCE, TOPSIG_ONCE)
 
 
 def code_density(bits: int) -> float:
-    """The share of a vector that is not 0 in the authors' published code; their text says 1/√bits."""
+    """Return the share of a vector that is not 0 in the authors' published code; their text says 1/√bits."""
     return 1 / 16 if bits <= 256 else 1 / 32
 
 
 def method(kind: Kind, bits: int, statistics: Statistics) -> BitMethod:
-    """The method of a kind at a length."""
+    """Return the method of a kind at a length."""
     density = code_density(bits) if kind.has_code_density else None
     if kind.needs_statistics:
         return WeightedTopSig(statistics, bits, density)
@@ -94,12 +94,12 @@ def method(kind: Kind, bits: int, statistics: Statistics) -> BitMethod:
 
 
 def cut(kind: Kind, longest: U8, bits: int) -> U8:
-    """The signatures of a shorter length, made from the longest ones; of these kinds they are parts of them.
+    """Cut signatures of a shorter length from the longest ones.
 
     Parameters
     ----------
     kind : Kind
-        Of `CUT_KINDS`.
+        One of `CUT_KINDS`.
     longest : uint8 array, shape (n_documents, LONGEST // 8)
     bits : int
 
@@ -116,12 +116,12 @@ def cut(kind: Kind, longest: U8, bits: int) -> U8:
 
 
 def once(counted: FeatureCounts) -> FeatureCounts:
-    """With every distinct feature of a document counted once."""
+    """Count every distinct feature of a document once."""
     return replace(counted, counts=np.ones_like(counted.counts))
 
 
 def project(counted: FeatureCounts, weights: I64, bits: int, density: float | None = None) -> U8:
-    """What `WeightedTopSig` makes of weights that are already known: they are the same for all lengths."""
+    """Project as `WeightedTopSig`, with weights computed before: they are the same for all lengths."""
     plain = TopSig(bits, density)
     return project_sparse(
         counted.hashes, weights, counted.offsets, n_bits=bits, n_nonzero=plain.n_nonzero, seed=plain.seed

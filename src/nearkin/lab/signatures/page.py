@@ -1,4 +1,4 @@
-"""The results as one page of HTML that needs neither a network nor a script."""
+"""The results as an HTML page without scripts or external files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from nearkin.planning.neighbour_recall import SIMILARITY, usual_distance
 
 
 def draw(results: SignatureResults) -> tuple[Drawn, ...]:
-    """All figures."""
+    """Draw all figures."""
     every = [
         drawn("figure-1", figures.unique_signatures, results, "Figure 1 on these documents."),
         drawn(
@@ -49,7 +49,7 @@ def draw(results: SignatureResults) -> tuple[Drawn, ...]:
                 f"Figure {number}: documents by neighbours within distance {distance}, {bits:,} bits.",
             )
         )
-    for truth, words in ((BY_CHARACTERS, "4-gram sets at 0.8"), (BY_WORDS, "sets of five words at 0.7")):
+    for truth, words in ((BY_CHARACTERS, "4-gram sets at 0.8"), (BY_WORDS, "word 5-gram sets at 0.7")):
         if results.n_true[truth]:
             caption = f"F1 at the best distance, against {words}."
             every.append(drawn(f"f1-{truth}", partial(figures.best_f1, truth=truth), results, caption))
@@ -78,7 +78,7 @@ def _values(results: SignatureResults) -> dict[str, object]:
         "similarity": SIMILARITY,
         "compared": (FAST_SIMHASH, TOPSIG, TOPSIG_CODE, WEIGHTED, WEIGHTED_CODE, SIMHASH_ONCE, TOPSIG_ONCE),
         "published_kinds": PUBLISHED_KINDS,
-        "truths": {BY_CHARACTERS: "4-gram sets of at least 0.8", BY_WORDS: "sets of five words of at least 0.7"},
+        "truths": {BY_CHARACTERS: "4-gram sets of at least 0.8", BY_WORDS: "word 5-gram sets of at least 0.7"},
         "published_seconds": SECONDS,
         "published_documents": DOCUMENTS_PER_SIGNATURE,
         "one_neighbour": ONE_NEIGHBOUR,

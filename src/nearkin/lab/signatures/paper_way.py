@@ -1,7 +1,7 @@
-"""The article's own way of making signatures: a hash or a look-up for every occurrence, vectors in SQLite in memory.
+"""The article's own way of making signatures: one hash or lookup per occurrence, vectors in SQLite in memory.
 
-It is here to be timed beside ours. What follows the hashes is done by numpy, so that the comparison is one of hashes
-and look-ups and not of Python's loops: it makes the article's way faster than it was.
+It is included to compare times. After the hashes, it uses numpy, so that the comparison is one of hashes and lookups
+instead of Python's loops: this makes the article's way faster than it was.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class PaperWay:
-    """The article's way on a few documents, beside ours.
+    """The article's way for a few documents, compared with ours.
 
     Parameters
     ----------
     key : str
     bits : int
     seconds_per_feature : float
-        The article's way.
+        Time of the article's way.
     ratio : float
-        Times the seconds that ours takes for a feature, over the documents of the timing.
+        Time relative to ours per feature, over the documents of the timing.
     n_equal : int or None
-        Documents with the very signature that ours has; None where the vectors are drawn at random.
+        Number of documents with the same signature as ours; None if the vectors are random.
     """
 
     key: str
@@ -62,7 +62,7 @@ class PaperWay:
 
 @dataclass(frozen=True, slots=True)
 class PaperWays:
-    """All of them, and on how many documents and features."""
+    """Results of all kinds, and the number of documents and features."""
 
     rows: tuple[PaperWay, ...]
     n_documents: int
@@ -70,19 +70,19 @@ class PaperWays:
 
     @property
     def compared(self) -> tuple[int, int]:
-        """Of the signatures that are not drawn at random: those that are ours bit for bit, and all."""
+        """Number of signatures equal to ours bit for bit, and of all that are not random."""
         found = [row.n_equal for row in self.rows if row.n_equal is not None]
         return sum(found), len(found) * self.n_documents
 
     def of(self, key: str, bits: int) -> PaperWay:
-        """Of a kind at a length."""
+        """Return the result for a kind and a length."""
         return next(row for row in self.rows if (row.key, row.bits) == (key, bits))
 
 
 def time_paper_way(
     texts: pa.LargeStringArray, n_occurrences: I64, statistics: Statistics, timings: Timings, progress: Progress
 ) -> PaperWays:
-    """Sign a few documents of middling length the article's way."""
+    """Sign a few documents of medium length in the article's way."""
     rows = _middling(n_occurrences)
     chosen = texts.take(pa.array(rows))
     documents = [list(_windows(text)) for text in chosen.to_pylist()]
@@ -108,7 +108,7 @@ def time_paper_way(
 
 
 def _middling(n_occurrences: I64) -> list[int]:
-    """The rows around the median length, as many as are not too long together; one at least."""
+    """Return rows around the median length, as many as are not too long together, at least one."""
     order = np.argsort(n_occurrences, kind="stable")
     around = sorted(range(len(order)), key=lambda place: abs(place - len(order) // 2))[:_MAX_DOCUMENTS]
     rows = [int(order[place]) for place in around]
@@ -117,7 +117,7 @@ def _middling(n_occurrences: I64) -> list[int]:
 
 
 def _windows(text: str) -> Iterator[bytes]:
-    """Every occurrence of a 4-gram; a shorter text is one."""
+    """Yield every occurrence of a 4-gram; a shorter text is one."""
     n = FEATURES.length
     return (text[i : i + n].encode() for i in range(max(1, len(text) - n + 1)))
 
@@ -161,7 +161,7 @@ def _simple_minhash(document: Sequence[bytes], bits: int) -> bytes:
 
 
 def _vectors(bits: int, documents: Sequence[Sequence[bytes]]) -> sqlite3.Connection:
-    """A random vector for each feature, in SQLite; not timed, as in the article."""
+    """Store a random vector for each feature in SQLite; not timed, as in the article."""
     chance = np.random.default_rng(0)
     features = sorted({feature for document in documents for feature in document})
     connection = sqlite3.connect(":memory:")
@@ -176,7 +176,7 @@ def _vectors(bits: int, documents: Sequence[Sequence[bytes]]) -> sqlite3.Connect
 
 
 def _topsig(features: Sequence[bytes], weights: dict[bytes, float], bits: int, connection: sqlite3.Connection) -> bytes:
-    """A look-up for each feature that is given, and the sum of the vectors times their weights."""
+    """Look up each given feature, and sum the vectors times their weights."""
     sums: F64 = np.zeros(bits)
     look_up = "SELECT vector FROM vectors WHERE feature = ?"
     for start in range(0, len(features), _AT_ONCE):

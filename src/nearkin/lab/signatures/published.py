@@ -1,4 +1,4 @@
-"""What the article prints: Tables 1 and 2, and the numbers in its text."""
+"""The article's numbers: Tables 1 and 2, and those in its text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ N_DOCUMENTS = 90_000
 
 @dataclass(frozen=True, slots=True)
 class MeanAndDeviation:
-    """As the article's tables have them."""
+    """A mean and a deviation, as in the article's tables."""
 
     mean: float
     deviation: float
@@ -65,12 +65,12 @@ DOCUMENTS_PER_SIGNATURE = MappingProxyType(
 """Table 2: documents per signature, by method and bits."""
 
 ONE_NEIGHBOUR = MappingProxyType({32: 15_000, 128: 10_000, 1024: 9_000})
-"""Documents with one neighbour within distance 1, weighted TopSig: about, as the text says."""
+"""Approximate number of documents with one neighbour within distance 1, weighted TopSig, from the text."""
 MAX_UNIQUE_MINHASH = 35_000
 
 
 def unique_share(key: str, bits: int) -> float | None:
-    """Unique signatures by documents, which is what Figure 1 shows: the inverse of Table 2's mean.
+    """Return distinct signatures divided by documents, as in Figure 1: the inverse of Table 2's mean.
 
     Examples
     --------

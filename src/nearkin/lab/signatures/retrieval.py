@@ -1,7 +1,7 @@
-"""Whether near signatures mean near texts: precision and recall of Hamming neighbours against exact similarity.
+"""Precision and recall of Hamming neighbours against exact similarity.
 
-The documents are those with distinct texts: copies of a text have equal signatures of every kind, and would flatter
-them all.
+Only distinct texts are compared: copies of a text have equal signatures of every kind, and would flatter all of
+them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _BLOCK_ROWS = 128
 
 @dataclass(frozen=True, slots=True)
 class RetrievalQuality:
-    """Of all neighbours within a distance.
+    """Quality of the neighbours within a distance.
 
     Parameters
     ----------
     distance : int
     n_neighbours : int
-        Pairs within it.
+        Number of pairs within it.
     n_found : int
-        Of the pairs that are alike those within it.
+        Number of similar pairs within it.
     n_true : int
-        Pairs that are alike.
+        Number of similar pairs.
     """
 
     distance: int
@@ -44,33 +44,33 @@ class RetrievalQuality:
 
     @property
     def precision(self) -> float:
-        """Of the neighbours those that are alike; NaN if there are none."""
+        """Share of the neighbours that are similar; NaN if there are none."""
         return self.n_found / self.n_neighbours if self.n_neighbours else float("nan")
 
     @property
     def recall(self) -> float:
-        """Of what is alike that which is a neighbour; NaN if nothing is alike."""
+        """Share of the similar pairs that are neighbours; NaN if there are none."""
         return self.n_found / self.n_true if self.n_true else float("nan")
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both; NaN if nothing is alike."""
+        """Harmonic mean of both; NaN if there are no similar pairs."""
         return 2 * self.n_found / (self.n_neighbours + self.n_true) if self.n_true else float("nan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """Of one kind of signature at one length, for every distance.
+    """Results of one kind of signature of one length, for every distance.
 
     Parameters
     ----------
     key : str
-        Of the kind.
+        Key of the kind.
     bits : int
     truth : str
-        What is alike: `truth.BY_CHARACTERS` or `truth.BY_WORDS`.
+        Definition of similar: `truth.BY_CHARACTERS` or `truth.BY_WORDS`.
     n_neighbours, n_found : int64 arrays, shape (bits + 1,)
-        Pairs within each distance, and those of them that are alike.
+        Pairs within each distance, and similar pairs among them.
     n_true : int
     """
 
@@ -82,12 +82,12 @@ class Retrieval:
     n_true: int
 
     def at(self, distance: int) -> RetrievalQuality:
-        """Of the neighbours within a distance."""
+        """Return the quality within a distance."""
         return RetrievalQuality(distance, int(self.n_neighbours[distance]), int(self.n_found[distance]), self.n_true)
 
     @property
     def best(self) -> RetrievalQuality:
-        """Of the distance with the greatest F1, the shortest of several; of 0 if nothing is alike."""
+        """Quality at the distance with the maximum F1, in a tie the shortest; at 0 if there are no similar pairs."""
         f1: F64 = self.n_found / (self.n_neighbours + max(1, self.n_true))
         return self.at(int(np.argmax(f1)))
 
@@ -95,7 +95,7 @@ class Retrieval:
 def evaluate(
     packed: U8, truths: Mapping[str, SimilarPairs], *, key: str = "", threads: int = 1
 ) -> tuple[Retrieval, ...]:
-    """Precision and recall of signatures of distinct texts, against each truth.
+    """Compute precision and recall of signatures of distinct texts, against each truth.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def evaluate(
 
 
 def distances(packed: U8, pairs: SimilarPairs) -> I64:
-    """Bits in which the signatures of pairs differ, shape (n_pairs,)."""
+    """Return the number of differing bits of the signatures of pairs, shape (n_pairs,)."""
     parts = [np.zeros(0, np.int64)]
     for start in range(0, len(pairs), 1 << 16):
         some = slice(start, start + (1 << 16))
@@ -127,9 +127,9 @@ def distances(packed: U8, pairs: SimilarPairs) -> I64:
 
 
 def distances_of_all_pairs(packed: U8, *, threads: int = 1) -> I64:
-    """How many pairs differ in 0, 1, … bits, shape (n_bits + 1,).
+    """Count the pairs that differ in 0, 1, … bits, shape (n_bits + 1,).
 
-    Every pair is looked at: the most similar ones are few, and what is counted here are the others as well.
+    Every pair is compared: unlike a search for the few most similar pairs, this also counts the others.
     """
     words = BitSignatures(packed, np.ones(len(packed), np.bool_), "").words
     columns = np.ascontiguousarray(words.T)
@@ -152,7 +152,7 @@ def distances_of_all_pairs(packed: U8, *, threads: int = 1) -> I64:
 def evaluate_all(
     signed: SignedCorpus, rows: I64, truths: Mapping[str, SimilarPairs], *, threads: int, progress: Progress
 ) -> tuple[Retrieval, ...]:
-    """Every kind at every length, among some rows; the truths number them from 0."""
+    """Evaluate every kind at every length, among some rows; the truths number them from 0."""
     progress.start("precision and recall", len(ALL_KINDS) * len(BITS), "steps")
     results: list[Retrieval] = []
     for kind in ALL_KINDS:

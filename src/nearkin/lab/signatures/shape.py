@@ -1,4 +1,4 @@
-"""What the article says of the shape of its results, and whether it shows here."""
+"""The article's statements about the shape of its results, and whether they hold here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAILS_BELOW = 0.5
 def claims(
     unique: tuple[Uniqueness, ...], neighbours: tuple[NeighbourCounts, ...], n_documents: int
 ) -> tuple[Claim, ...]:
-    """The article's statements, with the numbers that decide them."""
+    """Return the article's statements, with the deciding numbers."""
     return (
         *(_far_ahead(unique, bits) for bits in (16, 32)),
         _converge(unique),
@@ -42,7 +42,7 @@ def _converge(unique: tuple[Uniqueness, ...]) -> Claim:
     said = [unique_share(kind.key, 1024) or 0.0 for kind in PROJECTIONS]
     spread = 1 - min(counts) / max(counts)
     return Claim(
-        "the projections converge at 1,024 bits: the least has fewer distinct signatures than the most by",
+        "the projections converge at 1,024 bits: the lowest number of distinct signatures is below the highest by",
         f"{100 * (1 - min(said) / max(said)):.1f} %",
         f"{100 * spread:.1f} %",
         spread <= CONVERGED,
@@ -52,7 +52,7 @@ def _converge(unique: tuple[Uniqueness, ...]) -> Claim:
 def _fails(unique: tuple[Uniqueness, ...], n_documents: int) -> Claim:
     most = max(u.n_unique for u in unique if u.key == SIMPLE_MINHASH.key)
     return Claim(
-        "the simple Minhash fails: distinct signatures at its best length, by documents",
+        "the simple Minhash fails: distinct signatures at its best length, as a share of the documents",
         f"{100 * MAX_UNIQUE_MINHASH / N_DOCUMENTS:.1f} %",
         f"{100 * most / n_documents:.1f} %",
         most < FAILS_BELOW * n_documents,

@@ -1,6 +1,6 @@
-"""Every signature of every document, in two passes: one counts, the other knows the statistics of all.
+"""Signatures of every document in two passes: the first counts, the second uses the statistics of all documents.
 
-A batch of documents is counted once in a pass, for all kinds and lengths together.
+Each pass counts a batch of documents once for all kinds and lengths.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedCorpus:
-    """All signatures, and what they were made with.
+    """All signatures, and the data they were made with.
 
     Parameters
     ----------
     packed : mapping of (key of a kind, bits) to uint8 array, shape (n_documents, bits // 8)
     online : mapping of bits to uint8 array
-        Weighted TopSig, each document by those before it and itself.
+        Weighted TopSig, each document with the statistics up to itself.
     early : mapping of (n, bits) to uint8 array
-        Weighted TopSig by the statistics of the first ``n`` documents.
+        Weighted TopSig with the statistics of the first ``n`` documents.
     sets : ShingleSets
-        The distinct features of each document.
+        Distinct features of each document.
     n_occurrences : int64 array, shape (n_documents,)
-        Features of each, repeats counted.
+        Number of features of each document, counting repeats.
     statistics : Statistics
-        Of all documents.
+        Statistics of all documents.
     """
 
     packed: Mapping[tuple[str, int], U8]
@@ -73,13 +73,13 @@ class SignedCorpus:
     statistics: Statistics
 
     def signatures(self, kind: Kind, bits: int, rows: I64 | None = None) -> BitSignatures:
-        """As the stages take them, of all documents or of some."""
+        """Return signatures of all documents, or of some, in the form for the stages."""
         packed = self.packed[kind.key, bits]
         return as_signatures(packed if rows is None else packed[rows], f"{kind.key};bits={bits}")
 
 
 def as_signatures(packed: U8, fingerprint: str) -> BitSignatures:
-    """Signatures of documents that all have features."""
+    """Return signatures of documents that all have features."""
     return BitSignatures(packed, np.ones(len(packed), np.bool_), fingerprint)
 
 
@@ -89,7 +89,7 @@ def sign_all(texts: pa.LargeStringArray, *, threads: int, progress: Progress) ->
     Parameters
     ----------
     texts : LargeStringArray
-        All with a text.
+        Texts that are not empty.
     """
     unweighted, online, snapshots, (sets, n_occurrences) = _first_pass(texts, threads, progress)
     statistics = snapshots.pop(len(texts))
@@ -105,7 +105,7 @@ def sign_all(texts: pa.LargeStringArray, *, threads: int, progress: Progress) ->
 
 
 def snapshot_sizes(n_documents: int) -> tuple[int, ...]:
-    """Numbers of documents after which statistics are looked at: doubled up to all.
+    """Return the numbers of documents after which statistics are captured: doubling up to all.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def snapshot_sizes(n_documents: int) -> tuple[int, ...]:
 
 
 def _batches(texts: pa.LargeStringArray) -> Iterator[pa.LargeStringArray]:
-    """Slices of a few megabytes that end where a snapshot is taken."""
+    """Yield slices of a few megabytes that end at snapshots."""
     _, offsets = text_buffers(texts)
     start = 0
     for stop in snapshot_sizes(len(texts)):
@@ -135,7 +135,7 @@ def _batches(texts: pa.LargeStringArray) -> Iterator[pa.LargeStringArray]:
 def _first_pass(
     texts: pa.LargeStringArray, threads: int, progress: Progress
 ) -> tuple[Packed, dict[int, U8], dict[int, Statistics], tuple[ShingleSets, I64]]:
-    """What needs no statistics of all: plain signatures, growing statistics and signatures by these."""
+    """Make plain signatures, growing statistics, and signatures by these."""
     none = Statistics.of([])
     made = [(kind, LONGEST) for kind in CUT_KINDS] + [(kind, bits) for kind in _AT_EACH_LENGTH for bits in BITS]
     makers = [(kind, method(kind, bits, none)) for kind, bits in made]
@@ -161,7 +161,7 @@ def _first_pass(
         if growing.n_documents in wanted:
             snapshots[growing.n_documents] = growing.frozen()
         parts.append(packed)
-        hashes.append(counted.hashes.copy())  # not a view of a longer buffer
+        hashes.append(counted.hashes.copy())  # a view would keep a longer buffer alive
         sizes.append(np.diff(counted.offsets))
         occurrences.append(counted.n_occurrences)
         progress.advance(len(counted))
@@ -183,7 +183,7 @@ def _second_pass(
     threads: int,
     progress: Progress,
 ) -> tuple[Packed, dict[tuple[int, int], U8]]:
-    """Weighted signatures, by the statistics of all documents and by those of the first ones."""
+    """Make weighted signatures, by the statistics of all documents and of the first ones."""
 
     def sign(batch: pa.LargeStringArray) -> tuple[Packed, dict[tuple[int, int], U8]]:
         counted = count_features(batch, FEATURES)
@@ -207,5 +207,5 @@ def _second_pass(
 
 
 def _joined(parts: list[dict[Name, U8]]) -> dict[Name, U8]:
-    """The rows of all batches, one under the other."""
+    """Stack the rows of all batches."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -1,4 +1,4 @@
-"""All numbers but the long tables, for programs: ``summary.json``."""
+"""All numbers except the long tables, for programs: ``summary.json``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 
 
 def summary(files: ReadingRequest, results: SignatureResults) -> dict[str, object]:
-    """The results as JSON."""
+    """Return the results as JSON types."""
     documents, advice, drifts = results.documents, results.advice, results.drifts
     return {
         "corpus": {

@@ -1,4 +1,4 @@
-"""The results as tables: a CSV file each."""
+"""The results as tables, each a CSV file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CURVE_BITS = 64
 
 
 def tables(results: SignatureResults) -> tuple[Table, ...]:
-    """All of them, in the order of the page."""
+    """Return all tables, in the order of the page."""
     return (
         _figure_1(results),
         _table_1(results),
@@ -108,7 +108,7 @@ def _curves(results: SignatureResults) -> Table:
 
 
 def curve(retrieval: Retrieval) -> list[RetrievalQuality]:
-    """For every distance that has neighbours, up to the first that finds all."""
+    """Return the quality for every distance that has neighbours, up to the first that finds all pairs."""
     points = []
     for distance in range(retrieval.bits + 1):
         quality = retrieval.at(distance)

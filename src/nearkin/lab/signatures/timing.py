@@ -1,6 +1,6 @@
-"""What a signature costs, as the article's Table 1 has it: one document at a time, short ones a few at a time.
+"""Cost of signatures, as in the article's Table 1: one document at a time, or a few if they are short.
 
-A text of a few sentences alone is served by kernels that need no starting, and are slow: nobody signs a corpus so.
+A text of a few sentences alone would be processed by the slow plain kernels, which is not how a corpus is signed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MIN_BYTES = 32 << 10
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Of one kind of signature at one length.
+    """Times of one kind of signature of one length.
 
     Parameters
     ----------
     key : str
     bits : int
     mean, deviation : float
-        Seconds of processor time per document: features counted, signature made, on one thread. The deviation is
+        CPU seconds per document to count features and make the signature, on one thread. The deviation is
         that between batches.
     """
 
@@ -49,11 +49,11 @@ class Timings:
     ----------
     seconds : tuple of Seconds
     n_documents : int
-        Timed, lying evenly among all.
+        Number of timed documents, at equal distances.
     n_batches : int
-        In which they were signed; as many as documents where these are long.
+        Number of batches in which they were signed; that of documents if these are long.
     mean_features : float
-        In each of them, repeats counted.
+        Mean number of features per document, counting repeats.
     """
 
     seconds: tuple[Seconds, ...]
@@ -62,7 +62,7 @@ class Timings:
     mean_features: float
 
     def of(self, key: str, bits: int) -> Seconds:
-        """Of a kind at a length."""
+        """Return the times of a kind and a length."""
         return next(one for one in self.seconds if (one.key, one.bits) == (key, bits))
 
 
@@ -71,8 +71,8 @@ def time_documents(
 ) -> Timings:
     """Time documents, or small batches of short ones, one after another.
 
-    Nothing is known beforehand but the statistics of weighted TopSig, which the article does not count either: hashes
-    that a method keeps are made in the time of the first document that has the feature.
+    Only the statistics of weighted TopSig are computed beforehand, which the article does not count either: the time
+    of caching a feature's hash is part of the first document that has the feature.
     """
     batches = _batches(texts)
     sizes = np.array([stop - start for start, stop in batches])
@@ -104,7 +104,7 @@ def time_documents(
 
 
 def _batches(texts: pa.LargeStringArray) -> list[tuple[int, int]]:
-    """Bounds of some documents that lie evenly among all, each with as many after it as make `MIN_BYTES`."""
+    """Return bounds of documents at equal distances, each with as many after it as make `MIN_BYTES`."""
     _, offsets = text_buffers(texts)
     batches: list[tuple[int, int]] = []
     for row in np.linspace(0, len(texts) - 1, min(MAX_TIMED, len(texts))).round().astype(np.int64).tolist():

@@ -1,7 +1,7 @@
-"""All pairs of texts that are alike, exactly: the measure that signatures are held against.
+"""All pairs of similar texts, found exactly, to which signatures are compared.
 
-Prefix filtering finds the candidates and misses none; a bitmap of each set says at once that most of them are unlike;
-the rest is compared feature by feature.
+Prefix filtering finds the candidates and misses none; bitmaps of the sets quickly reject most of them; the rest is
+compared feature by feature.
 
 Source: Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scaling up all pairs similarity search", 2007; Edans
 F. de O. Sandes, George L. M. Teodoro, Alba C. M. A. Melo, "Bitmap filter: speeding up exact set similarity joins with
@@ -34,7 +34,7 @@ MAX_SIMILAR = 20_000_000
 _WORDS = Words(5)
 _BLOCK_PAIRS = 1 << 16
 _ROUNDING = 1e-9
-_LARGE_RUN = int((2 * MAX_PAIRS) ** 0.5)  # of more rows Linking would not make every pair
+_LARGE_RUN = int((2 * MAX_PAIRS) ** 0.5)  # for more rows Linking would not make every pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,18 @@ class SimilarPairs:
         return len(self.left)
 
     def at_least(self, threshold: float) -> SimilarPairs:
-        """Those of at least a similarity."""
+        """Select the pairs of at least a similarity."""
         chosen = self.similarity >= threshold - _ROUNDING
         return SimilarPairs(self.left[chosen], self.right[chosen], self.similarity[chosen])
 
 
 def word_sets(texts: pa.LargeStringArray) -> ShingleSets:
-    """Sets of word 5-grams, the texts normalised as ``nearkin dedup`` does."""
+    """Return sets of word 5-grams, of texts normalised as by ``nearkin dedup``."""
     return _WORDS.sets(Normalisation().apply(texts))
 
 
 def similar_pairs(sets: ShingleSets, threshold: float, *, threads: int, progress: Progress) -> SimilarPairs:
-    """Every pair of sets with a Jaccard similarity of ``threshold`` or more; empty sets are in none.
+    """Return every pair of sets with a Jaccard similarity of at least ``threshold``; empty sets are in no pair.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def similar_pairs(sets: ShingleSets, threshold: float, *, threads: int, progress
         n_found += len(similar)
         if n_found > MAX_SIMILAR:
             raise ParameterError.of(
-                "documents", "lab signatures", f"so few that at most {MAX_SIMILAR:,} pairs are alike", len(sets)
+                "documents", "lab signatures", f"so few that at most {MAX_SIMILAR:,} pairs are similar", len(sets)
             )
         progress.advance(n_candidates)
     progress.finish()
@@ -95,18 +95,18 @@ def similar_pairs(sets: ShingleSets, threshold: float, *, threads: int, progress
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """What looks at a block of candidates."""
+    """Comparison of blocks of candidates."""
 
     sets: ShingleSets
     bitmaps: U64
     threshold: float
 
     def matches(self, pairs: Candidates) -> tuple[int, SimilarPairs]:
-        """How many there were, and those that are alike."""
+        """Return the number of candidates, and the similar ones among them."""
         sizes, least = self.sets.sizes, self.threshold - _ROUNDING
         n_left, n_right = sizes[pairs.left], sizes[pairs.right]
         may_match = np.minimum(n_left, n_right) >= least * np.maximum(n_left, n_right)
-        # |A Δ B| <= (1 - t) / (1 + t) (|A| + |B|), and bitmaps differ in no more bits than sets in elements
+        # |A Δ B| <= (1 - t) / (1 + t) (|A| + |B|), and bitmaps differ in at most as many bits as sets in elements
         max_apart = (1 - least) / (1 + least) * (n_left + n_right)
         may_match[may_match] = self._apart(pairs.left[may_match], pairs.right[may_match]) <= max_apart[may_match]
         chosen = Candidates(pairs.left[may_match], pairs.right[may_match])
@@ -119,7 +119,7 @@ class _Comparison:
         return len(pairs), SimilarPairs(chosen.left[is_similar], chosen.right[is_similar], jaccard[is_similar])
 
     def _apart(self, left: U32, right: U32) -> I64:
-        """Bits in which the bitmaps of pairs differ, some pairs at a time."""
+        """Return the number of bits in which the bitmaps of pairs differ, some pairs at a time."""
         parts = [np.zeros(0, np.int64)]
         for start in range(0, len(left), 4096):
             some = slice(start, start + 4096)
@@ -129,7 +129,7 @@ class _Comparison:
 
 
 def _bitmaps(sets: ShingleSets) -> U64:
-    """One string of bits a set, bit ``j`` the parity of its elements that fall there, shape (n_sets, n_words)."""
+    """Return a bitmap per set: bit ``j`` is the parity of its elements with hash ``j``, shape (n_sets, n_words)."""
     mean = len(sets.hashes) / max(1, len(sets))
     n_bits = min(1 << 14, max(1 << 9, 1 << int(2 * mean).bit_length()))
     places = (sets.hashes >> np.uint64(64 - n_bits.bit_length() + 1)).astype(np.int64)
@@ -140,7 +140,7 @@ def _bitmaps(sets: ShingleSets) -> U64:
 
 
 def _candidates(sets: ShingleSets, threshold: float) -> Iterator[Candidates]:
-    """Pairs that share one of the rarest elements of both; a pair may come twice."""
+    """Yield pairs that share one of the rarest elements of both; a pair may occur twice."""
     keys, rows = _rarest(sets, threshold)
     order = np.argsort(keys, kind="stable")
     keys, rows = keys[order], rows[order]
@@ -160,7 +160,7 @@ def _candidates(sets: ShingleSets, threshold: float) -> Iterator[Candidates]:
 
 
 def _rarest(sets: ShingleSets, threshold: float) -> tuple[U64, U32]:
-    """The rarest elements of each set, as many as a prefix filter needs, and the row of each."""
+    """Return the rarest elements of each set, as many as a prefix filter needs, and the row of each."""
     numbers = FeatureNumbers().add(sets.hashes)
     counts = np.bincount(numbers)
     rank = np.empty(len(counts), np.int64)

@@ -1,4 +1,4 @@
-"""How well signatures tell documents apart: the article's Figure 1, Table 2, Figures 2 and 3."""
+"""Distinctness of signatures: the article's Figure 1, Table 2, Figures 2 and 3."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from nearkin.stages.search.hamming.pairs import EqualSignatures
 NEIGHBOUR_BITS = (32, 128, 1024)
 NEIGHBOUR_DISTANCES = (1, 3)
 MAX_COUNTED = 10
-"""Documents with so many neighbours or more are counted together."""
+"""Number of neighbours from which documents are counted together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uniqueness:
-    """Of one kind of signature at one length.
+    """Distinct signatures of one kind and length.
 
     Parameters
     ----------
     key : str
-        Of the kind.
+        Key of the kind.
     bits : int
     n_unique : int
-        Distinct signatures.
+        Number of distinct signatures.
     mean, deviation : float
-        Documents that have a signature, over all signatures.
+        Number of documents per signature, over all signatures.
     most : int
-        Documents with the commonest one.
+        Number of documents with the most frequent signature.
     """
 
     key: str
@@ -53,7 +53,7 @@ class NeighbourCounts:
     key : str
     bits, distance : int
     n_documents : tuple of int
-        With 0, 1, 2, … and with `MAX_COUNTED` or more neighbours.
+        Number of documents with 0, 1, 2, … and with at least `MAX_COUNTED` neighbours.
     """
 
     key: str
@@ -84,12 +84,12 @@ def uniqueness(signatures: BitSignatures, key: str = "") -> Uniqueness:
 
 
 def all_uniqueness(signed: SignedCorpus) -> tuple[Uniqueness, ...]:
-    """Of every kind at every length."""
+    """Count distinct signatures of every kind at every length."""
     return tuple(uniqueness(signed.signatures(kind, bits), kind.key) for kind in ALL_KINDS for bits in BITS)
 
 
 def neighbour_counts(signatures: BitSignatures, key: str, threads: int) -> tuple[NeighbourCounts, ...]:
-    """Documents by the number of their neighbours within each distance.
+    """Count documents by the number of their neighbours within each distance.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def neighbour_counts(signatures: BitSignatures, key: str, threads: int) -> tuple
 def all_neighbour_counts(
     signed: SignedCorpus, kinds: tuple[Kind, ...], *, threads: int, progress: Progress
 ) -> tuple[NeighbourCounts, ...]:
-    """Of every kind at the article's three lengths."""
+    """Count neighbours for every kind at the article's three lengths."""
     progress.start("neighbours", len(kinds) * len(NEIGHBOUR_BITS), "steps")
     counts: list[NeighbourCounts] = []
     for kind in kinds:
@@ -121,6 +121,6 @@ def all_neighbour_counts(
 
 
 def best_other_projection(found: tuple[Uniqueness, ...], key: str, bits: int) -> Uniqueness:
-    """The projection with most distinct signatures at a length, but for one kind."""
+    """Return the projection with the most distinct signatures at a length, other than one kind."""
     others = [u for u in found if u.bits == bits and u.key != key and u.key in {kind.key for kind in PROJECTIONS}]
     return max(others, key=lambda u: (u.n_unique, u.key == SIMHASH.key))

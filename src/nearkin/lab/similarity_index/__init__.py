@@ -1,8 +1,8 @@
-"""One number per document, as the paper measured it, and how good one number can be.
+"""One number per document: the paper's measurements, and limits of such a number.
 
 Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia (fifteen files, 14 methods over
-three streams, the score of every run). Added to it: the same runs with other multipliers than that of Java's hash,
-which tell a method from luck; and thousands of documents of known families, searched by a similarity index and by
+three streams, the score of every run). Added: the same runs with other multipliers than that of Java's hash, which
+distinguish a method from chance; and thousands of documents of known families, searched by a similarity index and by
 better numbers in a column.
 
 ::
@@ -12,5 +12,5 @@ better numbers in a column.
     families → truths → columns (precision, recall) ─────┼→ page
                       └→ walk (why) ─────────────────────┘
 
-``published`` holds what the paper prints; ``experiment`` chains all.
+``published`` holds the paper's numbers; ``experiment`` chains all steps.
 """

@@ -1,7 +1,7 @@
-"""How much of a score is luck: the same runs with other odd multipliers than the 31 of Java's hash.
+"""Influence of chance on a score: the same runs with odd multipliers other than the 31 of Java's hash.
 
-A multiplier changes which shingles are low, high or divisible by 25, and nothing that a reader would call a method. So
-the scores over many multipliers are what a method is worth, and the spread is what a single run owes to chance.
+A multiplier changes which shingles are low, high or divisible by 25, but nothing that matters for the method. So the
+scores over many multipliers show the quality of a method, and their spread the effect of chance on a single run.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from nearkin.stages.signatures.text_streams import STREAMS, VARIATIONS, TextStre
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The scores with each multiplier.
+    """Scores with each multiplier.
 
     Parameters
     ----------
     methods : tuple of SimilarityIndex
-        All but the super shingle, which takes as long as all others together, many times.
+        All methods except the super shingle, which takes many times as long as all others together.
     multipliers : tuple of int
     scores : float64 array, shape (n_multipliers, n_methods)
     n_as_expected : int64 array, shape (n_multipliers, n_methods)
-        Pairs as Tables 6 to 8 have them.
+        Number of pairs that agree with Tables 6 to 8.
     """
 
     methods: tuple[SimilarityIndex, ...]
@@ -46,44 +46,44 @@ class Chance:
 
     @property
     def n_over_one(self) -> I64:
-        """Runs that score above 1, shape (n_multipliers,)."""
+        """Number of runs with a score above 1, shape (n_multipliers,)."""
         n_over_one: I64 = (self.scores > 1).sum(axis=1).astype(np.int64)
         return n_over_one
 
     @property
     def best(self) -> F64:
-        """The highest score, shape (n_multipliers,)."""
+        """Highest score, shape (n_multipliers,)."""
         best: F64 = self.scores.max(axis=1)
         return best
 
     def of(self, method: SimilarityIndex) -> F64:
-        """Of one run, shape (n_multipliers,)."""
+        """Return the scores of one method, shape (n_multipliers,)."""
         scores: F64 = self.scores[:, self.methods.index(method)]
         return scores
 
     def mean_frequency(self, tracking_number: int) -> float:
-        """How many runs of a tracking number score above 1, on average."""
+        """Return the mean number of runs of a tracking number with a score above 1."""
         chosen = [i for i, method in enumerate(self.methods) if method.tracking_number == tracking_number]
         return float((self.scores[:, chosen] > 1).sum(axis=1).mean()) if chosen else float("nan")
 
     def frequency_in_all_streams(self, number: int) -> I64:
-        """How many runs of a method score above 1, all streams together, shape (n_multipliers,)."""
+        """Return the number of runs of a method with a score above 1 over all streams, shape (n_multipliers,)."""
         chosen = [i for i, method in enumerate(self.methods) if method.method == number]
         n_over_one: I64 = (self.scores[:, chosen] > 1).sum(axis=1).astype(np.int64)
         return n_over_one
 
     def at_least(self, method: SimilarityIndex, score: float) -> float:
-        """The share of multipliers with which a run scores so much, or more; to two places, as the paper has it."""
+        """Return the share of multipliers with at least this score, rounded to two places as in the paper."""
         return float((np.round(self.of(method), 2) >= score).mean())
 
 
 def multipliers(n: int, seed: int) -> tuple[int, ...]:
-    """Odd numbers of 32 bits, at random."""
+    """Return random odd 32-bit numbers."""
     return tuple((np.random.default_rng(seed).integers(1 << 8, 1 << 31, n) * 2 + 1).tolist())
 
 
 def measure(folder: Folder, n: int, *, seed: int, threads: int, progress: Progress) -> Chance:
-    """Every run with each of some multipliers."""
+    """Perform every run with each of some multipliers."""
     methods = tuple(method for method in all_methods() if method.method != SUPER_SHINGLE)
     streams = [Stream.of(folder, TextStream(name, variation)) for name in STREAMS for variation in VARIATIONS]
     by_stream = [[method for method in methods if stream.reads_for(method)] for stream in streams]
@@ -110,7 +110,7 @@ def measure(folder: Folder, n: int, *, seed: int, threads: int, progress: Progre
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The units of all files in one stream, and where their tokens are.
+    """Units of all files in one stream, and the positions of their tokens.
 
     Parameters
     ----------
@@ -118,9 +118,9 @@ class Stream:
     units : uint32 array
         UTF-16 units of the tokens, joined by spaces if they are words.
     starts, ends : tuple of int64 arrays
-        Of the tokens of each file.
+        Bounds of the tokens of each file.
     frequent : tuple of int64 arrays
-        The places of the most frequent tokens of each file; empty for characters.
+        Positions of the most frequent tokens of each file; empty for characters.
     """
 
     of_text: TextStream
@@ -133,7 +133,7 @@ class Stream:
     def of(cls, folder: Folder, stream: TextStream) -> Stream:
         """Read all files."""
         if stream.name == "characters":
-            own_units, offsets = stream.shingles(folder.texts, 1)  # a unit's hash is the unit
+            own_units, offsets = stream.shingles(folder.texts, 1)  # the hash of a unit is the unit
             starts = tuple(np.arange(a, b) for a, b in pairwise(offsets))
             return cls(stream, own_units.astype(np.uint32), starts, tuple(s + 1 for s in starts), ())
         tokens = stream.words(folder.texts)
@@ -147,13 +147,13 @@ class Stream:
         return cls(stream, units, starts, tuple(ends), tuple(_most_frequent(own) for own in tokens))
 
     def reads_for(self, method: SimilarityIndex) -> bool:
-        """Whether it is the stream of a method."""
+        """Whether a method uses this stream."""
         return (method.stream, method.variation) == (self.of_text.name, self.of_text.variation)
 
     def indexes(
         self, methods: Sequence[SimilarityIndex], multiplier: int
     ) -> list[tuple[SimilarityIndex, SimilarityIndexes]]:
-        """The numbers of all files by each method."""
+        """Return the similarity indexes of all files by each method."""
         hashes = _Hashes.of(self.units, multiplier)
         found = []
         for k, _ in K_AND_W:
@@ -170,7 +170,7 @@ class Stream:
 
     @staticmethod
     def _run(k: int, starts: I64, ends: I64) -> tuple[I64, I64]:
-        """Where the k-grams of a file start and end."""
+        """Return the start and end of the k-grams of a file."""
         n = max(0, len(starts) - k + 1)
         return starts[:n], ends[k - 1 :][:n]
 
@@ -184,7 +184,7 @@ class _Hashes:
 
     @classmethod
     def of(cls, units: U32, multiplier: int) -> _Hashes:
-        """An odd multiplier has an inverse, so that a prefix can be taken off."""
+        """Compute the hashes; an odd multiplier has an inverse, so prefixes can be subtracted."""
         n = len(units)
         inverses = np.full(n + 1, pow(multiplier, -1, 1 << 32), np.uint32)
         powers = np.full(n + 1, multiplier, np.uint32)
@@ -195,7 +195,7 @@ class _Hashes:
         return cls(sums, np.multiply.accumulate(powers, dtype=np.uint32))
 
     def shingles(self, runs: Sequence[tuple[I64, I64]]) -> tuple[I32, I64]:
-        """The hash of each part, and where those of each file begin."""
+        """Return the hash of each part, and the start of those of each file."""
         offsets = np.cumsum([0, *(len(starts) for starts, _ in runs)], dtype=np.int64)
         if not len(runs):
             return np.zeros(0, np.int32), offsets
@@ -204,7 +204,7 @@ class _Hashes:
 
 
 def _most_frequent(tokens: list[str]) -> I64:
-    """Where each of the most frequent tokens stands first."""
+    """Return the first position of each of the most frequent tokens."""
     firsts = {token: i for i, token in reversed(list(enumerate(tokens)))}
     most = Counter(tokens).most_common(similarity_index.FREQUENT_WORDS)
     return np.array([firsts[token] for token, _ in most], np.int64)

@@ -1,4 +1,4 @@
-"""What a column of numbers finds by one condition of SQL, and how many rows it returns."""
+"""Results and number of rows of an SQL condition on a column of numbers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _BLOCK_QUERIES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundByColumn:
-    """What a setting of a column found.
+    """Result of a setting of a column.
 
     Parameters
     ----------
     column : str
-        Key: what is stored.
+        Key of the stored number.
     setting : float
         A tolerance, rows in a band, or a distance.
     n_rows : float
-        Returned by a query on average, the query's own left out.
+        Mean number of rows returned by a query, without its own.
     precision, recall, pooled_recall : dict of str to float
-        By truth: of all rows returned those that are right; of what a query should find what it found, the mean; and
-        of all that should be found what was.
+        By truth: share of correct rows among all returned; mean share found per query; and share found of all
+        correct pairs.
     """
 
     column: str
@@ -43,7 +43,7 @@ class FoundByColumn:
     pooled_recall: dict[str, float]
 
     def f1(self, truth: str) -> float:
-        """The harmonic mean of precision and recall; 0 where either is missing."""
+        """Return the harmonic mean of precision and recall; 0 if either is missing."""
         p, r = self.precision[truth], self.recall[truth]
         return 2 * p * r / (p + r) if p + r > 0 else 0.0
 
@@ -51,7 +51,7 @@ class FoundByColumn:
 def _counted(
     column: str, setting: float, n_rows: float, truths: Sequence[FamilyTruth], is_found: Callable[[FamilyTruth], Bool]
 ) -> FoundByColumn:
-    """The record of a setting, from what it returns and which pairs of a truth are among that."""
+    """Make the record of a setting from the rows it returns and the correct pairs among them."""
     precision, recall, pooled = {}, {}, {}
     for truth in truths:
         found = is_found(truth)
@@ -67,7 +67,7 @@ def _counted(
 def by_range(
     column: str, values: I64, has_value: Bool, queries: I64, truths: Sequence[FamilyTruth]
 ) -> tuple[FoundByColumn, ...]:
-    """``WHERE si > :low AND si < :high``, for every tolerance."""
+    """Evaluate ``WHERE si > :low AND si < :high`` for every tolerance."""
     ranked = np.sort(values[has_value])
     found = []
     for tolerance in TOLERANCES:
@@ -95,7 +95,7 @@ def _bounds(si: int, tolerance: float) -> tuple[int, int]:
 def by_keys(
     column: str, setting: float, keys: U64, queries: I64, truths: Sequence[FamilyTruth], has_key: Bool
 ) -> FoundByColumn:
-    """``WHERE band = :key``, or several such conditions with OR between them; keys have the shape (n_columns, n)."""
+    """Evaluate ``WHERE band = :key``, or several such conditions joined by OR; keys have the shape (n_columns, n)."""
     usable = has_key[queries]
     n = keys.shape[1]
     pairs = [np.zeros(0, np.int64)]
@@ -119,7 +119,7 @@ def by_keys(
 
 
 def mean_of(found: Sequence[FoundByColumn]) -> FoundByColumn:
-    """One of several columns of a kind, on average."""
+    """Return the mean over several columns of a kind."""
     first = found[0]
 
     def mean(values: Sequence[float]) -> float:
@@ -138,7 +138,7 @@ def mean_of(found: Sequence[FoundByColumn]) -> FoundByColumn:
 def by_bits(
     column: str, signatures: U64, queries: I64, truths: Sequence[FamilyTruth], has_bits: Bool
 ) -> tuple[FoundByColumn, ...]:
-    """``WHERE bit_count(sig # :sig) <= :d``, for every distance; a scan in SQL."""
+    """Evaluate ``WHERE bit_count(sig # :sig) <= :d`` for every distance; a scan in SQL."""
     counts = np.zeros(65, np.int64)
     rows, usable = signatures[has_bits], queries[has_bits[queries]]
     for start in range(0, len(usable), _BLOCK_QUERIES):

@@ -1,4 +1,4 @@
-"""The whole experiment, and its results in one record."""
+"""The whole experiment, with its results in one record."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _OWNER = "lab similarity-index"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexPlan:
-    """What is to be done.
+    """Parameters of the experiment.
 
     Parameters
     ----------
     folder : Path
     expected : Path, optional
-        Its zones; none: the paper's.
+        File with the zones; by default the paper's.
     documents : FamilyFile, optional
-        Of the larger collection.
+        Documents of the larger collection.
     n_multipliers : int
-        Other than Java's, at least 1.
+        Number of multipliers other than Java's, at least 1.
     n_queries : int
-        Of the larger collection, at least 1.
+        Number of queries of the larger collection, at least 1.
     seed : int
-        Of the multipliers and the queries.
+        Seed of the multipliers and the queries.
 
     Raises
     ------
@@ -69,19 +69,19 @@ class IndexPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexResults:
-    """All that was measured.
+    """All measurements.
 
     Parameters
     ----------
     plan : IndexPlan
     folder : Folder
     runs : tuple of IndexRun
-        All 656.
+        All 656 runs.
     by_length : IndexRun
-        The length of a file as its number.
+        A run that uses the length of a file as its number.
     chance : Chance
     stop_lists : tuple of ByStopList
-        The list that all else goes by first.
+        The list used everywhere else comes first.
     larger : Larger or None
     elapsed_s : float
     """
@@ -97,36 +97,36 @@ class IndexResults:
 
     @property
     def best(self) -> tuple[IndexRun, ...]:
-        """The five highest scores."""
+        """The five runs with the highest scores."""
         return best(self.runs, N_BEST)
 
     @property
     def published(self) -> tuple[IndexRun, ...]:
-        """The runs of the paper's Table 9, here."""
+        """The runs of the paper's Table 9, repeated here."""
         return tuple(self.of(SimilarityIndex.parse(said.spec)) for said in TABLE_9)
 
     def of(self, method: SimilarityIndex) -> IndexRun:
-        """One of the runs."""
+        """Return the run of a method."""
         return next(run for run in self.runs if run.method == method)
 
     @property
     def n_over_one(self) -> int:
-        """Runs that score above 1."""
+        """Number of runs with a score above 1."""
         return sum(run.counted.score > 1 for run in self.runs)
 
     @property
     def n_over_one_compared(self) -> int:
-        """The same without the super shingle, which other multipliers are not tried on."""
+        """The same without the super shingle, which is not run with other multipliers."""
         return sum(run.counted.score > 1 for run in self.runs if run.method.method != SUPER_SHINGLE)
 
     @property
     def best_compared(self) -> float:
-        """The highest score without the super shingle."""
+        """Highest score without the super shingle."""
         return max(run.counted.score for run in self.runs if run.method.method != SUPER_SHINGLE)
 
 
 def run(plan: IndexPlan, *, resources: Resources, progress: Progress) -> IndexResults:
-    """Repeat the paper's experiment on a folder, and the larger one if there are documents for it.
+    """Repeat the paper's experiment on a folder, and the larger one if documents are given.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def run(plan: IndexPlan, *, resources: Resources, progress: Progress) -> IndexRe
     """
     started, threads = time.perf_counter(), resources.n_threads
     if not plan.folder.is_dir():
-        raise SourceError(f"{plan.folder} is not a folder. lab similarity-index needs one with a file a document.")
+        raise SourceError(f"{plan.folder} is not a folder. The experiment needs one file per document.")
     folder = read_folder(plan.folder, plan.expected)
     families = read_families(plan.documents) if plan.documents is not None else None
     runs = run_all(folder, threads=threads, progress=progress)

@@ -1,4 +1,4 @@
-"""Documents whose families are known, as a file has them: Parquet, CSV, TSV or JSON Lines."""
+"""Documents of known families, from a Parquet, CSV, TSV or JSON Lines file."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _OWNER = "lab similarity-index"
 
 @dataclass(frozen=True, slots=True)
 class FamilyFile:
-    """Where the documents are, in the words of the command line.
+    """File of the documents, in terms of the command line.
 
     Parameters
     ----------
     path : Path
     family, text : str
-        Columns.
+        Names of the columns.
     only : str, optional
-        ``COLUMN=VALUE``: no other rows are taken.
+        ``COLUMN=VALUE``: only rows with this value are used.
     leave_out : tuple of str
-        Families that are none, such as "other".
+        Values that are no families, such as "other".
     """
 
     path: Path
@@ -52,7 +52,7 @@ class FamilyFile:
 
 @dataclass(frozen=True, slots=True)
 class Families:
-    """What was read.
+    """Documents that were read.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ class Families:
     family : int64 array, shape (n_documents,)
         Numbers from 0.
     digests : int64 array, shape (n_documents,)
-        Equal where the SHA-256 of the normalised texts is.
+        Equal if the SHA-256 of the normalised texts is.
     n_left_out : int
-        Documents of families that were left out.
+        Number of documents of families that were omitted.
     n_without : int
-        Rows without a text or a family.
+        Number of rows without a text or a family.
     """
 
     texts: pa.LargeStringArray
@@ -78,24 +78,24 @@ class Families:
 
     @property
     def sizes(self) -> I64:
-        """Documents in each family."""
+        """Number of documents in each family."""
         return np.bincount(self.family).astype(np.int64)
 
 
 def read_families(file: FamilyFile) -> Families:
-    """All documents of a file that have a text and a family.
+    """Read all documents of a file that have a text and a family.
 
     Raises
     ------
     SourceError
-        It cannot be read, lacks a column, or no family has two documents.
+        The file cannot be read or lacks a column, or no family has two documents.
     """
     table = _table(file.path)
     only, _, wanted = (file.only or "").partition("=")
     for column in [file.text, file.family, *([only.strip()] if file.only else [])]:
         if column not in table.column_names:
             raise SourceError(
-                f"{file.path}: has no column {column!r}. It has {', '.join(map(repr, table.column_names))}."
+                f"{file.path} has no column {column!r}. Its columns are {', '.join(map(repr, table.column_names))}."
             )
     if file.only:
         table = table.filter(pc.equal(_strings(table, only.strip()), wanted.strip()))
@@ -109,13 +109,13 @@ def read_families(file: FamilyFile) -> Families:
     texts, names = texts.filter(is_taken), names.filter(is_taken)
     family = names.dictionary_encode().indices.to_numpy().astype(np.int64)
     if not len(family) or np.bincount(family).max() < 2:
-        raise SourceError(f"{file.path}: no two documents have the same {file.family!r}: there is nothing to find.")
+        raise SourceError(f"{file.path}: no two documents have the same {file.family!r}, so there is nothing to find.")
     n_both = int(pc.sum(has_both).as_py() or 0)
     return Families(texts, family, _digests(texts), n_both - len(texts), len(table) - n_both)
 
 
 def _table(path: Path) -> pa.Table:
-    """A file as a table."""
+    """Read a file as a table."""
     name = path.name.removesuffix(".gz").removesuffix(".zst").lower()
     try:
         if name.endswith(".parquet"):
@@ -129,23 +129,23 @@ def _table(path: Path) -> pa.Table:
                 )
                 return pyarrow.csv.read_csv(stream, parse_options=parse)
     except (OSError, pa.ArrowException) as error:
-        raise SourceError(f"{path}: cannot be read: {error}.") from error
-    raise SourceError(f"{path}: --documents takes a file named .parquet, .csv, .tsv or .jsonl.")
+        raise SourceError(f"Cannot read {path}: {error}.") from error
+    raise SourceError(f"{path}: --documents accepts .parquet, .csv, .tsv and .jsonl files.")
 
 
 def _strings(table: pa.Table, column: str) -> pa.LargeStringArray:
-    """A column as texts."""
+    """Return a column as texts."""
     values = table[column].combine_chunks()
     if holds_characters(values.type) and not pa.types.is_dictionary(values.type):
-        return as_large_strings(values)  # which replaces what is no UTF-8
+        return as_large_strings(values)  # replaces invalid UTF-8
     try:
         return values.cast(pa.large_string())
     except pa.ArrowException as error:
-        raise SourceError(f"The column {column!r} holds no texts: {error}.") from error
+        raise SourceError(f"The column {column!r} contains no texts: {error}.") from error
 
 
 def _digests(texts: pa.LargeStringArray) -> I64:
-    """A number for each, equal where the normalised texts are."""
+    """Return a number for each text, equal if the normalised texts are."""
     numbers = dict[bytes, int]()
     digests = (hashlib.sha256(text.as_py().encode()).digest() for text in Normalisation().apply(texts))
     return np.array([numbers.setdefault(digest, len(numbers)) for digest in digests], np.int64)

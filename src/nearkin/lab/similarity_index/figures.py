@@ -1,13 +1,13 @@
-"""The figures of the experiment, each an SVG string."""
+"""Figures of the experiment, as SVG strings."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 
-from nearkin.lab.lines import LEGEND_STEP, SHARES, FigureLine, in_order, labelled_lines, line_strokes
+from nearkin.lab.lines import FigureLine, labelled_lines
 from nearkin.lab.similarity_index.columns import FoundByColumn
 from nearkin.lab.similarity_index.experiment import IndexResults
 from nearkin.lab.similarity_index.larger import BITS, LENGTH, Larger, bands_key, si_key
@@ -15,9 +15,11 @@ from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE
 from nearkin.lab.similarity_index.runs import frequencies, label
 from nearkin.lab.similarity_index.walk import SHARED_EDGES, scale
 from nearkin.records import F64, I64
-from nearkin.reports.charts import Series, interval_chart, line_chart
-from nearkin.reports.layers import chart_of, layered, margins, top_titled
-from nearkin.reports.theme import ACCENT, SERIES, SIGNAL, SURFACE, to_svg
+from nearkin.reports.plots.axes import Labels, Numbers, grouped
+from nearkin.reports.plots.charts import Series, interval_chart, line_chart
+from nearkin.reports.plots.elements import element, number
+from nearkin.reports.plots.plot import Plot, legend_height
+from nearkin.reports.theme import DASHES, SERIES, SIGNAL, SURFACE
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
 _MAX_POINTS = 500
@@ -28,23 +30,29 @@ def method_frequency(results: IndexResults, *, name: str, width: int) -> str:
     """Figure 3: how often each tracking number scores above 1; lines: its mean over other multipliers."""
     counts = frequencies(results.runs)
     numbers = list(counts)[: 20 if width >= 400 else 9]
-    rows = [
-        {"label": str(n), "n": counts[n], "mean": _none(results.chance.mean_frequency(n)), "shown": str(counts[n])}
-        for n in numbers
-    ]
-    top = max([1.0, *(float(v) for row in rows for v in (row["n"], row["mean"] or 0))])  # type: ignore[arg-type]
-    y = alt.Scale(domain=[0, 1.12 * top], nice=False)
-    x = alt.X("label:N", sort=None, scale=alt.Scale(padding=0.25), axis=alt.Axis(title="tracking number", labelAngle=0))
-    base = chart_of(rows).encode(x=x)
+    heights, means = [counts[n] for n in numbers], [results.chance.mean_frequency(n) for n in numbers]
+    top = max(1.0, *heights, *(mean for mean in means if mean == mean))
     title = "runs above 1; dashes: the mean over other multipliers" if width >= 400 else "runs above 1; dashes: mean"
-    columns = base.mark_bar().encode(
-        y=alt.Y("n:Q", scale=y, axis=top_titled(title, None, number_format="~g")), y2=alt.datum(0)
-    )
-    words = base.mark_text(dy=-8, fontSize=11, fill=SURFACE.light).encode(y=alt.datum(0), text="shown:N")
-    ticks = base.mark_tick(thickness=2.5, stroke=SIGNAL.light, fill=SIGNAL.light, size=22 if width >= 400 else 16)
-    chart = layered(columns, ticks.encode(y=alt.Y("mean:Q", scale=y)), words)
-    return to_svg(
-        chart.properties(width=width, height=200, padding=margins(top=56)),
+    x, y = Labels([str(n) for n in numbers], "tracking number", gap=0.25), Numbers(low=0, high=1.12 * top, title=title)
+    plot = Plot(x=x, y=y, width=width, height=200, top=56)
+    floor, size = plot.height - 5, 22 if width >= 400 else 16
+    inside = [
+        plot.text(plot.across(i), floor, str(n), anchor="middle", size=11, colour=SURFACE)
+        for i, n in enumerate(heights)
+    ]
+    dashes = [
+        element(
+            "path", stroke=SIGNAL, stroke_width=2.5,
+            d=f"M{number(plot.across(i) - size / 2)},{number(plot.down(mean))}h{size}",
+        )
+        for i, mean in enumerate(means)
+        if mean == mean
+    ]  # fmt: skip
+    return plot.svg(
+        plot.axes(),
+        plot.columns(heights),
+        *dashes,
+        *inside,
         name=name,
         title="Methods by the runs that score above 1",
         description=", ".join(f"{n}: {counts[n]}" for n in numbers),
@@ -52,7 +60,7 @@ def method_frequency(results: IndexResults, *, name: str, width: int) -> str:
 
 
 def scores(results: IndexResults, *, name: str, width: int) -> str:
-    """Of the paper's five runs: the share of multipliers with at least a score."""
+    """The paper's five runs: share of multipliers with at least a score."""
     lines = []
     methods = [run.method for run in results.published]
     top = max(4.0, *(float(results.chance.of(method).max()) for method in methods))
@@ -65,9 +73,9 @@ def scores(results: IndexResults, *, name: str, width: int) -> str:
         lines,
         name=name,
         title="Scores of the paper's five runs with other multipliers",
-        description="The share of multipliers with which a run scores as much or more",
+        description="Share of multipliers with at least this score",
         x_title="score",
-        y_title="share of multipliers with this score or more",
+        y_title="share of multipliers with at least this score",
         x_domain=(0.0, top),
         y_domain=(0.0, 1.0),
         mark=(BEST_SCORE, "the paper's 3.50") if results.folder.zones.is_published else None,
@@ -94,7 +102,7 @@ def best_scores(results: IndexResults, *, name: str, width: int) -> str:
 
 
 def runs_over_one(results: IndexResults, *, name: str, width: int) -> str:
-    """How many runs score above 1, by multiplier."""
+    """Number of runs with a score above 1, by multiplier."""
     n = results.chance.n_over_one
     top = max(int(n.max()), N_OVER_ONE if results.folder.zones.is_published else 0, 10)
     step = max(1, -(-top // 28))
@@ -114,26 +122,26 @@ def runs_over_one(results: IndexResults, *, name: str, width: int) -> str:
 
 
 def precision_recall(larger: Larger, *, truth: str, name: str, width: int) -> str:
-    """Precision by recall, a line a column, a point a setting."""
+    """Precision by recall, one line per column, one point per setting."""
     chosen = _chosen(larger)
     lines = [(words, *_points(found, truth, is_rows=False)) for words, found in chosen]
-    return _curves(
-        lines, name, width, "Precision and recall of one-column queries", "recall",
-        "precision: of the rows returned" if width >= 400 else "precision", None,
-    )  # fmt: skip
+    y = Numbers(low=0, high=1, title="precision: of the rows returned" if width >= 400 else "precision")
+    return _curves(lines, y, name=name, title="Precision and recall of one-column queries", width=width)
 
 
 def rows_recall(larger: Larger, *, truth: str, name: str, width: int) -> str:
-    """Rows returned by recall, a line a column, a point a setting."""
+    """Rows returned by recall, one line per column, one point per setting."""
     lines = [(words, *_points(found, truth, is_rows=True)) for words, found in _chosen(larger)]
-    return _curves(
-        lines, name, width, "Rows returned by recall", "recall", "rows a query returns, log scale",
-        (0.1, float(len(larger.families))),
+    low, high = 0.1, float(len(larger.families))
+    y = Numbers(
+        low=low, high=high, title="rows a query returns, log scale", kind="log", values=_powers(low, high),
+        words="{:,g}".format,
     )  # fmt: skip
+    return _curves(lines, y, name=name, title="Rows returned by recall", width=width)
 
 
 def _chosen(larger: Larger) -> list[tuple[str, tuple[FoundByColumn, ...]]]:
-    """The columns that are drawn."""
+    """Return the columns to draw."""
     methods = [method for method in _SHOWN if method in larger.methods]
     words = {column.key: column.label for column in larger.columns}
     keys = [*(si_key(method) for method in methods), LENGTH, bands_key(1), bands_key(12), BITS]
@@ -141,45 +149,28 @@ def _chosen(larger: Larger) -> list[tuple[str, tuple[FoundByColumn, ...]]]:
 
 
 def _points(found: Sequence[FoundByColumn], truth: str, *, is_rows: bool) -> tuple[list[float], list[float]]:
-    """Recall, and precision or rows, of what has both."""
+    """Return recall, and precision or rows, of settings that have both."""
     points = [(one.recall[truth], max(one.n_rows, 0.1) if is_rows else one.precision[truth]) for one in found]
     kept = [(x, y) for x, y in points if x == x and y == y]
     return [x for x, _ in kept], [y for _, y in kept]
 
 
 def _curves(
-    lines: Sequence[tuple[str, list[float], list[float]]], name: str, width: int, title: str, x_title: str,
-    y_title: str, logarithmic: tuple[float, float] | None,
-) -> str:  # fmt: skip
-    """Lines through points in their own order; a logarithmic axis has its ends given."""
-    rows = [
-        {"line": words, "i": i, "x": x, "y": y}
-        for words, xs, ys in lines
-        for i, (x, y) in enumerate(zip(xs, ys, strict=True))
-    ]
-    names = [words for words, _, _ in lines]
-    if logarithmic is None:
-        y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=top_titled(y_title, None, number_format="~g"))
-    else:
-        ticks = [10.0**p for p in range(-1, 8) if 10.0**p <= logarithmic[1]]
-        y = alt.Y(
-            "y:Q", scale=alt.Scale(type="log", domain=list(logarithmic), nice=False),
-            axis=top_titled(y_title, ticks, number_format=",~g"),
-        )  # fmt: skip
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(title=x_title, tickCount=6))
-    base = chart_of(rows).encode(x=x, y=y)
-    drawn = base.mark_line(clip=True).encode(*line_strokes(names), order="i:Q")
-    points = base.mark_point(size=22, filled=True, opacity=1, strokeWidth=0, clip=True).encode(
-        fill=alt.Fill("line:N", legend=None, scale=in_order(names, [colour.light for colour in SERIES]))
+    lines: Sequence[tuple[str, list[float], list[float]]], y: Numbers, *, name: str, title: str, width: int
+) -> str:
+    """Draw lines of recall through points in their own order."""
+    plot = Plot(
+        x=Numbers(low=0, high=1, title="recall", n_ticks=6), y=y, width=width, height=280, top=legend_height(len(lines))
     )
-    chart = layered(drawn, points).properties(
-        width=width, height=280, padding=margins(top=56 + LEGEND_STEP * len(names))
-    )
-    return to_svg(chart, name=name, title=title, description=", ".join(names))
+    looks = [(words, colour, dash) for (words, _, _), colour, dash in zip(lines, SERIES, DASHES, strict=False)]
+    drawn = [plot.line(xs, ys, colour, dash) for (_, xs, ys), (_, colour, dash) in zip(lines, looks, strict=True)]
+    dots = [plot.dots(zip(xs, ys, strict=True), look[1]) for (_, xs, ys), look in zip(lines, looks, strict=True)]
+    names = ", ".join(words for words, _, _ in lines)
+    return plot.svg(plot.axes(), *drawn, *dots, plot.legend(looks), name=name, title=title, description=names)
 
 
 def size_by_length(larger: Larger, *, name: str, width: int) -> str:
-    """The number without its sign by the k-grams of the document, and the scale of a random walk."""
+    """Absolute value of the index by the number of k-grams in the document, and the scale of a random walk."""
     one = larger.walks[0]
     seen = (one.size > 0) & (one.n_grams > 0)
     n_grams, size = _some(one.n_grams[seen].astype(np.float64), one.size[seen])
@@ -187,40 +178,48 @@ def size_by_length(larger: Larger, *, name: str, width: int) -> str:
     line = np.geomspace(low, max(high, 1.01 * low), 40)
     expected = scale(line)
     y_low, y_high = float(size.min()), float(max(size.max(), expected.max()))
-    x_scale = alt.Scale(type="log", domain=[low, float(line[-1])], nice=False)
-    y_scale = alt.Scale(type="log", domain=[y_low, 1.2 * y_high], nice=False)
-    x = alt.X(
-        "x:Q", scale=x_scale, axis=alt.Axis(title="k-grams in the document, log scale", values=_powers(low, high))
+    x_ticks, y_ticks = _powers(low, high), _powers(y_low, y_high)
+    x = Numbers(
+        low=low,
+        high=float(line[-1]),
+        title="k-grams in the document, log scale",
+        kind="log",
+        values=x_ticks,
+        words=grouped,
     )
     title = "size of the number, log scale; line: a random walk" if width >= 400 else "size, log scale"
-    y = alt.Y("y:Q", scale=y_scale, axis=top_titled(title, _powers(y_low, y_high), number_format=".0e"))
-    dots = [{"x": a, "y": b} for a, b in zip(n_grams.tolist(), size.tolist(), strict=True)]
-    path = [{"x": a, "y": b} for a, b in zip(line.tolist(), expected.tolist(), strict=True)]
-    chart = layered(
-        chart_of(dots).mark_point(size=7, filled=True, fill=ACCENT.light, strokeWidth=0).encode(x=x, y=y),
-        chart_of(path).mark_line(stroke=SIGNAL.light).encode(x=x, y=y),
+    y = Numbers(
+        low=y_low,
+        high=1.2 * y_high,
+        title=title,
+        kind="log",
+        values=y_ticks,
+        words=lambda value: f"1e{math.log10(value):.0f}",
     )
-    return to_svg(
-        chart.properties(width=width, height=260, padding=margins(top=56)),
+    plot = Plot(x=x, y=y, width=width, height=260, top=56)
+    return plot.svg(
+        plot.axes(),
+        plot.dots(zip(n_grams.tolist(), size.tolist(), strict=True), radius=1.4),
+        plot.line(line.tolist(), expected.tolist(), SIGNAL),
         name=name,
-        title="A similarity index by the length of its document",
-        description=f"Of log size by log length the slope is {one.slope:.2f}",
+        title="Similarity index by length of the document",
+        description=f"Slope of log size by log length: {one.slope:.2f}",
     )
 
 
 def _some(n_grams: I64 | F64, size: F64) -> tuple[F64, F64]:
-    """Not more points than can be seen, by equal steps."""
+    """Select a limited number of points, in equal steps."""
     step = max(1, -(-len(size) // _MAX_POINTS))
     return n_grams[::step].astype(np.float64), size[::step]
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Powers of ten between two numbers."""
+    """Return the powers of ten between two numbers."""
     return [10.0**p for p in range(-2, 20) if low <= 10.0**p <= high]
 
 
 def hits_by_shared(larger: Larger, *, name: str, width: int) -> str:
-    """Hits by the share of k-grams in common: measured, and what a random walk says."""
+    """Hits by the share of common k-grams: measured, and as for a random walk."""
     labels = [f"{low:g}+" for low in SHARED_EDGES[:-1]] + ["all"]
     lines = []
     for i, one in enumerate(larger.walks):
@@ -230,14 +229,9 @@ def hits_by_shared(larger: Larger, *, name: str, width: int) -> str:
     return labelled_lines(
         lines,
         labels,
-        SHARES,
+        Numbers(low=0, high=1, title="share of the pairs that are found"),
         name=name,
-        title="Pairs that the index finds, by the k-grams in common",
-        x_title="share of k-grams in common (cosine)",
-        y_title="share of the pairs that are found",
+        title="Pairs that the index finds, by share of common k-grams",
+        x_title="share of common k-grams (cosine)",
         width=width,
     )
-
-
-def _none(value: float) -> float | None:
-    return None if value != value else value

@@ -1,4 +1,4 @@
-"""The experiment on a much larger collection: what one number finds there, and what a better one does."""
+"""The experiment on a much larger collection: results of one number, and of better ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WALKS = (SimilarityIndex(k=40), SimilarityIndex(k=4, w=5))
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What is stored: its key, its words, and the condition that is asked."""
+    """A stored number: its key, its label, and the SQL condition."""
 
     key: str
     label: str
@@ -41,20 +41,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Larger:
-    """All that was measured on the documents.
+    """All measurements on the documents.
 
     Parameters
     ----------
     families : Families
     queries : int64 array, shape (n_queries,)
     truths : tuple of FamilyTruth
-        By family, and by wording.
+        Similar pairs by family, and by wording.
     methods : tuple of SimilarityIndex
     n_without_index : dict of str to int
-        Documents that have none, by the key of the column.
+        Number of documents without one, by the key of the column.
     columns : tuple of Column
     found : tuple of FoundByColumn
-        A setting of a column each.
+        One record per setting of a column.
     walks : tuple of Walk
     """
 
@@ -68,25 +68,25 @@ class Larger:
     walks: tuple[Walk, ...]
 
     def of(self, key: str) -> tuple[FoundByColumn, ...]:
-        """All settings of a column."""
+        """Return all settings of a column."""
         return tuple(one for one in self.found if one.column == key)
 
     def at(self, key: str, setting: float) -> FoundByColumn:
-        """One of them."""
+        """Return one of them."""
         return next(one for one in self.of(key) if one.setting == setting)
 
     def best(self, key: str, truth: str) -> FoundByColumn:
-        """The setting with the greatest F1."""
+        """Return the setting with the maximum F1."""
         return max(self.of(key), key=lambda one: one.f1(truth))
 
 
 def bands_key(n_bands: int) -> str:
-    """Of so many columns of band keys."""
+    """Return the key for a number of columns with band keys."""
     return f"minhash-{n_bands}-columns"
 
 
 def si_key(method: SimilarityIndex) -> str:
-    """Of a similarity index.
+    """Return the key of a similarity index.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def si_key(method: SimilarityIndex) -> str:
 
 
 def columns_of(methods: Sequence[SimilarityIndex]) -> tuple[Column, ...]:
-    """All that are compared, in the order of tables."""
+    """Return all compared columns, in the order of tables."""
     of_range = "WHERE n > :low AND n < :high"
     several = "WHERE band_1 = :key_1 OR band_2 = :key_2 …"
     return (
@@ -115,7 +115,7 @@ def measure(
     families: Families, methods: Sequence[SimilarityIndex], n_queries: int, *, seed: int, threads: int,
     progress: Progress,
 ) -> Larger:  # fmt: skip
-    """Everything, on some documents, with some of them as queries."""
+    """Measure everything on some documents, with some of them as queries."""
     n = len(families)
     draw = np.random.default_rng(seed)
     queries = np.sort(draw.choice(n, n_queries, replace=False)) if n > n_queries else np.arange(n)
@@ -153,7 +153,7 @@ def measure(
 
 
 def _by_bands(sets: ShingleSets, queries: I64, wanted: Sequence[FamilyTruth]) -> list[FoundByColumn]:
-    """One key a document, and several; of one, what each of those that could be it finds on average."""
+    """Evaluate one key per document, as the mean over all that it could be, and several keys."""
     signatures = MinHash(max(BANDS) * max(ROWS)).sign(sets)
     has_key = sets.sizes > 0
     found = []
@@ -180,7 +180,7 @@ def _by_signatures(
 
 
 def _pairs(wanted: Sequence[FamilyTruth], queries: I64, draw: np.random.Generator) -> tuple[I64, I64]:
-    """Some pairs that should be found, by rows: few of a query, as one large family would outweigh all others."""
+    """Select rows of correct pairs, few per query, because a large family would outweigh all others."""
     parts = []
     for truth in wanted:
         order = draw.permutation(len(truth))

@@ -1,4 +1,4 @@
-"""The results as one page of HTML that needs neither a network nor a script."""
+"""The results as an HTML page without scripts or external files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.stages.signatures.similarity_index import TOLERANCE
 
 
 def draw(results: IndexResults) -> tuple[Drawn, ...]:
-    """All figures."""
+    """Draw all figures."""
     n = len(results.chance.multipliers)
     every = [
         drawn(
@@ -30,7 +30,12 @@ def draw(results: IndexResults) -> tuple[Drawn, ...]:
             f"Figure 3: {counted(results.n_over_one, 'run')} with a score above 1.",
         ),
         drawn("scores", figures.scores, results, f"The paper's five runs with {n:,} other multipliers."),
-        drawn("best-scores", figures.best_scores, results, f"The best of all runs with each of {n:,} multipliers."),
+        drawn(
+            "best-scores",
+            figures.best_scores,
+            results,
+            f"Highest score with each of {n:,} multipliers.",
+        ),
         drawn("runs-above-1", figures.runs_over_one, results, f"Runs above 1 with each of {n:,} multipliers."),
     ]
     if (larger := results.larger) is not None:
@@ -42,9 +47,7 @@ def draw(results: IndexResults) -> tuple[Drawn, ...]:
             chart = partial(figures.rows_recall, truth=truth.name)
             every.append(drawn(f"rows-{truth.name}", chart, larger, words))
         if len(larger.walks[0].size):
-            words = (
-                f"{larger.walks[0].method}, a point a document; slope of the logarithms {larger.walks[0].slope:.2f}."
-            )
+            words = f"{larger.walks[0].method}, one point per document; slope {larger.walks[0].slope:.2f}."
             every.append(drawn("size-by-length", figures.size_by_length, larger, words))
         n_pairs = ", ".join(f"{int(one.n_pairs.sum()):,}" for one in larger.walks)
         words = f"Pairs that should be found ({n_pairs}), tolerance {TOLERANCE}."
@@ -80,14 +83,14 @@ def _values(results: IndexResults) -> dict[str, object]:
 
 
 def _files(results: IndexResults) -> list[tuple[str, int, int, object]]:
-    """Name, zone, characters, and the paper's file."""
+    """Return name, zone, characters, and the paper's file."""
     folder = results.folder
     rows = zip(folder.names, folder.zones.zone.tolist(), folder.n_characters, strict=True)
     return [(name, zone, n, published_file(results, name)) for name, zone, n in rows]
 
 
 def _matrices(folder: Folder, run: IndexRun) -> list[tuple[str, list[tuple[str, list[tuple[int, int]]]]]]:
-    """Of each zone: its name, and of each file its hits beside what is expected."""
+    """Return for each zone its name, and for each file its hits and the expected ones."""
     hits, found = run.hits, []
     for number in range(1, int(folder.zones.zone.max()) + 1):
         rows = np.flatnonzero(folder.zones.zone == number)

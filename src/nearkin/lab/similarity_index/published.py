@@ -1,4 +1,4 @@
-"""What the paper prints: Tables 1, 6 to 24, what is known of Figure 3, and where these need a word."""
+"""The paper's numbers: Tables 1, 6 to 24, the known parts of Figure 3, and notes on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ K_AND_W = ((4, 5), (8, 12), (16, 25), (40, 100))
 
 @dataclass(frozen=True, slots=True)
 class PaperFile:
-    """A file of Table 1: its name there, other names that it goes by, its size, its zone (0: in none)."""
+    """A file of Table 1: its name there, its other names, its size, its zone (0: none)."""
 
     name: str
     others: tuple[str, ...]
@@ -21,7 +21,7 @@ class PaperFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them."""
+        """All names of the file."""
         return (self.name, *self.others)
 
 
@@ -42,12 +42,12 @@ FILES = (
     PaperFile("Gettysburg.txt", (), 1_473, 270, 0),
     PaperFile("TargetSetup.Result.txt", ("install.log",), 3_115, 347, 0),
 )
-"""In the order of the paper's tables: those of a zone stand together."""
+"""Files in the order of the paper's tables, by zone."""
 ZONE_NAMES = ("Proverbs", "Constitution", "Declaration")
 
 Matrices = tuple[str, str, str]
 EXPECTED: Matrices = ("1110 1110 1110 0001", "1111 1111 1111 1111", "101 010 101")
-"""Tables 6 to 8 as Tables 10 to 12 resolve them, which agree with them completely: a row a file, zone by zone."""
+"""Tables 6 to 8 as resolved by Tables 10 to 12, which agree completely with them: one row per file, zone by zone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class SaidOfRun:
     Parameters
     ----------
     spec : str
-        What `SimilarityIndex.parse` reads.
+        Method in the syntax of `SimilarityIndex.parse`.
     n_false_positives, n_false_negatives, n_correct : int
     score : float
     zones : Matrices
@@ -102,24 +102,24 @@ TABLE_9 = (
     ),
 )
 MOST_FREQUENT = (49, 27, 29, 47, 3, 43, 25, 35, 45, 41, 21, 23, 1, 4, 44, 5, 30)
-"""The tracking numbers of Figure 3, the most frequent first; its heights are in no text."""
+"""The tracking numbers of Figure 3, the most frequent first; the text does not give its heights."""
 FAMILY_COUNTS = MappingProxyType({9: 23, 3: 21, 7: 21})
-"""How often a method is among the runs above 1, in all streams together."""
+"""Number of runs of a method with a score above 1, over all streams."""
 
 REMARKS = (
     ("The paper", "M. Scott Roth, “Identifying similar documents with a similarity index”, Armedia."),
     (
         "672 runs",
         "3 streams, 14 methods, 4 variations, 4 pairs of k and w make 672; but method 13, the most frequent words, has "
-        "no form for characters, as the paper says itself. So 656 are distinct, and these were run.",
+        "no form for characters, as the paper itself says. So 656 are distinct, and these were run.",
     ),
     (
         "The score",
-        "Correct indications over false ones, worked out from Tables 9 to 24: over all ordered pairs of files, each "
-        "with itself too. Inside a zone a hit is correct and a miss is a false negative, also where Tables 6 to 8 "
-        "expect none; outside the zones a file that finds itself is correct, and any other hit is a false positive. So "
-        "a run that agrees with all that is expected has 10 false negatives and a score of 3.50, the paper's best. "
-        "Cells as expected is the stricter count: of all pairs, those that are what Tables 6 to 8 say.",
+        "Correct results divided by false ones, recomputed from Tables 9 to 24: over all ordered pairs of files, "
+        "including each with itself. Inside a zone a hit is correct and a miss is a false negative, even where Tables "
+        "6 to 8 expect none; outside the zones a file that finds itself is correct, and any other hit is a false "
+        "positive. So a run that agrees with all expectations has 10 false negatives and a score of 3.50, the paper's "
+        "best. Cells as expected is the stricter count: of all pairs, those that agree with Tables 6 to 8.",
     ),
     (
         "k and w",
@@ -127,26 +127,26 @@ REMARKS = (
     ),
     (
         "Figure 3",
-        "Its heights are in no text, only its order and three sums. It names a method 35; the numbers of words end at "
-        "34, those of Soundex codes begin at 41.",
+        "The text does not give its heights, only its order and three sums. It names a method 35; the numbers of words "
+        "end at 34, those of Soundex codes begin at 41.",
     ),
     (
         "Four characters",
         "Java's hash of four ASCII characters, as of a Soundex code, is a small positive number. So with k = 4 the "
-        "sums of characters follow the length of the file, and sums of single codes (method 53) are nearly one number "
-        "for all. Another multiplier of 32 bits makes random walks of these too. Where k-grams are longer it changes "
-        "nothing but the luck.",
+        "sums of characters follow the length of the file, and sums of single codes (method 53) are nearly the same "
+        "number for all. Another 32-bit multiplier makes random walks of these too. For longer k-grams it changes "
+        "nothing but chance.",
     ),
     (
         "400 or 200",
         "Section 3.3 keeps the 400 lowest or highest shingles, section 6.1 speaks of 200. Here it is 400.",
     ),
     (
-        "Where the paper is silent",
-        "Words are split at white space and lose punctuation at both ends. Variations C and D of Soundex drop a code "
-        "that came before, after coding. A shingle counts as often as it comes. Soundex is that of the package "
-        "jellyfish, stop words are the English ones of stopwordsiso, the Rabin polynomial is x^64 + x^4 + x^3 + x + 1, "
-        "and a random third is drawn by the place of a shingle and the sum of the file's own.",
+        "Unspecified details",
+        "Words are split at white space and lose punctuation at both ends. Variations C and D of Soundex drop repeated "
+        "codes, after coding. A shingle counts as often as it occurs. Soundex is that of the package jellyfish, stop "
+        "words are the English ones of stopwordsiso, the Rabin polynomial is x^64 + x^4 + x^3 + x + 1, and a random "
+        "third is drawn by the position of a shingle and the sum of the file's own.",
     ),
 )
-"""What a reader who compares numbers should know: a name, and an explanation."""
+"""Notes for readers who compare numbers: a name, and an explanation."""

@@ -1,4 +1,4 @@
-"""Every run of the paper: each method over each stream, in each variation, with each k and w."""
+"""All runs of the paper: each method on each stream, in each variation, with each k and w."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FREQUENT_WORDS, SUPER_SHINGLE = 13, 14
 
 @dataclass(frozen=True, slots=True)
 class IndexRun:
-    """One of them: how the numbers are made, the number of each file, and what they are worth."""
+    """A run: its method, the number of each file, and the resulting score."""
 
     method: SimilarityIndex
     indexes: SimilarityIndexes
@@ -28,7 +28,7 @@ class IndexRun:
 
     @property
     def label(self) -> str:
-        """Short, for tables and figures."""
+        """Short name for tables and figures."""
         return label(self.method)
 
     @property
@@ -38,7 +38,7 @@ class IndexRun:
 
 
 def label(method: SimilarityIndex) -> str:
-    """The name and k.
+    """Return the name and k.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def label(method: SimilarityIndex) -> str:
 
 
 def all_methods() -> tuple[SimilarityIndex, ...]:
-    """In the order of their tracking numbers.
+    """Return all methods in the order of their tracking numbers.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def all_methods() -> tuple[SimilarityIndex, ...]:
 
 
 def run_all(folder: Folder, *, threads: int, progress: Progress) -> tuple[IndexRun, ...]:
-    """All of them on the files of a folder."""
+    """Run all methods on the files of a folder."""
     methods = all_methods()
     progress.start("run every method", len(methods), "steps")
     runs = []
@@ -79,18 +79,18 @@ def run_all(folder: Folder, *, threads: int, progress: Progress) -> tuple[IndexR
 
 
 def run_one(folder: Folder, method: SimilarityIndex) -> IndexRun:
-    """One of them."""
+    """Run one method."""
     indexes = method.index(folder.texts)
     return IndexRun(method, indexes, count(indexes.similar(indexes), folder.zones))
 
 
 def best(runs: tuple[IndexRun, ...], n: int) -> tuple[IndexRun, ...]:
-    """Those with the highest scores; of equal ones those with more pairs as expected, then the first."""
+    """Return the runs with the highest scores; in a tie those with more pairs as expected, then the first."""
     return tuple(sorted(runs, key=lambda run: (-run.counted.score, -run.counted.n_as_expected))[:n])
 
 
 def frequencies(runs: tuple[IndexRun, ...], *, above: float = 1.0) -> dict[int, int]:
-    """How often each tracking number scores above a value, the most frequent first."""
+    """Count how often each tracking number scores above a value, the most frequent first."""
     counts = dict[int, int]()
     for run in runs:
         if run.counted.score > above:
@@ -99,7 +99,7 @@ def frequencies(runs: tuple[IndexRun, ...], *, above: float = 1.0) -> dict[int, 
 
 
 def by_length(folder: Folder) -> IndexRun:
-    """What the length of a file in characters is worth as its number, by the same rule."""
+    """Score the length of a file in characters as its number, by the same rule."""
     lengths = np.array(folder.n_characters, np.int64)
     indexes = SimilarityIndexes(lengths, lengths > 0, "characters")
     return IndexRun(SimilarityIndex(), indexes, count(indexes.similar(indexes), folder.zones))

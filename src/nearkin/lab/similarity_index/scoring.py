@@ -12,14 +12,14 @@ from nearkin.records import Bool
 
 @dataclass(frozen=True, slots=True)
 class CountedPairs:
-    """What a run got right and wrong, over all ordered pairs of files, each with itself too.
+    """Correct and false results of a run, over all ordered pairs of files, including each with itself.
 
     Parameters
     ----------
     n_false_positives, n_false_negatives, n_correct : int
-        As the paper counts; see `count`.
+        Counted as in the paper; see `count`.
     n_as_expected : int
-        Pairs that are what Tables 6 to 8 expect, of ``n_pairs``.
+        Number of pairs, of ``n_pairs``, that agree with Tables 6 to 8.
     n_pairs : int
     """
 
@@ -31,7 +31,7 @@ class CountedPairs:
 
     @property
     def score(self) -> float:
-        """Correct over false ones; where none is false, as if one were.
+        """Correct results divided by false ones, or by 1 if there are none.
 
         Examples
         --------
@@ -42,9 +42,9 @@ class CountedPairs:
 
 
 def count(hits: Bool, zones: Zones) -> CountedPairs:
-    """Count as the paper does.
+    """Count as in the paper.
 
-    Inside a zone a hit is correct and a miss a false negative, also where none is expected. Outside the zones a file
+    Inside a zone a hit is correct and a miss a false negative, even if none is expected. Outside the zones a file
     that finds itself is correct, any other hit is a false positive.
 
     Parameters

@@ -1,7 +1,7 @@
-"""The same runs without other stop words: what a score owes to the list that was taken.
+"""The same runs with other lists of stop words: influence of the list on a score.
 
-The paper does not say which words it leaves out. Three lists that programs of its time and since take are tried; which
-of them is taken changes nothing that a reader would call a method.
+The paper does not say which words it omits. Three lists that programs of its time and later ones use are tried; the
+choice changes nothing that matters for the method.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class StopList:
     ----------
     name : str
     words : tuple of bytes
-        As a `TextStream` has them.
+        Words in the form of a `TextStream`.
     """
 
     name: str
@@ -43,7 +43,7 @@ class StopList:
 
 
 def stop_lists() -> tuple[StopList, ...]:
-    """The list that `nearkin lab similarity-index` takes everywhere else first.
+    """Return the lists; `nearkin lab similarity-index` uses the first one everywhere else.
 
     Examples
     --------
@@ -59,15 +59,15 @@ def stop_lists() -> tuple[StopList, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ByStopList:
-    """The scores without the words of one list.
+    """Scores without the words of one list.
 
     Parameters
     ----------
     stop_list : StopList
     scores : dict of SimilarityIndex to float
-        Of every run but the super shingle, with Java's multiplier.
+        Scores of every run except the super shingle, with Java's multiplier.
     others : dict of SimilarityIndex to float64 array, shape (n_multipliers,)
-        Of the runs of the paper's Table 9, with other multipliers.
+        Scores of the runs of the paper's Table 9, with other multipliers.
     """
 
     stop_list: StopList
@@ -76,17 +76,17 @@ class ByStopList:
 
     @property
     def best(self) -> float:
-        """The highest score."""
+        """Highest score."""
         return max(self.scores.values())
 
     @property
     def n_over_one(self) -> int:
-        """Runs that score above 1."""
+        """Number of runs with a score above 1."""
         return sum(score > 1 for score in self.scores.values())
 
 
 def measure(folder: Folder, n_multipliers: int, *, seed: int, progress: Progress) -> tuple[ByStopList, ...]:
-    """Every run without the words of each list, and the paper's five with other multipliers too."""
+    """Score every run without the words of each list, and the paper's five also with other multipliers."""
     lists = stop_lists()
     methods = tuple(method for method in all_methods() if method.method != SUPER_SHINGLE)
     published = tuple(SimilarityIndex.parse(said.spec) for said in TABLE_9)
@@ -113,7 +113,7 @@ def measure(folder: Folder, n_multipliers: int, *, seed: int, progress: Progress
 def _scores(
     folder: Folder, stream: Stream, methods: tuple[SimilarityIndex, ...] | list[SimilarityIndex], multiplier: int
 ) -> dict[SimilarityIndex, float]:
-    """Of those methods whose stream it is."""
+    """Return the scores of the methods that use this stream."""
     own = [method for method in methods if stream.reads_for(method)]
     return {
         method: count(indexes.similar(indexes), folder.zones).score

@@ -1,4 +1,4 @@
-"""The results as tables: a CSV file each."""
+"""The results as tables, each a CSV file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COUNTS = ("false_positives", "false_negatives", "correct", "score", "as_expecte
 
 
 def tables(results: IndexResults) -> tuple[Table, ...]:
-    """All of them, in the order of the page."""
+    """Return all tables, in the order of the page."""
     made = (
         _files(results),
         _table_9(results),
@@ -43,7 +43,7 @@ def _counts(run: IndexRun) -> tuple[Cell, ...]:
 
 
 def published_file(results: IndexResults, name: str) -> PaperFile | None:
-    """The paper's file of this name, if the folder is the paper's."""
+    """Return the paper's file of this name, if the folder is the paper's."""
     files = FILES if results.folder.zones.is_published else ()
     return next((file for file in files if name in file.names), None)
 
@@ -81,7 +81,7 @@ def _table_9(results: IndexResults) -> Table:
 
 
 def _matrices(results: IndexResults) -> Table:
-    """Pairs of one zone, and false positives, of the best runs and of the paper's."""
+    """Return pairs of one zone, and false positives, of the best runs and of the paper's."""
     names, zones = results.folder.names, results.folder.zones
     rows: list[tuple[Cell, ...]] = []
     for run in {run.method: run for run in (*results.best, *results.published)}.values():
@@ -107,7 +107,7 @@ def _frequencies(results: IndexResults) -> Table:
 
 
 def families(results: IndexResults) -> Table:
-    """How often a method scores above 1 in all streams together: here, with other multipliers, in the paper."""
+    """Count how often a method scores above 1 over all streams: here, with other multipliers, in the paper."""
     rows: list[tuple[Cell, ...]] = []
     for number in METHODS:
         here = sum(run.counted.score > 1 for run in results.runs if run.method.method == number)
@@ -150,7 +150,7 @@ def _multipliers(results: IndexResults) -> Table:
 
 
 def _stop_lists(results: IndexResults) -> Table:
-    """The paper's five runs, the best of all, and how many score above 1, without the words of each list."""
+    """Return the paper's five runs, the best score, and the number of runs above 1, without the words of each list."""
     rows: list[tuple[Cell, ...]] = []
     for one in results.stop_lists:
         own = one.stop_list.name, len(one.stop_list)

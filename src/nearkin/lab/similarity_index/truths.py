@@ -1,4 +1,4 @@
-"""Which documents each query should find: those of its family, or those that are near it in wording."""
+"""Documents that each query should find: those of its family, or those with similar wording."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LABELS = {FAMILY: "same family", WORDING: f"Jaccard ≥ {WORD_THRESHOLD} of word
 
 @dataclass(frozen=True, slots=True)
 class FamilyTruth:
-    """Ordered pairs: a query, and another document that it should find.
+    """Ordered pairs of a query and another document that it should find.
 
     Parameters
     ----------
     name : str
     query, row : int64 arrays, shape (n_pairs,)
-        The query's place among the queries; the row of the other document.
+        Position of the query among the queries; row of the other document.
     n_queries : int
     """
 
@@ -37,11 +37,11 @@ class FamilyTruth:
 
     @property
     def n_with_relatives(self) -> int:
-        """Queries that should find something."""
+        """Number of queries that should find something."""
         return len(np.unique(self.query))
 
     def mean_recall(self, found: Bool) -> float:
-        """Of what a query should find, what it found; averaged over the queries that should find something."""
+        """Return the mean share found, over the queries that should find something."""
         wanted = np.bincount(self.query, minlength=self.n_queries)
         got = np.bincount(self.query[found], minlength=self.n_queries)
         shares: F64 = got[wanted > 0] / wanted[wanted > 0]
@@ -51,7 +51,7 @@ class FamilyTruth:
 def truths(
     families: Families, sets: ShingleSets, queries: I64, *, threads: int, progress: Progress
 ) -> tuple[FamilyTruth, ...]:
-    """Both of them."""
+    """Return both truths."""
     pairs = similar_pairs(sets, WORD_THRESHOLD, threads=threads, progress=progress)
     return _by_family(families.family, queries), _by_wording(pairs, queries, len(families))
 

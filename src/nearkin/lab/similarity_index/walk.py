@@ -1,8 +1,8 @@
-"""Why: a sum of hashes is a random walk.
+"""Explanation of the results: a sum of hashes is a random walk.
 
-A shingle is in effect a number drawn at random from the 32-bit ones, of either sign. So the sum of ``n`` of them is
-near 0 by the scale of ``sqrt(n) * 2^32 / sqrt(12)``, and the sums of two documents that share no shingle are
-independent. Of two such numbers, x and y, y / x has a Cauchy distribution; what a range around x finds follows from it
+A shingle's hash is in effect a random signed 32-bit number. So the sum of ``n`` of them is near 0 on the scale of
+``sqrt(n) * 2^32 / sqrt(12)``, and the sums of two documents that share no shingle are independent. The ratio of two
+such numbers has a Cauchy distribution; the results of a range around one of them follow from it
 alone.
 """
 
@@ -20,25 +20,25 @@ from nearkin.stages.signatures.similarity_index import DIVISOR, TOLERANCE, Simil
 from nearkin.stages.signatures.text_streams import TextStream
 
 SHARED_EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
-"""Of the shares of k-grams in common; what shares all of them has a bin of its own."""
+"""Bins for the share of common k-grams; pairs that share all have a bin of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
-    """A number against the length of its document, and hits against what two documents share.
+    """Similarity index by length of the document, and hits by share of common k-grams.
 
     Parameters
     ----------
     method : SimilarityIndex
-        One that sums what 25 divides.
+        A method that sums the shingles divisible by 25.
     n_grams : int64 array, shape (n_documents,)
-        Of documents that have a number.
+        Lengths of documents that have an index.
     size : float64 array, shape (n_documents,)
-        The number without its sign.
+        Absolute value of the index.
     n_pairs : int64 array, shape (n_bins,)
-        Pairs of related documents by the share of k-grams in common.
+        Pairs of related documents by share of common k-grams.
     measured, expected : float64 arrays, shape (n_bins,)
-        The share of them that a tolerance of 0.3 finds; NaN in an empty bin.
+        Share of them that a tolerance of 0.3 finds; NaN in an empty bin.
     """
 
     method: SimilarityIndex
@@ -50,34 +50,34 @@ class Walk:
 
     @property
     def scale_of_size(self) -> float:
-        """Root of the mean square of size over expected scale: 1 in a random walk; NaN if nothing has a number."""
+        """Root mean square of size over expected scale: 1 in a random walk; NaN if no document has an index."""
         if not len(self.size):
             return float("nan")
         return float(np.sqrt(np.mean((self.size / scale(self.n_grams.astype(np.float64))) ** 2)))
 
     @property
     def slope(self) -> float:
-        """Of log size by log length: 0.5 in a random walk, 1 in a sum of positive numbers."""
+        """Slope of log size by log length: 0.5 in a random walk, 1 in a sum of positive numbers."""
         seen = (self.size > 0) & (self.n_grams > 0)
         logs = np.log(self.n_grams[seen].astype(np.float64)), np.log(self.size[seen])
         return float(np.polyfit(*logs, 1)[0]) if seen.sum() > 2 and np.ptp(logs[0]) > 0 else float("nan")
 
 
 def scale(n_grams: F64) -> F64:
-    """The expected size of the sum of those of ``n_grams`` random shingles that 25 divides."""
+    """Return the expected size of the sum of those of ``n_grams`` random shingles that are divisible by 25."""
     size: F64 = np.sqrt(n_grams / DIVISOR) * 2.0**32 / math.sqrt(12)
     return size
 
 
 def hit_chance(shared: F64, ratio: F64 | float = 1.0, tolerance: float = TOLERANCE) -> F64:
-    """The probability that a range of a tolerance around one sum holds the other.
+    """Return the probability that a range of a tolerance around one sum contains the other.
 
     Parameters
     ----------
     shared : float64 array
-        The cosine of the counts of k-grams: with equal lengths the share in common.
+        Cosine of the counts of k-grams: with equal lengths, the share in common.
     ratio : float64 array
-        The scale of the second sum over that of the first.
+        Scale of the second sum relative to that of the first.
     tolerance : float
 
     Examples
@@ -94,7 +94,7 @@ def hit_chance(shared: F64, ratio: F64 | float = 1.0, tolerance: float = TOLERAN
 def walk(
     method: SimilarityIndex, texts: pa.LargeStringArray, values: I64, has_value: Bool, left: I64, right: I64
 ) -> Walk:
-    """Measure it on some documents, and on some pairs of them."""
+    """Measure a method on some documents, and on some pairs of them."""
     shingles, offsets = TextStream(method.stream, method.variation).shingles(texts, method.k)
     n_grams = np.diff(offsets)
     counts = [_counts(shingles[a:b]) for a, b in pairwise(offsets.tolist())]
@@ -129,7 +129,7 @@ def _counts(shingles: I32) -> tuple[I32, I64]:
 
 
 def _cosine(a: tuple[I32, I64], b: tuple[I32, I64]) -> tuple[float, float]:
-    """The cosine of two counts, and the length of the second over that of the first."""
+    """Return the cosine of two counts, and the length of the second relative to the first."""
     _, at, bt = np.intersect1d(a[0], b[0], assume_unique=True, return_indices=True)
     lengths = math.sqrt(float(a[1] @ a[1])), math.sqrt(float(b[1] @ b[1]))
     if not all(lengths):

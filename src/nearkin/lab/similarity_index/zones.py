@@ -1,4 +1,4 @@
-"""The files of a folder, and which of them should find one another."""
+"""Files of a folder, and the zones of files that should find one another."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ COLUMNS = ("file", "zone")
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """Files in zones, and what is expected of each pair.
+    """Zone of each file, and the expected result of each pair.
 
     Parameters
     ----------
     zone : int64 array, shape (n_files,)
-        0: in none.
+        0: no zone.
     expected : bool array, shape (n_files, n_files)
-        Whether the second should be found by the first; a file finds itself.
+        Whether the first file should find the second; a file finds itself.
     is_published : bool
-        They are the paper's.
+        Whether the zones are the paper's.
     """
 
     zone: I64
@@ -39,14 +39,14 @@ class Zones:
 
     @property
     def inside(self) -> Bool:
-        """Which pairs are of one zone, shape (n_files, n_files)."""
+        """Whether the files of a pair are in the same zone, shape (n_files, n_files)."""
         inside: Bool = (self.zone[:, None] == self.zone[None, :]) & (self.zone > 0)[:, None]
         return inside
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What was read: file names in the order of the paper, else by zone and name; their texts; their zones."""
+    """File names, in the order of the paper or by zone and name; their texts; their zones."""
 
     names: tuple[str, ...]
     texts: pa.LargeStringArray
@@ -57,17 +57,17 @@ class Folder:
 
     @property
     def n_characters(self) -> tuple[int, ...]:
-        """Of each text."""
+        """Number of characters of each text."""
         return tuple(len(text.as_py()) for text in self.texts)
 
 
 def read_folder(folder: Path, expected: Path | None) -> Folder:
-    """Every file of a folder, as a text, with its zones: of a CSV file, or the paper's by the names of its files.
+    """Read every file of a folder as a text; zones are read from a CSV file, or are the paper's, by file name.
 
     Raises
     ------
     SourceError
-        There are no files, too many, or one cannot be read; the zones are not known, or their file is wrong.
+        There are no files, or too many; one cannot be read; or the zones are unknown, or their file is wrong.
     """
     try:
         paths = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
@@ -76,7 +76,7 @@ def read_folder(folder: Path, expected: Path | None) -> Folder:
         _check_count(folder, len(paths))
         data = {path.name: path.read_bytes() for path in paths}
     except OSError as error:
-        raise SourceError(f"{error.filename or folder}: cannot be read: {error.strerror}.") from error
+        raise SourceError(f"Cannot read {error.filename or folder}: {error.strerror}.") from error
     zone_of = zones_of_csv(expected, tuple(data)) if expected is not None else _published_zones(folder, tuple(data))
     names = tuple(zone_of)
     zone = np.array(list(zone_of.values()), np.int64)
@@ -90,24 +90,24 @@ def _check_count(folder: Path, n: int) -> None:
 
 
 def _published_zones(folder: Path, names: tuple[str, ...]) -> dict[str, int]:
-    """The paper's zones, if the folder has its files, in its order; other files are in none and stand last."""
+    """Return the paper's zones and order, if the folder has its files; other files have no zone and come last."""
     found = dict[str, int]()
     for file in FILES:
         present = [name for name in file.names if name in names]
         if len(present) > 1:
-            raise SourceError(f"{folder} has one file of the paper twice: {' and '.join(present)}.")
+            raise SourceError(f"{folder} contains a file of the paper twice: {' and '.join(present)}.")
         if not present and file.zone:
             raise SourceError(
-                f"{folder} is not the paper's collection (it has no {' or '.join(file.names)}), so which of its files "
-                "are similar must be said: give --expected a CSV file with the columns file,zone. Files of one zone "
-                "are similar to one another; leave out those that are similar to none."
+                f"{folder} is not the paper's collection (it has no {' or '.join(file.names)}), so you must say which "
+                "of its files are similar: give --expected a CSV file with the columns file,zone. Files of one zone "
+                "are similar to one another; omit those that are similar to none."
             )
         found |= dict.fromkeys(present, file.zone)
     return found | {name: 0 for name in names if name not in found}
 
 
 def _expected(zone: I64, *, is_published: bool) -> Bool:
-    """A zone's files find one another; of the paper's zones as Tables 6 to 8 have it."""
+    """Expect the files of a zone to find one another; for the paper's zones, as in Tables 6 to 8."""
     expected: Bool = (zone[:, None] == zone[None, :]) & (zone > 0)[:, None]
     np.fill_diagonal(expected, True)
     if is_published:
@@ -117,7 +117,7 @@ def _expected(zone: I64, *, is_published: bool) -> Bool:
 
 
 def matrix(rows: str) -> Bool:
-    """A matrix from its rows.
+    """Make a matrix from its rows.
 
     Examples
     --------
@@ -128,42 +128,42 @@ def matrix(rows: str) -> Bool:
 
 
 def zones_of_csv(path: Path, names: tuple[str, ...]) -> dict[str, int]:
-    """A zone's number for each name, those of a zone first, from a file with the columns file and zone.
+    """Read the number of each name's zone, zone by zone, from a file with the columns file and zone.
 
     Raises
     ------
     SourceError
-        It cannot be read, lacks a column, names a file that is not there or one twice, or has no zone of two files.
+        The file cannot be read, lacks a column, lists an unknown file or one twice, or has no zone of two files.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SourceError(f"{path}: cannot be read: {error.strerror}.") from error
+        raise SourceError(f"Cannot read {path}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise SourceError(f"{path}: is not a CSV file in UTF-8.") from error
+        raise SourceError(f"{path} is not a CSV file in UTF-8.") from error
     reader = csv.DictReader(io.StringIO(text, newline=""))
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
         raise SourceError(
-            f"{path}: has no column {' and no column '.join(missing)}. --expected needs the columns file,zone; it has "
-            f"{', '.join(reader.fieldnames or ()) or 'none'}."
+            f"{path} has no column {' and no column '.join(missing)}. --expected needs the columns file,zone. Its "
+            f"columns are {', '.join(reader.fieldnames or ()) or 'none'}."
         )
     zone_of = dict[str, str]()
     for row in reader:
         name, zone = (row["file"] or "").strip(), (row["zone"] or "").strip()
         if name not in names:
-            raise SourceError(f"{path}, line {reader.line_num}: there is no file {name!r} in the folder.")
+            raise SourceError(f"{path}, line {reader.line_num}: the folder has no file {name!r}.")
         if name in zone_of:
-            raise SourceError(f"{path}, line {reader.line_num}: {name!r} stands there twice.")
+            raise SourceError(f"{path}, line {reader.line_num}: {name!r} is listed twice.")
         zone_of[name] = zone
     zones = sorted(set(zone_of.values()) - {""})
     if not any(list(zone_of.values()).count(zone) >= 2 for zone in zones):
-        raise SourceError(f"{path}: no zone has two files, so nothing is expected to be similar.")
+        raise SourceError(f"{path}: no zone has two files, so no files are expected to be similar.")
     numbers = {zone: number for number, zone in enumerate(zones, 1)} | {"": 0}
     placed = sorted((numbers[zone_of.get(name, "")] or len(numbers), name) for name in names)
     return {name: 0 if number == len(numbers) else number for number, name in placed}
 
 
 def zone_name(zones: Zones, number: int) -> str:
-    """What a zone is called in a table."""
+    """Return the label of a zone for a table."""
     return f"zone {number}: {ZONE_NAMES[number - 1]}" if zones.is_published else f"zone {number}"

@@ -1,1 +1,1 @@
-"""How a search for pairs of two collections goes, what it finds and what it costs."""
+"""Choice of a search for pairs of two collections, with its predicted recall and cost."""

@@ -1,4 +1,4 @@
-"""How many leading bits two signatures must share to stand in one window: by theory, or as measured."""
+"""Number of leading bits that two signatures in one window share: by theory, or measured."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from nearkin.errors import ParameterError
 from nearkin.records import F64, I64
 
 BOTH_SIDES = 0.8
-"""Bits: two positions that agree in each binary digit with probability 0.6 (cosine 0.3) differ by less than x as often
-as prefixes of log2(1 / x) - 0.8 digits agree; with 0.7 (cosine 0.59) it is 0.65, with 0.8 (cosine 0.81) 0.55."""
+"""Correction in bits: two positions that agree in each binary digit with probability 0.6 (cosine 0.3) differ by less
+than x as often as prefixes of log2(1 / x) - 0.8 digits agree; with 0.7 (cosine 0.59) it is 0.65, with 0.8 (cosine 0.81)
+0.55."""
 _SURE = 1.96  # standard deviations of a 95 % band
 _STEPS = 60
 _LONGEST = 256.0
@@ -21,20 +22,20 @@ _LONGEST = 256.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prefix:
-    """The length of the prefix that brings two signatures into one window, for any window and number of documents.
+    """Length of the prefix that brings two signatures into one window, for any window and number of documents.
 
-    By theory, ``Prefix()``, the article takes log2 of documents over window, rounded down and up. A window reaches to
-    both sides, though, and over the ends of a prefix: of uniform signatures it brings together as many as a prefix
-    shorter by `BOTH_SIDES` would. That is the middle, the band goes from it rounded down to the article's rounded up.
-    Signatures of real documents cluster: they share words, so all vectors lean to one side, some prefixes hold far
-    more documents than others, and a window reaches less far. `calibrated` measures it.
+    By theory, ``Prefix()``, the article takes log2 of documents over window, rounded down and up. But a window reaches
+    to both sides, and beyond the ends of a prefix: among uniform signatures it brings together as many as a prefix
+    shorter by `BOTH_SIDES` would. That is the middle value; the band extends from it, rounded down, to the article's
+    value rounded up. Signatures of real documents cluster: they share words, so all vectors lean to one side, some
+    prefixes hold far more documents than others, and a window reaches less far. `calibrated` measures it.
 
     Parameters
     ----------
     windows : float64 array, shape (n,)
-        Rising shares of all documents; empty for theory.
+        Ascending shares of all documents; empty for theory.
     lengths, errors : float64 arrays, shape (n,)
-        The length of the prefix for each, and its standard error.
+        Length of the prefix for each window, and its standard error.
 
     Examples
     --------
@@ -48,16 +49,16 @@ class Prefix:
 
     @property
     def is_measured(self) -> bool:
-        """On documents, rather than by theory."""
+        """Whether it was measured on documents."""
         return self.windows is not None and len(self.windows) > 0
 
     def lengths(self, n_documents: int, window: int) -> tuple[float, float, float]:
-        """The least, the middle and the greatest: the last one finds fewest pairs."""
+        """Return the minimum, the middle and the maximum length; the maximum finds the fewest pairs."""
         least, middle, most = self.bands(n_documents, np.array([window]))
         return float(least[0]), float(middle[0]), float(most[0])
 
     def bands(self, n_documents: int, windows: I64) -> tuple[F64, F64, F64]:
-        """`lengths` for many windows at once."""
+        """Return `lengths` for many windows at once."""
         shares = np.asarray(windows, np.float64) / max(1, n_documents)
         logs = np.log2(np.maximum(shares, 1e-300))
         if self.windows is None or self.lengths_measured is None or self.errors is None or not len(self.windows):
@@ -65,7 +66,7 @@ class Prefix:
             return np.floor(middle + 1e-9), middle, np.maximum(0.0, np.ceil(-logs - 1e-9))
         at = np.log2(self.windows)
         middle = np.interp(logs, at, self.lengths_measured)
-        # below the smallest window that was measured, half a window is a bit more, as in theory
+        # below the smallest measured window, half a window takes one more bit, as in theory
         middle = middle + np.maximum(0.0, at[0] - logs)
         slack = _SURE * (np.interp(logs, at, self.errors) + 0.02 * np.maximum(0.0, at[0] - logs))
         is_all = shares >= 1
@@ -74,24 +75,24 @@ class Prefix:
 
 
 def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Prefix:
-    """The prefixes that explain how near pairs of known cosine stand to each other in a few sorted orders.
+    """Measure the prefixes from the distances of pairs of known cosine in a few sorted orders.
 
-    A window of ``B`` holds a share of these pairs; the prefix is as long as makes the mean of ``(1 - angle / pi)^n``
-    over the pairs that share.
+    A window of ``B`` holds a share of these pairs; the prefix gets the length at which the mean of
+    ``(1 - angle / pi)^n`` over the pairs equals that share.
 
     Parameters
     ----------
     cosines : float64 array, shape (n_pairs,)
-        Of pairs like those that are looked for.
+        Cosines of pairs like those to be found.
     gaps : int array, shape (n_pairs, n_orders)
-        How many places the two documents of a pair are apart in each order of both collections.
+        Distance between the two documents of a pair in each order of both collections.
     n_documents : int
-        Of both collections.
+        Number of documents in both collections.
 
     Returns
     -------
     prefix : Prefix
-        Of theory, if too few pairs are ever near each other to tell.
+        Prefix by theory if too few pairs are near each other to measure it.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
     """
     cosines, gaps = np.asarray(cosines, np.float64), np.asarray(gaps)
     if gaps.ndim != 2 or len(gaps) != len(cosines) or not gaps.size:
-        raise ParameterError.of("gaps", "calibrated", "of shape (n_pairs, n_orders), none of them 0", gaps.shape)
+        raise ParameterError.of("gaps", "calibrated", "of shape (n_pairs, n_orders), without zeros", gaps.shape)
     if not (np.abs(cosines) <= 1).all():
         raise ParameterError.of("cosines", "calibrated", "from -1 to 1", float(cosines[np.abs(cosines) > 1][0]))
     if n_documents < 2:
@@ -115,7 +116,7 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
         is_near = gaps <= window
         share = float(is_near.mean())
         if not is_near.sum() >= min(8, gaps.size):
-            continue  # too few to tell
+            continue  # too few pairs
         of_pairs = is_near.mean(axis=1).var() / max(1, n_pairs - 1)
         of_orders = is_near.mean(axis=0).var() / max(1, n_orders - 1)
         spread = math.sqrt(of_pairs + of_orders + 1 / (4.0 * gaps.size**2))
@@ -130,7 +131,7 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
 
 
 def _length(share: float, logs: F64) -> float:
-    """The ``n`` at which the mean of ``exp(n logs)`` is the share, by bisection."""
+    """Return the ``n`` at which the mean of ``exp(n logs)`` equals the share, by bisection."""
     low, high = 0.0, _LONGEST
     for _ in range(_STEPS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""How far apart the signatures of pairs are, and how likely such pairs stand in one window."""
+"""Distances between the signatures of pairs, and the probability that such pairs share a window."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from nearkin.planning.pairs.cosines import CosineSpread
 from nearkin.records import F64
 
-_DEVIATIONS = 9.0  # beyond them a binomial distribution has less than 1e-18
+_DEVIATIONS = 9.0  # beyond it, a binomial distribution has less than 1e-18
 
 
 def distance_shares(cosines: F64, weights: F64, n_bits: int) -> F64:
-    """The share of pairs at each Hamming distance, shape (n_bits + 1,): binomial distributions, weighted.
+    """Return the share of pairs at each Hamming distance, shape (n_bits + 1,): a weighted sum of binomials.
 
     Parameters
     ----------
@@ -35,19 +35,19 @@ def distance_shares(cosines: F64, weights: F64, n_bits: int) -> F64:
         some = np.arange(max(0, int(n_bits * p - reach)), min(n_bits, int(n_bits * p + reach)) + 1)
         chosen = logs[n_bits] - logs[some] - logs[n_bits - some]
         own = np.exp(chosen + some * np.log(p) + (n_bits - some) * np.log1p(-p))
-        shares[some] += weight * own / own.sum()  # logarithms of factorials leave an error of 1e-12
+        shares[some] += weight * own / own.sum()  # logarithms of factorials have an error of 1e-12
     return shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chances:
-    """Of signatures of so many bits.
+    """Distances between signatures of one length.
 
     Parameters
     ----------
     n_bits : int
     sought, every : float64 arrays, shape (n_bits + 1,)
-        The share of the pairs that are looked for, and of all pairs, at each distance.
+        Share of the sought pairs, and of all pairs, at each distance.
     """
 
     n_bits: int
@@ -56,7 +56,7 @@ class Chances:
 
     @classmethod
     def of(cls, spread: CosineSpread, threshold: float, n_bits: int) -> Chances:
-        """For pairs whose cosine is at least the threshold."""
+        """Make the distribution for pairs whose cosine is at least the threshold."""
         return cls(
             n_bits,
             distance_shares(*spread.above(threshold), n_bits),
@@ -64,19 +64,19 @@ class Chances:
         )
 
     def found(self, lengths: F64, permutations: F64, distances: slice | None = None) -> F64:
-        """The chance to stand in one window in one order at least, at each distance.
+        """Return the probability to share a window in at least one order, for each distance.
 
         In one order two signatures that differ in ``h`` of ``n_bits`` bits share a prefix of ``n`` bits with
-        probability ``C(n_bits - h, n) / C(n_bits, n)``: that the orders are of the same bits is taken into account, in
-        which this differs from the article's product.
+        probability ``C(n_bits - h, n) / C(n_bits, n)``. Unlike the article's product, this accounts for the fact that
+        all orders permute the same bits.
 
         Parameters
         ----------
         lengths : float64 array, shape (n_lengths,)
-            Of the prefix that brings two into one window; between two whole numbers it is interpolated.
+            Lengths of the prefix that brings two into one window; interpolated between integers.
         permutations : float64 array, shape (n,)
         distances : slice, optional
-            For some of the distances only.
+            Distances to compute; by default all.
 
         Returns
         -------
@@ -94,13 +94,13 @@ class Chances:
         return np.asarray(-np.expm1(permutations[None, :, None] * misses[:, None, :]), np.float64)
 
     def log_agreement(self, lengths: F64) -> F64:
-        """The logarithm of the chance to share a prefix, shape (n_lengths, n_bits + 1)."""
+        """Return the logarithm of the probability to share a prefix, shape (n_lengths, n_bits + 1)."""
         lengths = np.minimum(lengths, float(self.n_bits))
         most = max(1, int(np.ceil(lengths.max())))
         apart = np.arange(self.n_bits + 1, dtype=np.float64)
         steps = np.zeros((most + 1, self.n_bits + 1))
         for i in range(min(most, self.n_bits)):
-            left = np.maximum(1.0 - apart / (self.n_bits - i), 1e-300)  # none are left: as good as never
+            left = np.maximum(1.0 - apart / (self.n_bits - i), 1e-300)  # no bits left: probability 0 in effect
             steps[i + 1] = steps[i] + np.log(left)
         whole = np.minimum(np.floor(lengths).astype(np.int64), most - 1)
         part = (lengths - whole)[:, None]

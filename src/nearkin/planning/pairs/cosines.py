@@ -1,4 +1,4 @@
-"""How the cosines of all pairs of one document of each of two collections are spread."""
+"""Distribution of the cosines of all pairs of one document from each of two collections."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from nearkin.errors import ParameterError
 from nearkin.records import F64, I64
 
 BACKGROUND_SCALE = 0.012
-"""Of the cosines of unrelated documents, a gamma distribution of shape 2. Of news projected into the other language,
-measured, the mean is 0.024 and 99.9 % are under 0.11: twice the scale, and 1 - exp(-x) (1 + x), x = 0.11 / scale."""
+"""Scale of the cosines of unrelated documents, a gamma distribution of shape 2. Measured on news projected into the
+other language: mean 0.024 (twice the scale), 99.9 % below 0.11: 1 - exp(-x) (1 + x), x = 0.11 / scale."""
 TAIL_START = 0.11
 TAIL_RATE = 16.73
-"""Of the exponential tail: with it 1000 bits and distance 400 find 0.76 of the pairs from 0.3 on (Ture, Elsayed, Lin,
-"No free lunch", SIGIR 2011, section 6.1)."""
+"""Rate of the exponential tail: with it, 1000 bits and distance 400 find 0.76 of the pairs of at least 0.3 (Ture,
+Elsayed, Lin, "No free lunch", SIGIR 2011, section 6.1)."""
 TAIL_SHARE = 1.224e-5
-"""Of all pairs, those from 0.3 on: with it 300 orders and a window of 2,000 extract 64 million pairs (the same)."""
+"""Share of the pairs of at least 0.3: with it, 300 orders and a window of 2,000 extract 64 million pairs (the same)."""
 _WIDTH = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineSpread:
-    """A histogram of the cosines of all pairs of one document of each collection.
+    """A histogram of the cosines of all pairs of one document from each collection.
 
     Parameters
     ----------
     edges : float64 array, shape (n_bins + 1,)
-        Rising, from -1 to 1.
+        Ascending, from -1 to 1.
     shares : float64 array, shape (n_bins,)
-        Of all pairs; at least 0, of sum 1.
+        Shares of all pairs; at least 0, with sum 1.
 
     Examples
     --------
@@ -46,13 +46,13 @@ class CosineSpread:
     def __post_init__(self) -> None:
         edges, shares = np.asarray(self.edges, np.float64), np.asarray(self.shares, np.float64)
         if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all() or edges[0] < -1 or edges[-1] > 1 + 1e-9:
-            raise ParameterError.of("edges", "CosineSpread", "two or more rising numbers from -1 to 1", self.edges)
+            raise ParameterError.of("edges", "CosineSpread", "two or more ascending numbers from -1 to 1", self.edges)
         if shares.shape != (len(edges) - 1,) or not (shares >= 0).all() or not abs(float(shares.sum()) - 1) < 1e-6:
-            raise ParameterError.of("shares", "CosineSpread", "a share >= 0 for each bin, of sum 1", self.shares)
+            raise ParameterError.of("shares", "CosineSpread", "a share >= 0 for each bin, with sum 1", self.shares)
 
     @classmethod
     def of_counts(cls, edges: F64, counts: I64 | F64) -> CosineSpread:
-        """From how many pairs are in each bin; they may be weighted, and one at least is not 0."""
+        """Make a histogram from counts of pairs, which may be weighted; at least one must not be 0."""
         counted = np.asarray(counts, np.float64)
         total = float(counted.sum())
         if not total > 0:
@@ -61,10 +61,10 @@ class CosineSpread:
 
     @classmethod
     def default(cls, threshold: float) -> CosineSpread:
-        """For a plan without documents: unrelated ones as measured on news, related ones as the article tells.
+        """Return a histogram for a plan without documents: unrelated pairs as on news, similar ones from the article.
 
-        See `BACKGROUND_SCALE`, `TAIL_RATE` and `TAIL_SHARE`. Rough: a collection of one subject has a wider background,
-        and one with translations of its documents more pairs at the top.
+        See `BACKGROUND_SCALE`, `TAIL_RATE` and `TAIL_SHARE`. It is rough: a collection of one subject has a wider
+        background, and one with translations of its documents has more pairs at the top.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class CosineSpread:
 
     @classmethod
     def modelled(cls, threshold: float, *, rate: float, tail_share: float) -> CosineSpread:
-        """The same with another tail: its rate, and the share of pairs from 0.3 on."""
+        """Return the same with another tail: its rate, and the share of pairs of at least 0.3."""
         edges = np.unique(np.round(np.append(np.arange(0, 1 + _WIDTH / 2, _WIDTH), threshold), 9))
         edges = edges[(edges >= 0) & (edges <= 1)]
         x = edges / BACKGROUND_SCALE
@@ -91,15 +91,15 @@ class CosineSpread:
 
     @property
     def cosines(self) -> F64:
-        """The middle of each bin, shape (n_bins,)."""
+        """Middle of each bin, shape (n_bins,)."""
         return np.asarray((self.edges[1:] + self.edges[:-1]) / 2, np.float64)
 
     def share_above(self, cosine: float) -> float:
-        """Of all pairs those whose cosine is at least so much; a bin that is cut counts by its width."""
+        """Return the share of pairs with at least this cosine; a bin that is cut counts in proportion."""
         return float((self.shares * self._parts_above(cosine)).sum())
 
     def above(self, cosine: float) -> tuple[F64, F64]:
-        """The cosines of the pairs from one on, and their shares of these; the cosine itself where there are none."""
+        """Return the cosines at or above a limit, and their shares; the limit itself if there are none."""
         parts = self._parts_above(cosine)
         has_some = parts * self.shares > 0
         if not has_some.any():

@@ -1,4 +1,4 @@
-"""What samples tell of a search for pairs."""
+"""Forecast of a search for pairs, from samples."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from nearkin.planning.pairs.search import Plan, Question
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairForecast:
-    """A question that documents have answered in part.
+    """A question whose unknowns were measured on samples.
 
     Parameters
     ----------
     question : Question
-        With their spread of cosines, their numbers of terms, how they cluster where that was measured, and the
+        With the measured cosines, numbers of terms and, if measured, clustering of the documents, and the
         costs of the machine.
     plan : Plan
-        What `nearkin pairs` would choose, with the costs of the machine.
+        Plan that `nearkin pairs` would choose, with the costs of the machine.
     n_left, n_right : int
-        Documents of the sample that have a vector.
+        Number of sampled documents that have a vector.
     n_compared : int
-        Of the left ones, those that were compared with all on the right.
+        Number of left documents that were compared with all on the right.
     n_pairs : int
-        At the threshold, among these.
+        Pairs at or above the threshold among these.
     """
 
     question: Question

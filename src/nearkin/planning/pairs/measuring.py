@@ -1,4 +1,4 @@
-"""What the steps of a search for pairs take on this machine: a second of the real kernels on made-up data."""
+"""Costs of the steps of a search for pairs on this machine: a second of the real kernels on synthetic data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _VOCABULARY = 50_000
 
 @cache
 def machine_costs() -> Costs:
-    """Costs of the steps whose documents do not matter, measured once in a process; those of vectors are 0."""
+    """Return the costs of steps that do not depend on documents, measured once per process; those of vectors are 0."""
     chance = np.random.default_rng(0)
     near = {n_words: _comparison_ns(chance, n_words, _NEAR, 1024) for n_words in (_FEW_WORDS, _WORDS)}
     word = max(0.0, (near[_WORDS] - near[_FEW_WORDS]) / (_WORDS - _FEW_WORDS))
@@ -49,14 +49,14 @@ def machine_costs() -> Costs:
 
 
 def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TERMS) -> Costs:
-    """Costs on one core of this machine, measured in about a second once the kernels are compiled.
+    """Return the costs on one core of this machine, measured in about a second once the kernels are compiled.
 
-    Vectors have terms by Zipf's law from a vocabulary of 50,000, which is denser than real ones are.
+    Vectors have terms by Zipf's law from a vocabulary of 50,000, which is denser than in real documents.
 
     Parameters
     ----------
     left_terms, right_terms : float
-        Mean number of terms of a vector: costs of vectors are measured at these numbers.
+        Mean number of terms of a vector, for which the costs of vectors are measured.
 
     Examples
     --------
@@ -76,9 +76,9 @@ def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TE
 
 
 def _seconds(work: Callable[[], object], repeats: int = 2) -> float:
-    """Of the processor, the quickest of some runs after a first one, which may have to compile.
+    """Return processor seconds: the minimum of some runs after a first one, which may have to compile.
 
-    A clock on the wall would tell of whatever else the machine does meanwhile.
+    Wall-clock time would include other work of the machine.
     """
     work()
     taken = []
@@ -105,17 +105,17 @@ def _comparison_ns(chance: np.random.Generator, n_words: int, n_right: int, n_le
 
 
 def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
-    """Of a signature: to read its leading bits and sort by them, and to gather its words twice."""
+    """Measure per signature: reading its leading bits and sorting by them; and gathering its words twice."""
     words, places = _words(chance, _SORTED, _WORDS), chance.permutation(64 * _WORDS)[:32]
     order = order_of(leading_bits(words, places))
     ordering = _seconds(lambda: order_of(leading_bits(words, places)), 1)
-    # of two collections each signature is gathered once, on the left or into tiles on the right
+    # with two collections each signature is gathered once, on the left or into tiles on the right
     gathering = _seconds(lambda: (tiled(words, order), words[order]), 1) / 2
     return 1e9 * ordering / _SORTED, 1e9 * gathering / _SORTED
 
 
 def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Sparse:
-    """Documents of so many distinct terms, about."""
+    """Return synthetic documents of about this number of distinct terms."""
     n_each = max(1, round(n_terms))
     drawn = np.exp(chance.random((n, 2 * n_each)) * np.log(_VOCABULARY)).astype(np.int64)
     terms = [np.unique(row)[chance.permutation(len(np.unique(row)))[:n_each]] for row in drawn]
@@ -125,20 +125,20 @@ def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Sparse:
 
 
 def _candidate_ns(chance: np.random.Generator) -> float:
-    """Of a candidate: to find it among those that were found before."""
+    """Measure, per candidate, finding it among those found before."""
     keys = chance.integers(0, 2**63, _PAIRS)
     return 1e9 * _seconds(lambda: np.unique(keys, return_index=True)) / _PAIRS
 
 
 def _product_ns(chance: np.random.Generator, right_terms: float) -> float:
-    """Of a candidate: to multiply the vectors of its documents."""
+    """Measure, per candidate, multiplying the vectors of its documents."""
     left, right = _vectors(chance, 500, right_terms), _vectors(chance, _BLOCK, right_terms)
     rows = np.sort(chance.integers(0, 500, _PAIRS)), chance.integers(0, _BLOCK, _PAIRS)
     return 1e9 * _seconds(lambda: products(left, right, rows, _VOCABULARY)) / _PAIRS
 
 
 def _vectors_ns(chance: np.random.Generator, left_terms: float, right_terms: float) -> tuple[float, float, float]:
-    """Of a pair in the search by an inverted index: three numbers from three sizes of documents."""
+    """Measure, per pair in the search by an inverted index, three numbers from documents of three sizes."""
     sizes = ((left_terms, right_terms), (left_terms / 3, right_terms), (left_terms, right_terms / 3))
     taken = []
     for n_left, n_right in sizes:

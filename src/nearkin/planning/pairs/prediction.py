@@ -1,8 +1,8 @@
-"""Three ways to search two collections for pairs of alike vectors: what each finds, and what it takes.
+"""Three methods to search two collections for pairs of similar vectors: the recall and cost of each.
 
 Source of the model: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing
-for cross-lingual pairwise similarity", SIGIR 2011, section 5. Beyond it, candidates get their true cosine: a looser
-distance then costs candidates, not precision, and no recall is out of reach.
+for cross-lingual pairwise similarity", SIGIR 2011, section 5. Unlike there, candidates get their true cosine: a larger
+distance then costs candidates, not precision, and any recall can be reached.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Numbers = int | F64 | I64
 METHODS: tuple[Method, ...] = get_args(Method)
 MAX_BITS = 65_528
 HELD = 1 << 24
-"""Candidates that wait for their cosine at once."""
+"""Maximum number of candidates that wait for their cosine at once."""
 _PAIR_BYTES = 16
 _KEY_BYTES = 8
 _ENTRY_BYTES = 8
@@ -35,7 +35,7 @@ _ROWS_BYTES = 40
 
 @dataclass(frozen=True, slots=True)
 class PairSearch:
-    """A way to find pairs whose cosine is at least a threshold.
+    """A method of finding pairs whose cosine is at least a threshold.
 
     Parameters
     ----------
@@ -43,11 +43,11 @@ class PairSearch:
         By an inverted index over the vectors; by signatures, each compared with every other; by signatures, each
         compared with those near it in sorted orders.
     bits : int
-        Of a signature: a multiple of 8 from 8 to 65,528; 0 for vectors.
+        Length of a signature: a multiple of 8 from 8 to 65,528; 0 for vectors.
     distance : int
-        Pairs whose signatures differ in at most so many bits get their true cosine: from 0 to the number of bits.
+        Pairs whose signatures differ in at most this many bits get their true cosine: from 0 to the number of bits.
     permutations, window : int
-        Sorted orders, and signatures on either side that one is compared with: at least 1 for a window, else 0.
+        Sorted orders, and signatures on either side with which each is compared: at least 1 for a window, else 0.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class PairSearch:
                 raise ParameterError.of(name, "PairSearch", rule, value)
 
     def describe(self) -> str:
-        """The way in words."""
+        """Describe the method in words."""
         if self.method == "vectors":
             return "every pair of vectors, by an inverted index"
         then = f"pairs within distance {self.distance} get their cosine"
@@ -96,24 +96,24 @@ class PairSearch:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Question:
-    """What is searched, for what, and on what machine.
+    """Question for a plan: the collections, what to find, and the machine.
 
     Parameters
     ----------
     n_left, n_right : int
-        Documents with a vector; at least 1.
+        Number of documents with a vector; at least 1.
     threshold : float
-        Least cosine of a pair that is looked for: above 0, up to 1.
+        Minimum cosine of a pair: above 0, at most 1.
     recall : float
-        Share of these pairs that is to be found: above 0, up to 1.
+        Share of these pairs to find: above 0, at most 1.
     cores : int
     left_terms, right_terms : float
         Mean number of terms of a vector.
     spread : CosineSpread, optional
-        Of a sample of these documents; by default `CosineSpread.default`.
+        Cosines of a sample of these documents; by default `CosineSpread.default`.
     costs : Costs
     prefix : Prefix
-        As measured on these documents by `calibrated`, or by theory.
+        Measured on these documents by `calibrated`, or by theory.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Question:
                 raise ParameterError.of(name, "Question", "an int >= 1", value)
         for name in ("threshold", "recall"):
             if not 0 < (value := getattr(self, name)) <= 1:
-                raise ParameterError.of(name, "Question", "above 0 and up to 1", value)
+                raise ParameterError.of(name, "Question", "above 0 and at most 1", value)
         for name in ("left_terms", "right_terms"):
             if not 0 <= (value := getattr(self, name)) < 1e12:
                 raise ParameterError.of(name, "Question", "a number >= 0", value)
@@ -148,25 +148,25 @@ class Question:
 
     @property
     def n_documents(self) -> int:
-        """Of both collections: what is sorted together."""
+        """Number of documents of both collections, which are sorted together."""
         return self.n_left + self.n_right
 
     @property
     def n_pairs(self) -> int:
-        """Of one document of each collection."""
+        """Number of pairs of one document from each collection."""
         return self.n_left * self.n_right
 
     @property
     def n_sought(self) -> float:
-        """Those whose cosine is at least the threshold, as expected."""
+        """Expected number of pairs whose cosine is at least the threshold."""
         return self.n_pairs * self.spread.share_above(self.threshold)
 
     def chances(self, n_bits: int) -> Chances:
-        """Of signatures of so many bits."""
+        """Return the distances between signatures of this length."""
         return Chances.of(self.spread, self.threshold, n_bits)
 
     def n_in_windows(self, windows: Numbers) -> F64:
-        """Pairs of one document of each collection that stand in one window, in one order."""
+        """Return the number of pairs, of one document from each collection, that share a window in one order."""
         n = self.n_documents
         width = np.minimum(np.asarray(windows, np.float64), n - 1)
         share = (width * n - width * (width + 1) / 2) / (n * (n - 1) / 2)
@@ -175,28 +175,28 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What a search will find, and what it takes.
+    """Predicted recall and cost of a search.
 
     Parameters
     ----------
     recall_low, recall, recall_high : float
-        Share of the pairs at or above the threshold that is found.
+        Share of the pairs at or above the threshold that are found.
     n_comparisons : float
-        Of two signatures, or of two vectors.
+        Comparisons of two signatures, or of two vectors.
     relative_cost : float
-        Comparisons over all pairs, with the time for sorting told in comparisons.
+        Comparisons divided by all pairs, with the time for sorting expressed in comparisons.
     n_candidates : float
-        Pairs whose cosine is computed for being near by signature, each counted once.
+        Pairs whose signatures are near, so that their cosine is computed; each counted once.
     n_hits : float
-        The same, as often as they are found: in several orders.
+        The same pairs, counted as often as they are found in the orders.
     n_pairs : float
-        That are reported.
+        Number of reported pairs.
     memory_bytes : int
-        Vectors, signatures and what is held beside them, in one process.
+        Vectors, signatures and the other data of the search, in one process.
     signing_s, sorting_s, comparing_s, checking_s : float
         On one core: signatures, sorted orders, comparisons, cosines of candidates.
     elapsed_s : float
-        On all cores: their time over their number.
+        On all cores: the sum of these divided by the number of cores.
     """
 
     recall_low: float
@@ -216,12 +216,12 @@ class Prediction:
 
     @property
     def core_s(self) -> float:
-        """On one core, all of it."""
+        """Total seconds on one core."""
         return self.signing_s + self.sorting_s + self.comparing_s + self.checking_s
 
 
 def predict(search: PairSearch, question: Question) -> Prediction:
-    """What a search will find, and what it takes.
+    """Predict the recall and the cost of a search.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def predict(search: PairSearch, question: Question) -> Prediction:
 
 
 def window_ns(question: Question, n_bits: int, windows: I64, orders: I64, n_candidates: F64, n_hits: F64) -> F64:
-    """What many windows and numbers of orders take on one core, but for signing: for choosing among them."""
+    """Return the cost of many windows and numbers of orders on one core, without signing, to choose among them."""
     costs, n = question.costs, question.n_documents
     in_windows = question.n_in_windows(windows)
     pair_ns = costs.window_ns(n_bits, question.n_right, in_windows / question.n_left)
@@ -271,7 +271,7 @@ def window_ns(question: Question, n_bits: int, windows: I64, orders: I64, n_cand
 
 
 def _checking_ns(question: Question, n_candidates: F64, n_hits: F64) -> F64:
-    """Of candidates that are found so often: more than can be held are forgotten, and computed each time."""
+    """Return the cost of candidates found this often; those beyond the limit are forgotten and computed each time."""
     n_computed = np.where(n_candidates > HELD, n_hits, n_candidates)
     of_terms = question.costs.candidate_term * question.right_terms
     return np.asarray(n_hits * question.costs.candidate + n_computed * of_terms, np.float64)
@@ -312,7 +312,7 @@ def _told(
 
 
 def memory_bytes(search: PairSearch, question: Question, n_candidates: float, n_found: float) -> int:
-    """Vectors; signatures, which a search holds as they are given and in order; candidates that wait; what is found."""
+    """Return the memory of vectors; signatures, both as given and in order; waiting candidates; and found pairs."""
     n = question.n_documents
     vectors = _ENTRY_BYTES * (question.n_left * question.left_terms + question.n_right * question.right_terms + n)
     found = 2 * _PAIR_BYTES * n_found

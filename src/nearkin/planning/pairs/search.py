@@ -1,4 +1,4 @@
-"""Which way to search two collections for pairs of alike vectors: the quickest that reaches the recall."""
+"""Choice of the fastest method to search two collections for pairs of similar vectors that reaches the recall."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ __all__ = [
 ]
 
 QUICK_S = 20.0
-"""Seconds of one core: every pair of vectors is compared where that takes less, since it misses nothing."""
+"""Seconds on one core: if comparing every pair of vectors takes less, it is chosen, since it misses nothing."""
 BITS = (256, 512, 768, 1024, 1536, 2048)
-"""Lengths of signatures to choose from: multiples of what the comparison takes at once."""
+"""Lengths of signatures to choose from: multiples of what one comparison takes at once."""
 ALMOST = 1 - 1e-9
-"""Signatures never find quite all."""
+"""Limit for the recall of signatures, which never find quite all, and share of the maximum that counts as all."""
 _MIN_WINDOW = 16
 _FEW = 1000
 _ORDERS = np.unique(np.round(1.2 ** np.arange(46)).astype(np.int64))
@@ -45,18 +45,18 @@ _ORDERS = np.unique(np.round(1.2 ** np.arange(46)).astype(np.int64))
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The way that is chosen, and the best of each other kind.
+    """The chosen method, and the best of each other method.
 
     Parameters
     ----------
     search : PairSearch
     prediction : Prediction
     alternatives : tuple of (PairSearch, Prediction)
-        The quickest of each method that was not chosen.
+        The fastest search of each method that was not chosen.
     reaches : bool
-        The recall that was asked for is reached by the lower end of the band; if not, this is as near as can be.
+        Whether the lower end of the band reaches the requested recall; if not, this plan comes nearest.
     is_quick : bool
-        Every pair of vectors is compared because that takes less than `QUICK_S`; another way may take less still.
+        Every pair of vectors is compared because that takes less than `QUICK_S`; another method may be even faster.
     """
 
     search: PairSearch
@@ -66,7 +66,7 @@ class Plan:
     is_quick: bool = False
 
     def told(self, question: Question) -> Plan:
-        """The same ways, predicted for another question, such as one with the costs of another machine."""
+        """Return the same plan, predicted for another question, such as one with the costs of another machine."""
         prediction = predict(self.search, question)
         alternatives = tuple((way, predict(way, question)) for way, _ in self.alternatives)
         return replace(self, prediction=prediction, alternatives=alternatives)
@@ -81,23 +81,23 @@ def choose(
     permutations: int | None = None,
     window: int | None = None,
 ) -> Plan:
-    """The quickest way of which even the lower end of the band reaches the recall; exact search if that is quick.
+    """Choose the fastest search that reaches the recall even at the lower end of the band; exact search if fast.
 
-    Exact search, of every pair of vectors, is chosen where nothing is fixed and it takes less than `QUICK_S`.
+    Exact search, of every pair of vectors, is chosen if nothing is fixed and it takes less than `QUICK_S`.
 
     Parameters
     ----------
     question : Question
     method : {"vectors", "signatures", "window"}, optional
     bits, distance : int, optional
-        Fixed; then the choice is between signatures and a window.
+        If given, the choice is between signatures and a window.
     permutations, window : int, optional
-        Fixed; then it is a window.
+        If given, a window is used.
 
     Raises
     ------
     ParameterError
-        What is fixed does not go together.
+        The given values are incompatible.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def choose(
 
 
 def exact_is_quick(question: Question) -> bool:
-    """Whether every pair of vectors takes less than `QUICK_S` on one core; it depends on no spread of cosines.
+    """Whether comparing every pair of vectors takes less than `QUICK_S` on one core; independent of the cosines.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def exact_is_quick(question: Question) -> bool:
 def _allowed(
     method: Method | None, bits: int | None, distance: int | None, permutations: int | None, window: int | None
 ) -> tuple[Method, ...]:
-    """The methods among which what is fixed leaves a choice."""
+    """Return the methods that the given values allow."""
     slides, signs = permutations is not None or window is not None, bits is not None or distance is not None
     left: tuple[Method, ...] = ("window",) if slides else ("signatures", "window") if signs else METHODS
     if method is None:
@@ -146,7 +146,7 @@ def _allowed(
 
 
 def _rank(prediction: Prediction, recall: float) -> tuple[bool, float, float]:
-    """Those that reach the recall first, the quickest of them first; of the others who comes nearest."""
+    """Sort key: predictions that reach the recall first, the fastest of them first; then by recall, highest first."""
     is_short = prediction.recall_low < recall
     return is_short, -round(prediction.recall_low, 6) if is_short else 0.0, prediction.core_s
 
@@ -163,7 +163,7 @@ def _best_window(
     question: Question, bits: int | None, distance: int | None, permutations: int | None, window: int | None
 ) -> PairSearch:
     n = question.n_documents
-    most = n if permutations is not None or n < _FEW else n // 4  # in most orders half of all are as good as all
+    most = n if permutations is not None or n < _FEW else n // 4  # in most orders half of all find as much as all
     windows = np.array([window]) if window is not None else _windows(most, 2 if question.prefix.is_measured else 1)
     orders = np.array([permutations]) if permutations is not None else _ORDERS
     searches = []
@@ -176,7 +176,7 @@ def _best_window(
 def _window_grid(
     question: Question, n_bits: int, windows: I64, orders: I64, distance: int | None
 ) -> list[tuple[int, int, int]]:
-    """The best window, number of orders and distance for signatures of so many bits, by the costs of all of them."""
+    """Return the cheapest window, number of orders and distance for signatures of this length, over the whole grid."""
     chances = question.chances(n_bits)
     some = _distances(chances, distance)
     every, sought = chances.every[some], chances.sought[some]
@@ -205,21 +205,21 @@ def _lengths(bits: int | None) -> tuple[int, ...]:
 
 
 def _distance(reached: F64, recall: float, distance: int | None) -> int:
-    """The least that reaches the recall, or as much of it as there is."""
+    """Return the minimum distance that reaches the recall, or nearly the maximum recall."""
     if distance is not None:
         return distance
     return int(np.argmax(reached >= min(recall, ALMOST * float(reached[-1]))))
 
 
 def _distances(chances: Chances, distance: int | None) -> slice:
-    """Those that come into question: the fixed one, or where the pairs are that are looked for."""
+    """Return the distances to consider: the given one, or those at which the sought pairs lie."""
     reached = np.cumsum(chances.sought)
     last = int(np.searchsorted(reached, ALMOST)) if distance is None else distance
     return slice(min(last, int(np.searchsorted(reached, 1 - ALMOST))), last + 1)
 
 
 def _windows(most: int, halves: int) -> I64:
-    """Halves of halves of the widest, rounded up to two digits: by theory nothing between them finds more."""
+    """Return windows in geometric steps down from the widest, rounded up to two digits."""
     shares = most / 2.0 ** np.arange(0, 64, 1 / halves)
     some = shares[shares >= min(_MIN_WINDOW, most)]
     digits = 10.0 ** np.maximum(0, np.floor(np.log10(some)) - 1)

@@ -1,4 +1,4 @@
-"""What a sliding window over random projections finds, and how many comparisons it takes, before it is run.
+"""Predicted recall and comparisons of a sliding window over random projections.
 
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
 cross-lingual pairwise similarity", SIGIR 2011, section 5.
@@ -16,7 +16,7 @@ from nearkin.records import F64
 
 
 def bit_difference(cosine: float) -> float:
-    """The probability that two vectors differ in a bit of their random projections: the angle over pi.
+    """Return the probability that two vectors differ in a bit of their random projections: the angle over pi.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def bit_difference(cosine: float) -> float:
 
 
 def distance_for_cosine(cosine: float, n_bits: int) -> int:
-    """The Hamming distance that estimates a cosine, rounded down.
+    """Return the Hamming distance that estimates a cosine, rounded down.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def distance_for_cosine(cosine: float, n_bits: int) -> int:
 
 
 def within_distance(cosine: float, n_bits: int, distance: int) -> float:
-    """The probability that signatures of so many bits differ in at most so many: the recall of brute force.
+    """Return the probability that signatures differ in at most this many bits: the recall of brute force.
 
     Examples
     --------
@@ -61,19 +61,19 @@ def within_distance(cosine: float, n_bits: int, distance: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WindowModel:
-    """A sliding window over a collection, or two.
+    """A sliding window over one or two collections.
 
     Parameters
     ----------
     n_documents : int
-        Signatures that are sorted together: of both collections.
+        Signatures that are sorted together: those of both collections.
     n_bits : int
     permutations : int
         Q of the article.
     window : int
         B of the article.
     distance : int
-        T of the article: bits in which pairs may differ.
+        T of the article: maximum number of differing bits.
 
     Examples
     --------
@@ -97,11 +97,11 @@ class WindowModel:
                 raise ParameterError.of(name, "WindowModel", f"an int >= {least}", value)
 
     def found(self, cosine: float) -> tuple[float, float]:
-        """The probability that a pair is found, between the two that the article's model gives.
+        """Return bounds on the probability that a pair is found, from the article's model.
 
-        A pair is compared if it shares a prefix of so many bits in one of the orders that a window's worth of documents
-        does, log2 of documents over window; this is rounded up and down. Rough: a window is as wide for skewed
-        prefixes as for others.
+        A pair is compared if it shares, in one of the orders, a prefix that is shared by about as many documents as a
+        window holds: log2 of documents over window, rounded up and down. It is rough: a window is equally wide for
+        frequent prefixes and for others.
         """
         if self.window >= self.n_documents:
             every = within_distance(cosine, self.n_bits, self.distance)
@@ -118,6 +118,6 @@ class WindowModel:
 
     @property
     def n_comparisons(self) -> int:
-        """That are made: each document with those before it in the window, in every order."""
+        """Number of comparisons: each document with those before it in the window, in every order."""
         n, width = self.n_documents, min(self.window, self.n_documents - 1)
         return self.permutations * (n * width - width * (width + 1) // 2)

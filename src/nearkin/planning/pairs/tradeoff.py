@@ -1,4 +1,4 @@
-"""Recall against cost over many windows and numbers of orders; and the figures of the article, to compare with.
+"""Recall against cost over many windows and numbers of orders; and the article's figures for comparison.
 
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
 cross-lingual pairwise similarity", SIGIR 2011, section 6.
@@ -16,11 +16,11 @@ from nearkin.planning.pairs.sliding_window import WindowModel
 
 PUBLISHED_BITS, PUBLISHED_DISTANCE = 1000, 400
 PUBLISHED_BOUND = 0.76
-"""The recall of signatures alone, section 6.1."""
+"""Recall of signatures alone, section 6.1."""
 PUBLISHED_EFFECTIVENESS = ((0.35, 0.93), (0.40, 0.95), (0.50, 0.98), (1.00, 0.995))
-"""Relative cost, and recall over the bound, as the text of section 6.2 tells of figure 8."""
+"""Relative cost, and recall over the bound, as stated for figure 8 in section 6.2."""
 PUBLISHED_PERMUTATIONS = 1000
-"""A good setting, by the same text."""
+"""A good setting, according to the same section."""
 _PERMUTATIONS = (50, 100, 200, 300, 500, 1000)
 _WINDOWS = (200, 500, 1000)
 
@@ -34,10 +34,10 @@ class Point:
     search : PairSearch
     prediction : Prediction
     bound : float
-        The recall of signatures of so many bits within this distance, every pair compared.
+        Recall of signatures of this length within this distance, with every pair compared.
     article_cost : float
-        As the article counts: orders times documents times window, over all pairs. Here only pairs of two collections
-        are compared, and the relative cost of the prediction has the time for sorting in it.
+        Cost by the article's count: orders times documents times window, over all pairs. Here only pairs of two
+        collections are compared, and the relative cost of the prediction includes the time for sorting.
     """
 
     search: PairSearch
@@ -47,12 +47,12 @@ class Point:
 
     @property
     def effectiveness(self) -> float:
-        """Recall over its bound."""
+        """Recall divided by its bound."""
         return self.prediction.recall / self.bound if self.bound else 0.0
 
 
 def published_question() -> Question:
-    """The article's: 3.44 million English and 1.47 million German articles, cosine 0.3; 128 cores."""
+    """Return the article's question: 3.44 million English and 1.47 million German articles, cosine 0.3; 128 cores."""
     return Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.7, cores=128)
 
 
@@ -63,7 +63,7 @@ def tradeoff(
     permutations: Sequence[int] = _PERMUTATIONS,
     windows: Sequence[int] = _WINDOWS,
 ) -> tuple[Point, ...]:
-    """The points of figures 6, 7 and 8 of the article: for each window, in order of the number of orders.
+    """Return the points of figures 6, 7 and 8 of the article: for each window, by ascending number of orders.
 
     Examples
     --------
@@ -82,13 +82,13 @@ def tradeoff(
 
 
 def published_points() -> tuple[tuple[float, float, Point, Point], ...]:
-    """What the article says of recall over its bound, and the points of the model with the same cost.
+    """Return the article's recall over its bound, and the points of the model with the same cost.
 
     Returns
     -------
     told : tuple of (cost, effectiveness, point, point)
-        The article does not say how sorting was told in comparisons, nor whether pairs of one language count: the first
-        point has this cost as `Point.article_cost`, the second as relative cost of the prediction.
+        The article does not say how sorting was converted to comparisons, nor whether pairs of one language count: the
+        first point has this cost as `Point.article_cost`, the second as the relative cost of the prediction.
     """
     question = published_question()
     told = []
@@ -110,7 +110,7 @@ def _published(question: Question, window: int) -> Point:
 
 
 def article_band(question: Question, search: PairSearch) -> tuple[float, float]:
-    """The recall by the article's own formula, a product of two chances, averaged over the pairs that are looked for.
+    """Return the recall by the article's own formula, a product of two probabilities, averaged over the sought pairs.
 
     Examples
     --------

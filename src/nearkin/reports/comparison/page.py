@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from functools import partial
-from importlib.resources import files
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError
 from nearkin.reports.comparison.shown_pieces import shown_pieces
-from nearkin.reports.pages import report_environment
+from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Comparison, Hunk
 
 _MAX_LINES = 20_000  # a browser is slow with more
@@ -47,7 +44,6 @@ def comparison_html(
     >>> "1 difference: 1 word only in A, 1 word only in B" in page
     True
     """
-    script = files("nearkin.reports").joinpath("templates", "comparison.js").read_text(encoding="utf-8")
     return _rendered(
         "comparison.html.j2",
         comparison,
@@ -55,8 +51,7 @@ def comparison_html(
         name_b=name_b,
         shown_facts=list(facts),
         facts={"version": __version__},
-        script=script,
-        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script=PageScript.named("comparison.js"),
     )
 
 
@@ -83,7 +78,7 @@ def comparison_fragment(comparison: Comparison) -> str:
     >>> from nearkin.stages.differences.comparing import compare_texts
     >>> print(comparison_fragment(compare_texts("in 30  days", "in 30 days")), end="")
     <section class="comparison">
-    <p>The two documents differ in white space only</p>
+    <p>The two documents are identical except for white space</p>
     </section>
     """
     return _rendered("comparison_fragment.html.j2", comparison)
@@ -94,7 +89,7 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
     in_spelling = {one.number for one in comparison.differences if one.has_same_words}
     try:
         environment = report_environment()
-        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling)
+        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling, moves=comparison.move_notes)
         return environment.get_template(template).render(
             comparison=comparison,
             hunks=hunks,

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from nearkin.stages.differences.comparison import Piece
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPiece:
-    """A piece with its leading space apart; ``is_spelling`` where the words are the same and their spelling is not."""
+    """A piece with its leading space apart.
+
+    ``is_spelling`` where the words are the same and their spelling is not; ``move`` says where a moved passage is in
+    the other text.
+    """
 
     kind: str
     space: str
     text: str
     difference: int
     is_spelling: bool
+    move: str
 
 
-def shown_pieces(pieces: Sequence[Piece], in_spelling: Container[int] = ()) -> tuple[ShownPiece, ...]:
-    """Set the leading spaces of pieces apart; ``in_spelling`` has the differences in which only the spelling differs.
+def shown_pieces(
+    pieces: Sequence[Piece], in_spelling: Container[int] = (), moves: Mapping[int, str] | None = None
+) -> tuple[ShownPiece, ...]:
+    """Set the leading spaces of pieces apart.
+
+    ``in_spelling`` has the differences in which only the spelling differs, ``moves`` words for those that are moves.
 
     Examples
     --------
@@ -32,5 +41,15 @@ def shown_pieces(pieces: Sequence[Piece], in_spelling: Container[int] = ()) -> t
         text = piece.text.lstrip()
         beside_gap = i > 0 and "gap" in (piece.kind, pieces[i - 1].kind)
         space = " " if beside_gap or len(text) < len(piece.text) else ""
-        shown.append(ShownPiece(piece.kind, space, text, piece.difference, piece.difference in in_spelling))
+        is_spelling, move = piece.difference in in_spelling, (moves or {}).get(piece.difference, "")
+        shown.append(
+            ShownPiece(
+                kind=piece.kind,
+                space=space,
+                text=text,
+                difference=piece.difference,
+                is_spelling=is_spelling,
+                move=move,
+            )
+        )
     return tuple(shown)

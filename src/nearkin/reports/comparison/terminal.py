@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nearkin.stages.differences.comparison import Comparison, Hunk, Kind, Piece
 from nearkin.stages.differences.marks import marked_pieces
@@ -26,20 +26,20 @@ def to_terminal(comparison: Comparison) -> list[tuple[str, str]]:
     spans: list[tuple[str, str]] = []
     for i, hunk in enumerate(comparison.hunks):
         spans += [("", "\n")] * (i > 0)
-        spans += _hunk_spans(hunk)
+        spans += _hunk_spans(hunk, comparison.move_notes)
     if not comparison.is_whole:
         spans.append(("bold", "The texts are too long to be compared to the end: some shared words are marked.\n"))
     return spans
 
 
-def pieces_to_terminal(pieces: Sequence[Piece]) -> list[tuple[str, str]]:
+def pieces_to_terminal(pieces: Sequence[Piece], notes: Mapping[int, str] | None = None) -> list[tuple[str, str]]:
     """Styles and texts of a line or a passage."""
-    return [(_STYLES[kind], text) for kind, text in marked_pieces(pieces)]
+    return [(_STYLES[kind], text) for kind, text in marked_pieces(pieces, notes)]
 
 
-def _hunk_spans(hunk: Hunk) -> Iterator[tuple[str, str]]:
+def _hunk_spans(hunk: Hunk, notes: Mapping[int, str]) -> Iterator[tuple[str, str]]:
     yield "bold", f"@@ A line {hunk.line_a:,} · B line {hunk.line_b:,} @@"
     yield "", "\n"
     for line in hunk.lines:
-        yield from pieces_to_terminal(line.pieces)
+        yield from pieces_to_terminal(line.pieces, notes)
         yield "", "\n"

@@ -15,7 +15,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     """Count what came with a wave, and say what was repaired, is missing or could not be stored."""
     changed = f"{added.n_new_versions:,} changed"
     if added.n_new_versions:
-        changed += " (their older texts are kept as versions: nearkin versions)"
+        changed += " (their older texts are kept as versions: nearkin history)"
     yield Sentence(
         f", {added.n_new:,} new, {changed}, {added.n_unchanged:,} unchanged; "
         f"{counted(added.n_contents, 'new distinct text')}",
@@ -29,7 +29,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_missing:
         yield Sentence(
             f"Missing: {counted(n, 'stored text')} of these documents; the added texts became new versions. Run "
-            "nearkin verify COLLECTION to list all damage.",
+            "nearkin fsck COLLECTION to list all damage.",
             "damage",
         )
     if n := added.n_problems:

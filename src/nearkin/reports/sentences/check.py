@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.collection.check_in.results import Checked
+from nearkin.collection.check_in.stream_summary import StreamSummary
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -48,6 +49,22 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
         yield Sentence("not stored; use --store to store it", "quiet")
 
 
+def stream_sentences(summary: StreamSummary) -> Iterator[Sentence]:
+    """Say how many documents of a stream are new, were stored, and could not be read."""
+    told = summary.verdicts
+    parts = told["contained"] + told["contains"]
+    each_ms = 1000 * summary.elapsed_s / max(1, summary.n_documents)
+    copies, near = counted(told["exact"], "exact copy", "exact copies"), counted(told["near"], "near-duplicate")
+    counts = f"{told['new']:,} new, {copies}, {near}, {counted(parts, 'part')}"
+    yield Sentence(
+        f": {counts}; {summary.n_stored:,} stored, {summary.n_kept:,} kept; {each_ms:.1f} ms per document",
+        strong=counted(summary.n_documents, "document"),
+    )
+    if summary.n_problems:
+        n = summary.n_problems
+        yield Sentence(f"Could not check {counted(n, 'document')}: see the answers with an error.", "warning")
+
+
 def _on_damage(found: Checked) -> Iterator[Sentence]:
     if any(one.is_damaged for one in found.documents):
         yield Sentence(
@@ -57,9 +74,7 @@ def _on_damage(found: Checked) -> Iterator[Sentence]:
     if found.n_damaged:
         n, first = found.n_damaged, found.damaged[0]
         more = f" and {n - 1:,} more" if n > 1 else ""
-        yield Sentence(
-            f"Not compared, because the stored text is damaged: {first}{more}. See: nearkin verify", "damage"
-        )
+        yield Sentence(f"Not compared, because the stored text is damaged: {first}{more}. See: nearkin fsck", "damage")
 
 
 def _on_limits(found: Checked) -> Iterator[Sentence]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from nearkin.collection.comparing import ComparedDocuments, Version, Versions
-from nearkin.nouns import counted
+from nearkin.collection.comparing import ComparedDocuments
+from nearkin.collection.dates import InForce
+from nearkin.collection.versions import Version, Versions
+from nearkin.nouns import counted, first_of
 from nearkin.reports.quantities import distance_text, share_text
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.differences.comparison import Comparison
+from nearkin.stages.differences.relations import OTHER_PARTIES
 
+_MAX_NAMED = 10
 _NOT_COMPUTED = "not computed: the texts are too long"
 
 
@@ -48,7 +52,7 @@ def similarity_facts(found: ComparedDocuments) -> list[tuple[str, str]]:
     edit = _NOT_COMPUTED if one.edit_similarity is None else share_text(one.edit_similarity, 4)
     facts = [("edit similarity", edit), ("Jaccard, 5 words", share_text(one.jaccard, 4))]
     if one.relative_distance is not None:
-        facts.append(("distance, part of A", distance_text(one.relative_distance)))
+        facts.append(("letter-count distance (gamma)", distance_text(one.relative_distance)))
     return facts
 
 
@@ -80,15 +84,24 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
     if compared.is_identical:
         said = "The texts are identical"
     elif not compared.n_differences:
-        said = "The texts differ in white space only"
+        said = (
+            "The texts differ only in what is ignored"
+            if compared.n_ignored
+            else "The texts are identical except for white space"
+        )
     else:
         said = (
-            f"{counted(compared.n_differences, 'difference')}: "
+            f"{counted(compared.n_changes, 'difference')}: "
             f"{counted(compared.n_words_only_a, 'word')} only in A, {compared.n_words_only_b:,} only in B"
         )
+        if compared.n_moves:
+            said += f"; {counted(compared.n_moves, 'passage')} moved ({counted(compared.n_words_moved, 'word')})"
         if compared.n_spelling_differences:
-            said += f"; {compared.n_spelling_differences:,} in capitals or signs alone"
+            said += f"; {compared.n_spelling_differences:,} in capitals or punctuation only"
     yield Sentence("", strong=said)
+    if compared.n_ignored:
+        kinds = ", ".join(compared.ignored)
+        yield Sentence(f"Ignored ({kinds}): {counted(compared.n_ignored, 'difference')}; the words of A are shown")
     yield Sentence(", ".join(f"{name} {value}" for name, value in facts))
     if not compared.is_whole:
         yield Sentence(
@@ -103,11 +116,50 @@ def change_text(one: Version) -> str:
     return f"−{one.n_words_removed:,} +{counted(one.n_words_added, 'word')}" + " since" * one.is_older
 
 
-def versions_sentence(found: Versions) -> Sentence:
-    """Say how many versions of a document there are."""
+def relation_text(one: Version, document: object) -> str:
+    """Return the relation of a version to the document, and which of the two fills in blanks.
+
+    Parameters
+    ----------
+    one : Version
+    document : object
+        The document, as it is shown.
+    """
+    where = {"version": f" (in {one.similar.document})", "document": f" (in {document})", "both": " (in both)"}
+    return one.relation + where.get(one.filled_in, "")
+
+
+def date_text(one: Version) -> str:
+    """Return the date of a version, and whether it is in force."""
+    dated = "undated" if one.date is None else f"dated {one.date.isoformat()}"
+    return dated + ", in force" * one.is_in_force
+
+
+def versions_sentences(found: Versions) -> Iterator[Sentence]:
+    """Say how many versions of a document there are, and which are in force."""
     n, more = found.n_found, found.n_found - len(found.versions)
-    return Sentence(
+    yield Sentence(
         f": other stored versions, and documents {found.tolerance.in_words()}"
         + (f"; {more:,} not shown: --limit" if more > 0 else ""),
         strong=f"{n:,} version{'s' * (n != 1)} of {found.document}",
     )
+    if found.in_force is not None:
+        yield from _in_force(found, found.in_force)
+
+
+def _in_force(found: Versions, force: InForce) -> Iterator[Sentence]:
+    at = force.at.isoformat()
+    if not force.documents:
+        earliest = min(force.dates.values()).isoformat()
+        yield Sentence(f"None is in force on {at}: the earliest is dated {earliest}", "warning")
+        return
+    names = [f"{one} itself" if one == found.document else str(one) for one in force.documents]
+    dated = force.dates[force.documents[0].doc_id].isoformat()
+    yield Sentence(f": {first_of(names, _MAX_NAMED, len(names))}, dated {dated}", strong=f"In force on {at}")
+    others = [one for one in found.versions if one.is_in_force and one.relation == OTHER_PARTIES]
+    if others:
+        yield Sentence(
+            f"{counted(len(others), 'document')} in force {'is' if len(others) == 1 else 'are'} the same form with "
+            f"other parties, and may not replace {found.document}",
+            "warning",
+        )

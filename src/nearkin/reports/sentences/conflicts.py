@@ -6,26 +6,33 @@ from collections.abc import Iterator
 
 from nearkin.collection.conflicts import Conflict, Conflicts
 from nearkin.nouns import counted
+from nearkin.reports.sentences.groups import not_compared_sentence
 from nearkin.reports.sentences.sentence import Sentence
 
 
 def without_passage(one: Conflict) -> str:
     """Why a conflict has no passage in which the texts differ."""
-    return "one document with two labels" if one.a == one.b else "the texts are identical except for white space"
+    if one.a == one.b:
+        return "one document with two labels"
+    return "the texts are identical" + " except for white space" * (one.edit_similarity != 1.0)
 
 
 def conflicts_sentences(
     found: Conflicts, *, label_column: str, id_column: str, n_without_label: int
 ) -> Iterator[Sentence]:
-    """Count the conflicts, say where the labels come from, and what was not compared."""
+    """Count the conflicts, say where the labels come from, and what was not compared; tags have no column of ids."""
     yield Sentence(
-        f" {found.tolerance.in_words()} among {counted(found.n_labelled, 'labelled document')}",
-        strong=counted(found.n_found, "conflict"),
+        f" among {counted(found.n_labelled, 'labelled document')} (texts {found.tolerance.in_words()})",
+        strong=f"{counted(found.n_found, 'conflict')} in {counted(found.n_groups, 'group')}",
     )
-    yield Sentence(f"Labels from {_column(label_column)}, ids from {_column(id_column)}")
+    if id_column:
+        yield Sentence(f"Labels from {_column(label_column)}, ids from {_column(id_column)}")
+    else:
+        yield Sentence(f"Labels from the tag {label_column!r}")
     if found.n_found > len(found.conflicts):
         yield Sentence(
-            f"Only the {len(found.conflicts):,} most similar were compared; raise --max-conflicts for more.", "warning"
+            f"Only the first {len(found.conflicts):,} are listed and written; raise --max-conflicts for more.",
+            "warning",
         )
     if found.unknown:
         yield Sentence(
@@ -35,9 +42,12 @@ def conflicts_sentences(
         )
     if n_without_label:
         yield Sentence(f"{counted(n_without_label, 'row')} without a label skipped", "warning")
+    if found.n_not_compared:
+        yield not_compared_sentence(found.n_not_compared)
     if found.n_uncounted:
+        units = "letters" if found.tolerance.method == "range" else "words"
         yield Sentence(
-            f"{counted(found.n_uncounted, 'labelled document')} with too few letters to be compared; only "
+            f"{counted(found.n_uncounted, 'labelled document')} with too few {units} to be compared; only "
             "identical texts are found",
             "warning",
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nearkin.collection.groups import CollectionGroups
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.criterion import criterion_text
 from nearkin.reports.sentences.cost import speed_text, total_s
 from nearkin.reports.sentences.dedup import input_sentences
+from nearkin.reports.sentences.groups import change_sentences, not_compared_sentence
 from nearkin.reports.sentences.sentence import Sentence
 
 
@@ -22,3 +24,11 @@ def families_sentences(told: DedupManifest, found: FamilyCounts) -> Iterator[Sen
     )
     yield from input_sentences(told)
     yield Sentence(speed_text(total_s(told.stages), n_documents))
+
+
+def family_group_sentences(found: CollectionGroups) -> Iterator[Sentence]:
+    """Say of the groups of a collection what was not compared, and what changed since they were last updated."""
+    if found.n_not_compared:
+        yield not_compared_sentence(found.n_not_compared)
+    if not found.is_first:
+        yield from change_sentences(found)

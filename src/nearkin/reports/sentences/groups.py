@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nearkin.collection.groups import CollectionGroups, GroupChange
+from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.similar import is_letters_only
 
 _MAX_CHANGES = 20
 _SMALL = 10
@@ -16,7 +18,8 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
     """Count the groups, of which so many are shown, and say which to look at; then what changed since the last time."""
     more = len(found.groups) - n_shown
     yield Sentence(
-        f" {found.tolerance.in_words()}" + (f"; {counted(more, 'group')} not shown: --limit, --out" * (more > 0)),
+        f" (texts {found.tolerance.in_words()})"
+        + (f"; {counted(more, 'group')} not shown: --limit, --out" * (more > 0)),
         strong=f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}",
     )
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
@@ -24,27 +27,54 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
         yield Sentence(
             f"{len(chains):,} group{'s' * (len(chains) != 1)} of more than {_SMALL} documents, the largest of "
             f"{chains[0].n_documents:,}, {agreeing(len(chains), 'is', 'are')} linked mainly through chains; their "
-            "members may have little in common. Try a smaller --gamma.",
+            f"members may have little in common. Try {_stricter(found)}.",
             "warning",
         )
     n_proposed = sum(one.proposed_principal is not None for one in found.groups)
     if n_proposed:
         yield Sentence(
-            f"{counted(n_proposed, 'group')} with a longer document than the principal; --make-principal DOC_ID "
-            "changes the principal, --out and --json list all",
+            f"In {counted(n_proposed, 'group')} a longer document could be the principal: see is_proposed_principal in "
+            "--out; --make-principal DOC_ID changes the principal",
             "warning",
         )
     if found.n_uncounted:
         yield Sentence(
-            f"Too few letters to be grouped: {counted(found.n_uncounted, 'document')}, listed by nearkin info "
-            "… --uncounted",
+            f"Too few {_counted_units(found)} to be grouped: {counted(found.n_uncounted, 'document')}"
+            + ", listed by nearkin info … --uncounted" * (found.tolerance.method == "range"),
+            "warning",
+        )
+    if found.n_not_compared:
+        yield not_compared_sentence(found.n_not_compared)
+    n_letters_only = sum(is_letters_only(one, found.tolerance) for one in found.members["jaccard"].to_pylist())
+    if n_letters_only:
+        yield Sentence(
+            f"{counted(n_letters_only, 'member')} with letters like those of the principal, and other wording: Jaccard "
+            f"below {THRESHOLD:g}",
             "warning",
         )
     if not found.is_first:
-        yield from _on_changes(found)
+        yield from change_sentences(found)
 
 
-def _on_changes(found: CollectionGroups) -> Iterator[Sentence]:
+def not_compared_sentence(n_pairs: int) -> Sentence:
+    """Say how many pairs of texts were not compared."""
+    return Sentence(
+        f"Not compared: {counted(n_pairs, 'pair')} of texts with near signatures, as nearer pairs of the same groups "
+        "did not match. Groups that they would connect stay apart.",
+        "warning",
+    )
+
+
+def _stricter(found: CollectionGroups) -> str:
+    return "a smaller --gamma" if found.tolerance.method == "range" else "a higher --threshold"
+
+
+def _counted_units(found: CollectionGroups) -> str:
+    return "letters" if found.tolerance.method == "range" else "words"
+
+
+def change_sentences(found: CollectionGroups) -> Iterator[Sentence]:
+    """Say what changed since the groups were last updated."""
     since = f" (new waves: {', '.join(found.new_waves)})" if found.new_waves else ""
     if not found.changes:
         yield Sentence(f"No changes since the last call{since}")
@@ -61,6 +91,8 @@ def _on_changes(found: CollectionGroups) -> Iterator[Sentence]:
 
 
 def _in_words(change: GroupChange) -> str:
+    if change.is_dissolved:
+        return "dissolved; fewer than two of its documents are left together"
     said = []
     if change.is_new:
         said.append("new")
@@ -69,13 +101,18 @@ def _in_words(change: GroupChange) -> str:
     if change.split_from:
         said.append(f"split from {', '.join(f'group {n}' for n in change.split_from)}")
     if change.new_documents:
-        n = len(change.new_documents)
-        first = first_of(list(map(str, change.new_documents[:3])), 3, n)
-        said.append(f"{counted(n, 'new document')} ({first})")
+        said.append(f"{counted(len(change.new_documents), 'new document')} ({_first(change.new_documents)})")
+    if change.new_versions:
+        said.append(f"{agreeing(len(change.new_versions), 'new version')} of {_first(change.new_versions)}")
+    if change.left_documents:
+        are = agreeing(len(change.left_documents), "is", "are")
+        said.append(f"{_first(change.left_documents)} {are} in no group any more")
     if change.n_lost:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
-        said.append(f"its principal {change.principal_was} was removed")
-    if change.is_dissolved:
-        said.append("dissolved")
+        said.append(f"its principal {change.principal_was} is no longer in it")
     return "; ".join(said)
+
+
+def _first(doc_ids: Sequence[str]) -> str:
+    return first_of(doc_ids, 3)

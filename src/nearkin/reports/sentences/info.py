@@ -1,11 +1,11 @@
-"""Sentences of ``nearkin info`` and ``nearkin verify``: contents and damage of a collection."""
+"""Sentences of ``nearkin info`` and ``nearkin fsck``: contents and damage of a collection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nearkin.collection.fsck import IntegrityReport
 from nearkin.collection.info import Info
-from nearkin.collection.verifying import VerifiedCollection
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -18,7 +18,8 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         strong=counted(told.n_documents, "document"),
     )
     n_replaced = told.n_versions - told.n_documents - told.n_removed
-    yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed")
+    erased = f"; {counted(told.n_erased, 'text')} erased" if told.n_erased else ""
+    yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed{erased}")
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, {parts} of the index")
     yield Sentence(f"{counted(told.n_indexed, 'text')} with a similarity index, by {told.similarity_index}")
@@ -28,7 +29,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         yield Sentence(f"{counted(n, 'row')} not stored as given: nearkin info … --problems", "warning")
 
 
-def verify_sentences(found: VerifiedCollection) -> Iterator[Sentence]:
+def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
     """Name what is broken and what was repaired, and say whether the collection is whole."""
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
         yield Sentence(fault, "damage")

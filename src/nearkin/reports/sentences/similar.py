@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.collection.results import SimilarDocuments
+from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
+
+LETTERS_ONLY = "letters alike, wording not"
+"""Remark on a match by letters that is no match by wording."""
+
+
+def is_letters_only(jaccard: float, tolerance: Tolerance) -> bool:
+    """Whether a match by letters is below the default threshold of wording."""
+    return tolerance.method == "range" and jaccard < THRESHOLD
 
 
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
@@ -21,14 +30,18 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     if found.tolerance.method == "si":
         yield _on_index(found)
     elif not found.is_answered:
-        few = "letters" if found.tolerance.method == "range" else "words"
+        few, other = ("letters", "words") if found.tolerance.method == "range" else ("words", "letters")
         yield Sentence(
-            f"Too few {few} for --method {found.tolerance.method}: only identical texts are listed. Try "
-            f"--method {'minhash' if few == 'letters' else 'range'}.",
-            "warning",
+            f"Too few {few} for this measure: only identical texts are listed. Try --measure {other}.", "warning"
         )
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         yield Sentence(f"Expected recall: {found.tolerance.recall:.1%} at this similarity, higher above")
+    n_letters_only = sum(is_letters_only(one.jaccard, found.tolerance) for one in found.documents)
+    if n_letters_only:
+        yield Sentence(
+            f"{counted(n_letters_only, 'document')} with like letters and other wording: Jaccard below {THRESHOLD:g}",
+            "warning",
+        )
 
 
 def _on_index(found: SimilarDocuments) -> Sentence:
@@ -38,10 +51,10 @@ def _on_index(found: SimilarDocuments) -> Sentence:
             "missing, and listed ones may differ; check the other columns"
         )
     if found.similarity_index == 0:
-        said = "Similarity index 0 has no neighbours: only identical texts are listed. Try --method range."
+        said = "Similarity index 0 has no neighbours: only identical texts are listed. Try --measure letters."
     else:
         said = (
             "No similarity index: the text has too few words for k. Only identical texts are "
-            "listed. Try --method range, or a collection with a smaller k: nearkin add --index 43B:k=4"
+            "listed. Try --measure letters, or a collection with a smaller k: nearkin add --index 43B:k=4"
         )
     return Sentence(said, "warning")

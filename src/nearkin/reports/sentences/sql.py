@@ -19,7 +19,13 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
     else:
         yield Sentence("SQLite cannot store functions. Use: nearkin sql similar ID --dialect sqlite")
     if installed.flags_look_alikes is not None:
-        yield Sentence(f"documents within gamma {installed.flags_look_alikes:g} of a new one are listed in look_alikes")
+        limit = f"{installed.flags_look_alikes:g}"
+        rule = (
+            f"with a Jaccard similarity of at least {limit} to"
+            if installed.flag_measure == "words"
+            else (f"within gamma {limit} of")
+        )
+        yield Sentence(f"documents {rule} a new one are listed in look_alikes")
     yield Sentence(f"Try: {installed.example}")
 
 

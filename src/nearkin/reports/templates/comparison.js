@@ -12,7 +12,7 @@
     at = at < 0 ? (step > 0 ? 0 : places.length - 1) : (at + step + places.length) % places.length;
     places[at].forEach((mark) => mark.classList.add("here"));
     places[at][0].scrollIntoView({ block: "center" });
-    status.textContent = `Difference ${(at + 1).toLocaleString("en")} of ${places.length.toLocaleString("en")}`;
+    status.textContent = `Place ${(at + 1).toLocaleString("en")} of ${places.length.toLocaleString("en")}`;
   };
   document.getElementById("next").addEventListener("click", () => go(1));
   document.getElementById("previous").addEventListener("click", () => go(-1));

@@ -1,1 +1,1 @@
-"""Two texts → where they differ, word by word; bounded, and it says so where a bound was hit."""
+"""Differences between two texts, word by word; with limits, and a flag if a limit was reached."""

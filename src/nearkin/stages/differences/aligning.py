@@ -1,10 +1,10 @@
-"""Two texts → the stretches in which they differ.
+"""Alignment of two texts, which yields the stretches in which they differ.
 
-Lines first: those at both ends, and those that occur once in each text, hold the two together. Between them words,
-regardless of how they are broken into lines: runs of words that occur once in each, longer runs before shorter ones,
-and what then lies between two such runs is small and compared word by word.
+Lines come first: equal lines at both ends, and those that occur once in each text, anchor the two texts. Between them
+words are compared, regardless of line breaks: runs of words that occur once in each text, longer runs before shorter
+ones; the small stretches between two such runs are compared word by word.
 
-Work is bounded. Where a bound is hit, the rest is one difference, and the alignment says that it is not whole.
+Work is limited. If a limit is reached, the rest is one difference, and the alignment is marked as incomplete.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from itertools import islice
 from nearkin.stages.differences.wording import Word, Wording
 
 MAX_WORDS = 400_000
-"""Words of each text that are compared, beside the lines that are the same in both."""
+"""Maximum number of words of each text that are compared, besides equal lines."""
 MAX_CELLS = 8_000_000
-"""Pairs of words of two texts that are compared one by one."""
+"""Maximum number of word pairs compared one by one."""
 
 _CELLS_AT_ONCE = 40_000
 _RUNS = (8, 4, 2, 1)
-_MIN_WORDS_OF_A_LINE = 4  # a line of fewer, a page number say, may be the same by chance
+_MIN_WORDS_OF_A_LINE = 4  # a shorter line, such as a page number, may be equal by chance
 _Block = tuple[int, int, int, int]
 
 
@@ -35,9 +35,9 @@ class WordDifference:
     Parameters
     ----------
     a, b : tuple of Word
-        What the one text has there, and what the other has; one of them may be empty.
+        Words of the first text and of the second; one of them may be empty.
     span_a, span_b : tuple of int
-        Where the stretch begins and ends in each text; an empty one stands at the end of what is before it.
+        Bounds of the stretch in each text; an empty one is at the end of what precedes it.
     """
 
     a: tuple[Word, ...]
@@ -47,25 +47,25 @@ class WordDifference:
 
     @property
     def at_a(self) -> int:
-        """The first character of the stretch in the one text; where it is empty, the last one before it."""
+        """First character of the stretch in the first text; if it is empty, the last one before it."""
         return self.span_a[0] if self.a else max(0, self.span_a[0] - 1)
 
     @property
     def at_b(self) -> int:
-        """The same in the other text."""
+        """First character of the stretch in the second text; if it is empty, the last one before it."""
         return self.span_b[0] if self.b else max(0, self.span_b[0] - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where two texts differ.
+    """Differences between two texts.
 
     Parameters
     ----------
     differences : tuple of WordDifference
-        In the order of the texts.
+        In text order.
     is_whole : bool
-        False: a bound was hit, and what came after is told as one difference.
+        False: a limit was reached, and the rest is reported as one difference.
     """
 
     differences: tuple[WordDifference, ...]
@@ -74,7 +74,7 @@ class Alignment:
 
 @dataclass(slots=True)
 class _Work:
-    """What is left to spend on two texts."""
+    """Remaining work for two texts."""
 
     n_words: list[int] = field(default_factory=lambda: [MAX_WORDS, MAX_WORDS])
     n_cells: int = field(default_factory=lambda: MAX_CELLS)
@@ -82,13 +82,13 @@ class _Work:
 
 
 def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
-    """Where two texts differ.
+    """Find the stretches in which two texts differ.
 
     Parameters
     ----------
     a, b : Wording
     by_lines : bool, default True
-        Lines that are the same hold the texts together. False: words alone do, for texts that are wrapped differently.
+        Use equal lines as anchors. False: only words, for texts that are wrapped differently.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
 
 
 def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
-    """Runs of lines that are not held together; empty lines belong to none."""
+    """Yield runs of lines between anchors; empty lines belong to none."""
     rows_a, rows_b = ([i for i, line in enumerate(lines) if line] for lines in (a, b))
     keys_a, keys_b = [a[i] for i in rows_a], [b[i] for i in rows_b]
 
@@ -123,7 +123,7 @@ def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
 
 
 def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterator[WordDifference]:
-    """The differences within some lines, word by word."""
+    """Yield the differences within some lines, word by word."""
     a_start, a_end = a.span_of_lines(*block[:2])
     b_start, b_end = b.span_of_lines(*block[2:])
     words_a, words_b = _some_words(a, a_start, a_end, 0, work), _some_words(b, b_start, b_end, 1, work)
@@ -139,7 +139,7 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
 
 
 def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) -> list[Word]:
-    """The words of a part, as many as may still be looked at."""
+    """Return the words of a part, as many as the remaining work allows."""
     left = work.n_words[side]
     words = list(islice(wording.words(start, end), left + 1))
     if len(words) > left:
@@ -150,7 +150,7 @@ def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) 
 
 
 def _span(wording: Wording, words: Sequence[Word], start: int, end: int, default: int) -> tuple[int, int]:
-    """Where a stretch begins and ends; an empty one, behind the last character that stands before it."""
+    """Return the bounds of a stretch; an empty one is behind the last character before it."""
     if end > start:
         return words[start].start, words[end - 1].end
     place = words[start - 1].end if start else default
@@ -160,7 +160,7 @@ def _span(wording: Wording, words: Sequence[Word], start: int, end: int, default
 
 
 def _unequal(a: list[int], b: list[int], level: int, work: _Work) -> Iterator[_Block]:
-    """Blocks of words that differ: by shared runs of words while there are any, then word by word."""
+    """Yield blocks of words that differ: split by shared runs of words if there are any, then word by word."""
     if len(a) * len(b) <= _CELLS_AT_ONCE or level == len(_RUNS):
         yield from _by_words(a, b, work)
         return
@@ -188,14 +188,14 @@ def _by_words(a: list[int], b: list[int], work: _Work) -> Iterator[_Block]:
 def _between(
     a: Sequence[Hashable], b: Sequence[Hashable], run: int, is_telling: Callable[[Hashable], bool] | None = None
 ) -> Iterator[_Block]:
-    """What is left between the shared ends and the runs that occur once in each, in the same order in both."""
+    """Yield the rest between the shared ends and the runs that occur once in each, in the same order in both."""
     head, tail = _shared_ends(a, b)
     end_a, end_b = len(a) - tail, len(b) - tail
     at_a, at_b = head, head
     for i, j in [*_anchors(a[head:end_a], b[head:end_b], run, is_telling), (end_a - head, end_b - head)]:
         i, j = i + head, j + head
         if i < at_a or j < at_b:
-            continue  # within what the anchor before it has reached already
+            continue  # inside the reach of the previous anchor
         start_a, start_b = i, j
         while start_a > at_a and start_b > at_b and a[start_a - 1] == b[start_b - 1]:
             start_a, start_b = start_a - 1, start_b - 1
@@ -220,12 +220,12 @@ def _shared_ends(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[int, int
 def _anchors(
     a: Sequence[Hashable], b: Sequence[Hashable], run: int, is_telling: Callable[[Hashable], bool] | None
 ) -> list[tuple[int, int]]:
-    """Places of runs that occur once in each text, the most of them that keep their order (patience)."""
+    """Return positions of runs that occur once in each text: the largest set that keeps their order (patience)."""
     in_a, in_b = _once(a, run), _once(b, run)
     shared = sorted((i, in_b[key]) for key, i in in_a.items() if key in in_b)
     if is_telling:
         shared = [(i, j) for i, j in shared if is_telling(a[i])]
-    tops: list[int] = []  # the least last place in b of a rising chain of each length
+    tops: list[int] = []  # lowest last place in b of an ascending chain of each length
     chain: list[int] = []  # index of the pair that ends it
     before: list[int] = []
     for index, (_, j) in enumerate(shared):
@@ -241,7 +241,7 @@ def _anchors(
 
 
 def _once(items: Sequence[Hashable], run: int) -> dict[Hashable, int]:
-    """Each run that occurs once, with its place."""
+    """Return each run that occurs once, with its position."""
     seen: dict[Hashable, int] = {}
     keys = items if run == 1 else [tuple(items[i : i + run]) for i in range(len(items) - run + 1)]
     for i, key in enumerate(keys):
@@ -250,7 +250,7 @@ def _once(items: Sequence[Hashable], run: int) -> dict[Hashable, int]:
 
 
 def _joined(blocks: list[_Block], words_a: Sequence[Word]) -> list[_Block]:
-    """Blocks as a reader sees them: signs alone part none, nor do two shared words between long blocks."""
+    """Merge blocks separated only by punctuation, or by two shared words between long blocks."""
     result: list[_Block] = []
     for block in blocks:
         if result:

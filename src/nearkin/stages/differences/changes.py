@@ -1,7 +1,7 @@
-"""Two texts → every stretch of characters in which they differ, white space apart.
+"""All stretches of characters in which two texts differ, ignoring white space.
 
-The aligner says which words differ. Words that it takes for the same may yet be written differently: in capitals, with
-a soft hyphen, as a blank of another length. Those are looked up here, so that no changed character goes unseen.
+The alignment says which words differ. Words that it treats as equal may still be written differently: in capitals, with
+a soft hyphen, as a blank of another length. Those are found here, so that every changed character is shown.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from nearkin.stages.differences.spelling import CHUNK, Span, is_same, shared_beg
 from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import count_words
 
-_LONGEST_SIGNS = 3  # characters between two changes that are told as one, if they are signs
+_LONGEST_SIGNS = 3  # punctuation characters between two changes that are merged
 _MIN_SHARED_LINES = 0.3
-_MAX_COUNTED = 1_000_000  # characters of a change whose words are compared once more, to be counted
-_LONG_CHUNK = 200  # characters; of a longer one only what differs inside is told
+_MAX_COUNTED = 1_000_000  # characters of a change whose words are compared again, to count them
+_LONG_CHUNK = 200  # characters; of a longer chunk only the differing part is reported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A stretch in which two texts differ: ``a[start_a:end_a]`` stands for ``b[start_b:end_b]``; one may be empty.
+    """A stretch in which two texts differ: ``a[start_a:end_a]`` and ``b[start_b:end_b]``; one may be empty.
 
     Parameters
     ----------
     start_a, end_a, start_b, end_b : int
-        An empty side stands at the end of what is before it.
+        An empty side is at the end of what precedes it.
     n_words_a, n_words_b : int
-        Words that only this side has; both 0 where only the spelling differs: letters' case, signs, what is invisible.
+        Words found only on this side; both 0 if only the spelling differs: case, punctuation, invisible characters.
     """
 
     start_a: int
@@ -43,16 +43,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs in two texts, in their order; ``is_whole`` is False where they were too long to be compared."""
+    """Differences of two texts in order; ``is_whole`` is False if they were too long to be compared completely."""
 
     changes: tuple[Change, ...]
     is_whole: bool
 
 
 def find_changes(a: Wording, b: Wording) -> Changes:
-    """Every stretch in which two texts differ.
+    """Find every stretch in which two texts differ.
 
-    What lies between two stretches has the same characters in both texts, white space apart. Characters are the same
+    Between two stretches both texts have the same characters, ignoring white space. Characters are the same
     if they are canonically equivalent (Unicode NFC).
 
     Examples
@@ -70,18 +70,18 @@ def find_changes(a: Wording, b: Wording) -> Changes:
         at_a, at_b = max(start_a, one.span_a[1]), max(start_b, one.span_b[1])
         spans.append((start_a, at_a, start_b, at_b))
     spans += written_differently(a, b, (at_a, len(a.text), at_b, len(b.text)), is_whole=alignment.is_whole)
-    told = [_counted(a, b, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
+    told = [count_change(a, b, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
     return Changes(tuple(one for one in told if _is_change(a.text, b.text, one)), alignment.is_whole)
 
 
 def _share_lines(a: Wording, b: Wording) -> bool:
-    """Whether lines may hold the texts together: in texts wrapped differently few are the same, and those by chance."""
+    """Whether lines can serve as anchors: in texts wrapped differently, few are equal, and by chance."""
     lines_a, lines_b = ({line for line in one.lines if " " in line} for one in (a, b))
     return len(lines_a & lines_b) >= _MIN_SHARED_LINES * min(len(lines_a), len(lines_b))
 
 
 def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:
-    """Changes with nothing between them made one, and those with but a sign or two between words."""
+    """Merge changes with nothing, or only a few punctuation characters, between them."""
     current: Span | None = None
     for span in spans:
         if current is None:
@@ -101,14 +101,14 @@ def _is_nothing(text: str) -> bool:
 
 
 def _is_change(text_a: str, text_b: str, one: Change) -> bool:
-    """White space within a word parts it in two; within a line of signs it is nothing."""
+    """Whether a change counts: white space within a word splits it; within a line of punctuation it is ignored."""
     if one.n_words_a or one.n_words_b:
         return True
     return not is_same(text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b])
 
 
 def _trimmed(text_a: str, text_b: str, span: Span) -> Span:
-    """A change without what both sides begin and end with."""
+    """Remove the common beginning and end from a change."""
     start_a, end_a, start_b, end_b = span
     if start_a == end_a or start_b == end_b:
         return span
@@ -129,7 +129,7 @@ def _trimmed(text_a: str, text_b: str, span: Span) -> Span:
 
 
 def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], head: int, tail: int) -> tuple[int, int]:
-    """Where what is left between the first and the last chunks begins and ends; there are none in white space."""
+    """Return the bounds of the rest between the first and last chunks; never inside white space."""
     if head + tail < len(chunks):
         return chunks[head].start(), chunks[-1 - tail].end()
     place = chunks[head - 1].end() if head else ends[0]
@@ -138,8 +138,8 @@ def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], hea
     return place, place
 
 
-def _counted(a: Wording, b: Wording, span: Span) -> Change:
-    """The change with the words that differ; of those at its ends only the spelling may."""
+def count_change(a: Wording, b: Wording, span: Span) -> Change:
+    """Count the differing words of a change; words at its ends may differ only in spelling."""
     if max(span[1] - span[0], span[3] - span[2]) > _MAX_COUNTED:
         return _change(span, count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]]))
     cores_a, cores_b = _words(a, *span[:2]), _words(b, *span[2:])

@@ -1,45 +1,62 @@
-"""Two documents word by word: what they share, what only one of them has, and where.
+"""Comparison of two documents word by word: what they share, what only one of them has, and where.
 
-Every character counts but white space: a comma, a capital, a soft hyphen is shown where it differs, and told apart from
-words that differ. Where lines break does not matter, nor which of two canonically equivalent forms (Unicode NFC) a
-character has. The lines shown are those of A wherever both texts have the words.
+Every character counts except white space: a comma, a capital, a soft hyphen is shown if it differs, and distinguished
+from differing words. Line breaks do not matter, nor canonically equivalent forms (Unicode NFC) of a
+character. The lines shown are those of A wherever both texts have the words.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from nearkin.errors import ParameterError
-from nearkin.stages.differences.changes import find_changes
+from nearkin.stages.differences.changes import Changes, find_changes
 from nearkin.stages.differences.comparison import Comparison, Difference
+from nearkin.stages.differences.ignoring import Ignored, check_ignored, what_counts, without_ignored
 from nearkin.stages.differences.merged_view import View
+from nearkin.stages.differences.moves import Moves, find_moves
 from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import count_words
 
 
-def compare_texts(text_a: str, text_b: str, *, context_lines: int = 2, context_words: int = 40) -> Comparison:
-    r"""Where two texts differ, by word, with the lines around each difference.
+def compare_texts(
+    text_a: str,
+    text_b: str,
+    *,
+    context_lines: int = 2,
+    context_words: int = 40,
+    with_moves: bool = False,
+    ignore: Collection[str] = (),
+) -> Comparison:
+    r"""Find the differences of two texts by word, with the lines around each difference.
 
-    Words are compared as everywhere in Nearkin: by letters and digits, after NFKC and in lower case; a sign stands by
-    itself. Where words that are the same are written differently, that is a difference too, one in spelling. White
-    space is none, wherever it stands between words.
+    Words are compared as everywhere in Nearkin: by letters and digits, after NFKC and in lower case; a punctuation
+    character is separate. If equal words are written differently, that is a difference in spelling. White
+    space between words is ignored.
 
     Parameters
     ----------
     text_a, text_b : str
-        As they came. Up to 400,000 words of each are compared, beside lines that are the same in both.
+        Unchanged texts. Up to 400,000 words of each are compared, besides lines that are equal in both.
     context_lines : int, default 2
-        Lines with something in them that are shown before and after each difference.
+        Non-empty lines shown before and after each difference.
     context_words : int, default 40
-        Words of such a line that are shown at most, beside a difference; the rest becomes a gap that says how many.
+        Maximum number of words of such a line that are shown beside a difference; the rest becomes a counted gap.
+    with_moves : bool, default False
+        Whether a passage that was removed in one place and added in another is a move; see :mod:`.moves`.
+    ignore : collection of {"case", "punctuation", "numbers"}
+        Differences that do not count. A difference that is also of another kind counts as a whole, and so does a sign
+        of a number: 1.5 is not 15. Where a difference is ignored, the words of A are shown.
 
     Returns
     -------
     Comparison
-        No hunk where the texts are the same, white space apart. What only one text has is never cut.
+        Without hunks if the texts are identical except for white space. Text of only one side is never cut.
 
     Raises
     ------
     ParameterError
-        A parameter is not a whole number of at least 0.
+        A parameter is not an integer of at least 0, or a kind to ignore is unknown.
 
     Examples
     --------
@@ -54,23 +71,46 @@ def compare_texts(text_a: str, text_b: str, *, context_lines: int = 2, context_w
     for name, value in (("context_lines", context_lines), ("context_words", context_words)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise ParameterError.of(name, "compare_texts", "an int >= 0", value)
-    a, b = Wording(text_a), Wording(text_b)
+    ignored = check_ignored(ignore, owner="compare_texts")
     n_words_a = count_words(text_a)
     if text_a == text_b:
         return Comparison(
             hunks=(), differences=(), n_words_a=n_words_a, n_words_b=n_words_a, is_identical=True, is_whole=True
         )
+    a, b, n_ignored = Wording(text_a), Wording(text_b), 0
     found = find_changes(a, b)
+    if ignored and _has_same_counting(text_a, text_b, ignored):
+        # the words may be aligned so that a single difference is also of another kind
+        found, n_ignored = Changes((), found.is_whole), len(found.changes)
+    elif ignored:
+        shown_b, n_ignored = without_ignored(text_a, text_b, found, ignored)
+        if n_ignored:
+            b = Wording(shown_b)
+            found = find_changes(a, b)
+    moves = find_moves(a, b, found, ignored) if with_moves else Moves(found.changes, {})
     differences = tuple(
-        Difference(number, a.line_of(one.start_a), b.line_of(one.start_b), one.n_words_a, one.n_words_b)
-        for number, one in enumerate(found.changes, 1)
+        Difference(
+            number=number,
+            line_a=a.line_of(one.start_a),
+            line_b=b.line_of(one.start_b),
+            n_words_a=one.n_words_a,
+            n_words_b=one.n_words_b,
+            counterpart=moves.counterpart.get(number - 1, -1) + 1,
+        )
+        for number, one in enumerate(moves.changes, 1)
     )
-    hunks = View(a, b, context_lines, context_words).hunks(found.changes)
     return Comparison(
-        hunks=hunks,
+        hunks=View(a, b, context_lines, context_words).hunks(moves.changes),
         differences=differences,
         n_words_a=n_words_a,
         n_words_b=count_words(text_b),
         is_identical=False,
         is_whole=found.is_whole,
+        n_ignored=n_ignored,
+        ignored=ignored,
     )
+
+
+def _has_same_counting(text_a: str, text_b: str, ignored: Collection[Ignored]) -> bool:
+    """Whether the texts have the same characters, as far as they count."""
+    return what_counts(text_a, 0, len(text_a), ignored) == what_counts(text_b, 0, len(text_b), ignored)

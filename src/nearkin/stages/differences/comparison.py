@@ -1,4 +1,4 @@
-"""What a comparison of two documents consists of: hunks of lines of pieces, and the differences, numbered."""
+"""Records of a comparison of two documents: hunks of lines of pieces, and numbered differences."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Piece:
     Parameters
     ----------
     kind : {"equal", "only_a", "only_b", "gap"}
-        Where the stretch occurs. A gap stands for equal words that are not shown.
+        Text in which the stretch occurs. A gap stands for equal words that are not shown.
     text : str
-        As the document has it, white space made one space, with a leading space where one belongs; for a gap what is
-        left out: ``1,234 equal words``.
+        Text of the document with collapsed white space, including a leading space if needed; for a gap its
+        description: ``1,234 equal words``.
     difference : int
-        The number of the difference that it belongs to, from 1; 0 for what both texts have.
+        Number of the difference that it belongs to, from 1; 0 for text that both have.
     """
 
     kind: Kind
@@ -32,9 +32,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the merged view; ``line_a`` and ``line_b`` are the lines of A and B that its first words stand in.
+    """A line of the merged view; ``line_a`` and ``line_b`` are the lines of A and B with its first words.
 
-    They are counted from 1; None where the line has nothing of that text.
+    They are counted from 1; None if the line has nothing of that text.
     """
 
     pieces: tuple[Piece, ...]
@@ -44,19 +44,20 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Neighbouring lines with what differs in them; where it begins in A and in B, counted from 1."""
+    """Neighbouring lines with their differences, and the first line in A and in B, counted from 1."""
 
     line_a: int
     line_b: int
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A place where the texts differ, its number counted from 1, and the lines in which it begins.
+    """A place where the texts differ: its number, counted from 1, and the lines where it begins.
 
-    ``n_words_a`` and ``n_words_b`` are the words that only A or only B has there; where both are 0 the words are the
-    same and differ in capitals, signs or invisible characters.
+    ``n_words_a`` and ``n_words_b`` are the words found only in A or only in B there; if both are 0, the words are the
+    same and differ in capitals, punctuation or invisible characters. ``counterpart`` is the number of the difference
+    where a moved passage is in the other text; 0 if the passage was not moved.
     """
 
     number: int
@@ -64,28 +65,38 @@ class Difference:
     line_b: int
     n_words_a: int
     n_words_b: int
+    counterpart: int = 0
 
     @property
     def has_same_words(self) -> bool:
         """Whether only the spelling differs."""
         return self.n_words_a == self.n_words_b == 0
 
+    @property
+    def is_move(self) -> bool:
+        """Whether the passage is in both texts, in different places."""
+        return self.counterpart > 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """How two documents differ.
+    """Differences between two documents.
 
     Parameters
     ----------
     hunks : tuple of Hunk
-        What differs, with the lines around it, in the order of the texts.
+        Differences with the lines around them, in text order.
     differences : tuple of Difference
     n_words_a, n_words_b : int
-        Words of each text; signs do not count.
+        Number of words of each text, without punctuation.
     is_identical : bool
-        Not even white space differs.
+        Whether the texts are identical, including white space.
     is_whole : bool
-        False: the texts were too long to be compared to the end, and some shared words are marked as if they differed.
+        False: the texts were too long to be compared completely, and some shared words are marked as different.
+    n_ignored : int
+        Differences that were ignored on request.
+    ignored : tuple of str
+        Kinds of difference that were ignored.
     """
 
     hunks: tuple[Hunk, ...]
@@ -94,66 +105,110 @@ class Comparison:
     n_words_b: int
     is_identical: bool
     is_whole: bool
+    n_ignored: int = 0
+    ignored: tuple[str, ...] = ()
 
     @property
     def n_hunks(self) -> int:
-        """Places that are shown."""
+        """Number of hunks."""
         return len(self.hunks)
 
     @property
     def n_differences(self) -> int:
-        """Places that differ, those in spelling too."""
+        """Number of differences, including those in spelling."""
         return len(self.differences)
 
     @property
     def n_spelling_differences(self) -> int:
-        """Differences in which the words are the same, and capitals, signs or invisible characters are not."""
+        """Number of differences with equal words but other capitals, punctuation or invisible characters."""
         return sum(one.has_same_words for one in self.differences)
 
     @property
     def n_words_only_a(self) -> int:
-        """Words that only A has."""
-        return sum(one.n_words_a for one in self.differences)
+        """Number of words found only in A; moved ones do not count."""
+        return sum(one.n_words_a for one in self.differences if not one.is_move)
 
     @property
     def n_words_only_b(self) -> int:
-        """Words that only B has."""
-        return sum(one.n_words_b for one in self.differences)
+        """Number of words found only in B; moved ones do not count."""
+        return sum(one.n_words_b for one in self.differences if not one.is_move)
+
+    @property
+    def n_moves(self) -> int:
+        """Number of passages that both texts have, in different places."""
+        return sum(one.is_move for one in self.differences) // 2
+
+    @property
+    def n_changes(self) -> int:
+        """Number of differences, without those of moved passages."""
+        return self.n_differences - 2 * self.n_moves
+
+    @property
+    def n_words_moved(self) -> int:
+        """Number of words in moved passages."""
+        return sum(one.n_words_a for one in self.differences if one.is_move)
+
+    @property
+    def move_notes(self) -> dict[int, str]:
+        """Place of each moved passage in the other text, by the number of its difference: ``moved to B line 4``."""
+        notes = {}
+        for one in self.differences:
+            if one.is_move:
+                there = self.differences[one.counterpart - 1]
+                to_b = one.n_words_a > 0
+                notes[one.number] = (
+                    f"moved to B line {there.line_b:,}" if to_b else f"moved from A line {there.line_a:,}"
+                )
+        return notes
 
     @property
     def has_same_words(self) -> bool:
-        """Both texts have the same words in the same order, however they are written."""
+        """Whether both texts have the same words in the same order, possibly written differently."""
         return all(one.has_same_words for one in self.differences)
 
     @property
     def headline(self) -> str:
-        """What there is to say in one line."""
+        """Summary in one line."""
         if self.is_identical:
             return "The two documents are the same, character for character"
         if not self.differences:
-            return "The two documents differ in white space only"
+            if self.n_ignored:
+                return f"The two documents differ only in what is ignored: {counted(self.n_ignored, 'difference')}"
+            return "The two documents are identical except for white space"
         if self.has_same_words:
             places = counted(self.n_differences, "place")
             return f"The two documents have the same words, written differently in {places}"
         only_a, only_b = counted(self.n_words_only_a, "word"), counted(self.n_words_only_b, "word")
-        return f"{counted(self.n_differences, 'difference')}: {only_a} only in A, {only_b} only in B"
+        moved = (
+            f"{counted(self.n_moves, 'passage')} moved ({counted(self.n_words_moved, 'word')})" if self.n_moves else ""
+        )
+        if not self.n_changes:
+            return f"{moved}, no other difference"
+        return f"{counted(self.n_changes, 'difference')}: {only_a} only in A, {only_b} only in B" + f", {moved}" * bool(
+            moved
+        )
 
     def to_json(self) -> dict[str, object]:
-        """What ``json.dump`` takes.
+        """Return an object for ``json.dump``.
 
         Returns
         -------
         dict
             The counts and flags by their names here; ``differences``, a list of ``{number, line_a, line_b, n_words_a,
-            n_words_b}``; ``hunks``, a list of ``{line_a, line_b, lines}``, their lines ``{line_a, line_b, pieces}``,
-            their pieces ``{kind, text, difference}``.
+            n_words_b, counterpart}``; ``hunks``, a list of ``{line_a, line_b, lines}``, their lines ``{line_a, line_b,
+            pieces}``, their pieces ``{kind, text, difference}``.
         """
         return {
             "n_words_a": self.n_words_a,
             "n_words_b": self.n_words_b,
             "n_words_only_a": self.n_words_only_a,
             "n_words_only_b": self.n_words_only_b,
+            "n_words_moved": self.n_words_moved,
             "n_differences": self.n_differences,
+            "n_changes": self.n_changes,
+            "n_moves": self.n_moves,
+            "n_ignored": self.n_ignored,
+            "ignored": list(self.ignored),
             "n_spelling_differences": self.n_spelling_differences,
             "n_hunks": self.n_hunks,
             "has_same_words": self.has_same_words,

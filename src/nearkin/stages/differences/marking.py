@@ -1,6 +1,6 @@
-"""Two texts word by word as one run of pieces: the fewest words possible are marked.
+"""Differences of two texts word by word, as one run of pieces with as few marked words as possible.
 
-What counts as a word is what counts in shingles. A punctuation sign stands by itself. Spacing alone is no difference,
+Words are those of shingles. A punctuation character is separate. White space alone is not a difference,
 nor are the invisible characters that shingles ignore.
 """
 
@@ -35,11 +35,11 @@ _Step = tuple[Literal["equal", "change"], int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """The tokens of one text: what is compared, and whether white space goes before each."""
+    """The tokens of one text: what is compared, and whether white space precedes each."""
 
     cores: tuple[str, ...]
     spaced: tuple[bool, ...]
-    end: int  # how much of the text they cover, in characters
+    end: int  # number of characters of the text that they cover
 
 
 def mark_differences(
@@ -50,27 +50,27 @@ def mark_differences(
     max_words: int = 20_000,
     max_run: int | None = None,
 ) -> tuple[Piece, ...]:
-    """Which words two texts share and which only one of them has.
+    """Find the words that two texts share and those that only one of them has.
 
-    The fewest words possible are marked. What both texts begin with and end with is never limited; between the first
-    and the last difference the cost grows with the product of the two lengths, so there ``max_words`` holds.
+    As few words as possible are marked. The common beginning and end of both texts is unlimited; between the first
+    and the last difference the cost grows with the product of the two lengths, so ``max_words`` applies there.
 
     Parameters
     ----------
     text_a, text_b : str
         The texts; white space counts only as a boundary of words.
     context_words : int, default 12
-        Words shown on either side of a difference; the rest of a shared stretch becomes a gap that says how many.
+        Words shown on either side of a difference; the rest of a shared stretch becomes a counted gap.
     max_words : int, default 20000
-        Words and signs of each text that are compared after the first difference. Where a text is cut, a gap says so.
+        Maximum number of words and punctuation characters compared after the first difference. A gap marks a cut.
     max_run : int, optional
-        The longest one-sided stretch shown whole, in words; a longer one is shown at its two ends. None: no limit.
+        Maximum length of a one-sided stretch in words; of a longer one both ends are shown. None: no limit.
 
     Returns
     -------
     tuple of Piece
         In reading order; of two pieces at the same place ``only_a`` comes first. The words of the ``equal`` and
-        ``only_a`` pieces are those of ``text_a`` where there is no gap, and likewise for ``text_b``.
+        ``only_a`` pieces are those of ``text_a`` if there is no gap; the same holds for ``text_b``.
 
     Raises
     ------
@@ -104,19 +104,19 @@ def mark_differences(
 
 
 def _check(parameter: str, value: object, least: int) -> None:
-    """Refuses a limit that is not an int of at least ``least``."""
+    """Refuse a limit that is not an int of at least ``least``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ParameterError.of(parameter, "mark_differences", f"an int >= {least}", value)
 
 
 def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
-    """Characters that both texts begin and end with, cut where white space ends a word in both."""
+    """Count the characters of the common beginning and end, cut where white space ends a word in both."""
     head = shared_beginning(text_a, text_b)
     if head == len(text_a) == len(text_b):
         return head, 0
     while head and not text_a[head - 1].isspace():
         head -= 1
-    while head and text_a[head - 1].isspace():  # spaces go with the word after them
+    while head and text_a[head - 1].isspace():  # spaces belong to the following word
         head -= 1
     tail = shared_beginning(text_a[head:][::-1], text_b[head:][::-1])
     while tail and not text_a[-tail].isspace():
@@ -125,7 +125,7 @@ def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
 
 
 def _tokenise(text: str, limit: int) -> _Tokens:
-    """The first ``limit`` words and signs of a text."""
+    """Return the first ``limit`` words and punctuation characters of a text."""
     cores: list[str] = []
     spaced: list[bool] = []
     end = 0
@@ -137,7 +137,7 @@ def _tokenise(text: str, limit: int) -> _Tokens:
 
 
 def _compare(a: _Tokens, b: _Tokens) -> Iterator[Piece]:
-    """The pieces of two token lists, gaps not yet made."""
+    """Yield the pieces of two token lists, without gaps."""
     numbers: dict[str, int] = {}  # RapidFuzz compares hashes: small numbers are their own, so no two words can collide
     codes_a, codes_b = (
         [numbers.setdefault(as_compared(core), len(numbers)) for core in tokens.cores] for tokens in (a, b)
@@ -157,7 +157,7 @@ def _compare(a: _Tokens, b: _Tokens) -> Iterator[Piece]:
 
 
 def _without_islands(steps: list[_Step], a: _Tokens) -> list[_Step]:
-    """The steps with neighbouring changes made one, across shared punctuation too: a lone comma splits no change."""
+    """Merge neighbouring changes, also across shared punctuation: a single comma does not split a change."""
     result: list[_Step] = []
     for index, step in enumerate(steps):
         name, a_start, a_end, b_start, b_end = step
@@ -172,18 +172,18 @@ def _without_islands(steps: list[_Step], a: _Tokens) -> list[_Step]:
 
 
 def _spell(tokens: _Tokens, start: int, end: int) -> str:
-    """The text of tokens of one side."""
+    """Return the text of tokens of one side."""
     return "".join((" " if tokens.spaced[i] else "") + tokens.cores[i] for i in range(start, end))
 
 
 def _spell_shared(a: _Tokens, b: _Tokens, start: int, end: int, b_start: int) -> str:
-    """The text of shared tokens, with a space where either side has one, so that words never run together."""
+    """Return the text of shared tokens, with a space where either side has one, so that words never run together."""
     shift = b_start - start
     return "".join((" " if a.spaced[i] or b.spaced[i + shift] else "") + a.cores[i] for i in range(start, end))
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """The pieces with empty ones left out and neighbours of a kind made one."""
+    """Merge neighbouring pieces of a kind, without empty ones."""
     result: list[Piece] = []
     for piece in pieces:
         if not piece.text:
@@ -196,7 +196,7 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
 
 
 def _collapsed(pieces: list[Piece], context_words: int, max_run: int | None) -> Iterator[Piece]:
-    """The pieces with the middle of long ones given as a gap."""
+    """Replace the middle of long pieces by a gap."""
     for index, piece in enumerate(pieces):
         if piece.kind == "gap":
             yield piece
@@ -212,7 +212,7 @@ def _collapsed(pieces: list[Piece], context_words: int, max_run: int | None) -> 
 
 
 def _with_gap(piece: Piece, first: int, last: int, what: str) -> Iterator[Piece]:
-    """A piece whole, or its first and last words around a gap that counts the rest."""
+    """Yield a piece unchanged, or its first and last words around a gap that counts the rest."""
     hidden = count_words(piece.text) - first - last
     if hidden < MIN_HIDDEN:
         yield piece

@@ -1,8 +1,8 @@
-"""Pieces as plain text, with marks that can be read without colour and nothing that could steer a terminal."""
+"""Plain text of pieces, with marks that are readable without colour, and without terminal control characters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nearkin.hidden_characters import reveal
 from nearkin.stages.differences.comparison import Kind, Piece
@@ -15,18 +15,23 @@ _FRAMES: dict[Kind, tuple[str, str]] = {
 }
 
 
-def marked_pieces(pieces: Sequence[Piece]) -> Iterator[tuple[Kind, str]]:
-    """Yield the kind and the text of each piece of a line or a passage, between its marks; and spaces between them."""
+def marked_pieces(pieces: Sequence[Piece], notes: Mapping[int, str] | None = None) -> Iterator[tuple[Kind, str]]:
+    """Yield the kind and the text of each piece of a line or a passage, between its marks; and spaces between them.
+
+    ``notes`` has words for some differences, such as where a passage was moved.
+    """
     for i, piece in enumerate(pieces):
         body = piece.text.lstrip()
         if i and (len(body) < len(piece.text) or "gap" in (piece.kind, pieces[i - 1].kind)):
             yield "equal", " "
         opening, closing = _FRAMES[piece.kind]
+        if notes and piece.difference in notes:
+            opening += f"{notes[piece.difference]}: "
         yield piece.kind, f"{opening}{reveal(body)}{closing}" if body else "…"
 
 
 def marked_text(pieces: Sequence[Piece]) -> str:
-    """A line or a passage as one text.
+    """Return a line or a passage as a single text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Changes → the merged view: hunks of lines, those of A wherever both texts have the words."""
+"""Merged view of changes: hunks of lines, those of A wherever both texts have the words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nearkin.stages.differences.comparison import Hunk, Kind, Line, Piece
 from nearkin.stages.differences.passages import clipped
 from nearkin.stages.differences.wording import Wording
 
-_LINE = re.compile(r"\S(?:[^\r\n]*\S)?")  # without the white space around it; one of white space alone is none
+_LINE = re.compile(r"\S(?:[^\r\n]*\S)?")  # without surrounding white space; blank lines do not match
 _CHUNK = re.compile(r"\S+")
 _WHITE = re.compile(r"\s*")
 _Block = tuple[int, int, int, int]
@@ -20,7 +20,7 @@ _Block = tuple[int, int, int, int]
 
 @dataclass(slots=True)
 class _Page:
-    """The hunks written so far, and the one that is being written."""
+    """The finished hunks, and the one in progress."""
 
     hunks: list[Hunk] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
@@ -29,7 +29,7 @@ class _Page:
     line_b: int | None = None
 
     def put(self, pieces: Sequence[Piece], line_a: int | None, line_b: int | None) -> None:
-        """Go on with the line."""
+        """Append pieces to the current line."""
         for piece in pieces:
             text = piece.text if self.pieces else piece.text.lstrip()
             self.pieces.append(Piece(piece.kind, text, piece.difference))
@@ -37,13 +37,13 @@ class _Page:
         self.line_b = line_b if self.line_b is None else self.line_b
 
     def end_line(self) -> None:
-        """What comes next begins a line."""
+        """End the current line."""
         if self.pieces:
             self.lines.append(Line(tuple(self.pieces), self.line_a, self.line_b))
         self.pieces, self.line_a, self.line_b = [], None, None
 
     def end_hunk(self, line_a: int, line_b: int) -> None:
-        """What comes next begins a hunk; the numbers are for a hunk that has nothing of a text."""
+        """End the current hunk; the numbers are for a hunk that has nothing of a text."""
         self.end_line()
         if self.lines:
             first_a = next((line.line_a for line in self.lines if line.line_a is not None), line_a)
@@ -54,7 +54,7 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How two texts are shown in one.
+    """Merged view of two texts.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class View:
     context_lines : int
         Lines shown before and after a change.
     context_words : int
-        Words of an equal stretch of a line that are shown beside a change.
+        Words of an equal stretch of a line shown beside a change.
     """
 
     a: Wording
@@ -71,10 +71,10 @@ class View:
     context_words: int
 
     def hunks(self, changes: Sequence[Change]) -> tuple[Hunk, ...]:
-        """The changes, numbered from 1, with the lines around them."""
+        """Return the changes, numbered from 1, with the lines around them."""
         page = _Page()
         before: Change | None = None
-        begins_line = ends_line = False  # of the change before
+        begins_line = ends_line = False  # of the previous change
         for number, change in enumerate(changes, 1):
             begins_next = self._begins_line(change, before)
             self._put_equal(page, before, change, ends_line, begins_next)
@@ -87,7 +87,7 @@ class View:
         return tuple(page.hunks)
 
     def _begins_line(self, change: Change, before: Change | None) -> bool:
-        """Whether a change begins a line: as in A, or, where A has nothing, as in B between lines or on its own."""
+        """Whether a change begins a line: as in A, or, if A has nothing there, as in B between lines or alone."""
         at_a, at_b = (before.end_a, before.end_b) if before else (0, 0)
         if change.end_a > change.start_a:
             return _has_break_before(self.a.text, at_a, change.start_a)
@@ -96,7 +96,7 @@ class View:
         return _has_break_at(self.a.text, change.start_a) or _has_break_at(self.b.text, change.end_b)
 
     def _ends_line(self, change: Change, begins_line: bool) -> bool:
-        """Whether what both texts have after a change begins a line."""
+        """Whether the common text after a change begins a line."""
         in_a = _has_break_at(self.a.text, change.end_a)
         if change.end_a > change.start_a:
             return in_a
@@ -105,7 +105,7 @@ class View:
     def _put_equal(
         self, page: _Page, before: Change | None, after: Change | None, ends_line: bool, begins_next: bool
     ) -> None:
-        """What both texts have between two changes: the lines next to them, a long one in part."""
+        """Append the common text between two changes: the adjacent lines, a long one in part."""
         at_a, at_b = (before.end_a, before.end_b) if before else (0, 0)
         to_a, to_b = (after.start_a, after.start_b) if after else (len(self.a.text), len(self.b.text))
         lines = _lines_of(self.a.text, at_a, to_a)
@@ -136,7 +136,7 @@ class View:
             page.end_line()
 
     def _put_change(self, page: _Page, change: Change, number: int) -> None:
-        """What A has, then what B has, each as it breaks its lines; side by side where A has no more than a line."""
+        """Append A's text, then B's, each with its own line breaks; side by side if A has at most one line."""
         n_lines = 0
         for n_lines, (start, end) in enumerate(_lines_of(self.a.text, change.start_a, change.end_a), 1):
             if n_lines > 1:
@@ -148,14 +148,14 @@ class View:
             page.put([_piece("only_b", self.b.text, start, end, number)], None, self.b.line_of(start))
 
     def _place_in_b(self, from_a: int, to_a: int, from_b: int) -> int:
-        """Where B has what A has at ``to_a``, if from the other two places on both have the same."""
+        """Return the position in B of A's text at ``to_a``, if both are the same from the other two positions on."""
         between = self.a.text[from_a:to_a]
         if self.b.text.startswith(between, from_b):
             return _next(self.b.text, from_b + len(between))
         return _after(self.b.text, from_b, _n_written(between))
 
     def _place_from_end(self, start: int, block: _Block) -> int:
-        """Where B has what A has at ``start``, found from the end of what both have the same."""
+        """Return the position in B of A's text at ``start``, found from the end of the common text."""
         _, to_a, at_b, to_b = block
         rest = self.a.text[start:to_a]
         if self.b.text.endswith(rest, at_b, to_b):
@@ -197,13 +197,13 @@ def _breaks(white: str) -> bool:
 
 
 def _next(text: str, place: int) -> int:
-    """The next place that is no white space."""
+    """Return the next position that is not white space."""
     found = _CHUNK.search(text, place)
     return found.start() if found else len(text)
 
 
 def _after(text: str, place: int, n: int) -> int:
-    """The place behind ``n`` characters other than white space."""
+    """Return the position behind ``n`` characters other than white space."""
     for found in _CHUNK.finditer(text, place):
         length = _n_written(found.group())
         if n < length:
@@ -213,6 +213,6 @@ def _after(text: str, place: int, n: int) -> int:
 
 
 def _n_written(text: str) -> int:
-    """Characters other than white space, canonically composed."""
+    """Count characters other than white space, canonically composed."""
     packed = "".join(text.split())
     return len(packed if packed.isascii() else unicodedata.normalize("NFC", packed))

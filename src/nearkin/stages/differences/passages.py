@@ -1,4 +1,4 @@
-"""Stretches of a comparison made short: long equal ones with a gap, the first difference as a passage of one line."""
+"""Shortened stretches of a comparison: long equal ones with a gap, the first difference as a one-line passage."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from nearkin.stages.differences.comparison import Comparison, Kind, Line, Piece
 from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
 
 MIN_HIDDEN = 8
-"""Words: a gap that hides fewer takes more room than they do."""
-_LONGEST_WORD = 20  # characters that a word is given on average; a huge one is cut
+"""Minimum number of words hidden by a gap; a gap for fewer would be longer than they are."""
+_LONGEST_WORD = 20  # average length allowed per word; a huge one is cut
 _LINES_AROUND = 2
 _SIDES: tuple[Kind, Kind] = ("only_a", "only_b")
 _GAP = Piece("gap", "")
 
 
 def clipped(text: str, first: int, last: int) -> list[Piece]:
-    """Shared words whole, or the first and the last of them around a gap that counts the rest.
+    """Return shared words unchanged, or the first and the last of them around a gap that counts the rest.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def clipped(text: str, first: int, last: int) -> list[Piece]:
 
 
 def _cut(text: str, first: int, last: int) -> tuple[int, int]:
-    """What lies between the first and the last words, or an empty stretch where it is not worth a gap."""
+    """Return the part between the first and the last words, or an empty one if a gap is not worthwhile."""
     n_least = first + last + MIN_HIDDEN
     if len(text) <= n_least:
         return 0, 0
@@ -61,19 +61,19 @@ def _start_of_last(text: str, n: int, n_words: int) -> int:
 
 
 def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
-    """The first difference in words, or else in spelling, with what stands around it, as a passage of one line.
+    """Return the first difference in words, or else in spelling, with its context, as a one-line passage.
 
     Parameters
     ----------
     comparison : Comparison
     max_words : int, default 30
-        Words shown, about: a long difference is cut, and so is what stands around it. A gap without a text stands where
-        words are left out.
+        Approximate number of words shown: long differences and their context are cut. A gap without text marks
+        omitted words.
 
     Returns
     -------
     tuple of Piece
-        Empty where nothing differs.
+        Empty if nothing differs.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
 
 
 def _around(comparison: Comparison, number: int) -> list[Piece]:
-    """The pieces of the lines that have a difference, and of some lines around it, as if they were one line."""
+    """Return the pieces of the lines of a difference, and of some lines around it, as if they were one line."""
     for hunk in comparison.hunks:
         rows = [i for i, line in enumerate(hunk.lines) if any(piece.difference == number for piece in line.pieces)]
         if rows:
@@ -135,7 +135,7 @@ def _with_space(line: Line) -> Iterator[Piece]:
 
 
 def _shared(pieces: Sequence[Piece]) -> tuple[Sequence[Piece], bool]:
-    """Up to the next difference or gap, and whether there is one."""
+    """Return the pieces up to the next difference or gap, and whether there is one."""
     n = next((i for i, piece in enumerate(pieces) if piece.kind != "equal"), len(pieces))
     return pieces[:n], n < len(pieces)
 

@@ -1,4 +1,4 @@
-"""Words that are the same, written differently: in capitals, with a soft hyphen, as a blank of another length."""
+"""Equal words written differently: in capitals, with a soft hyphen, as a blank of another length."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from nearkin.stages.differences.wording import Wording
 
 CHUNK = re.compile(r"\S+")
 Span = tuple[int, int, int, int]
-"""Where a stretch begins and ends in the one text, then in the other."""
+"""Bounds of a stretch in the first text, then in the second."""
 
-_MAX_UNSURE = 20_000  # characters of what may not have been compared that are looked at word by word
+_MAX_UNSURE = 20_000  # maximum characters of possibly uncompared text that are compared word by word
 
 
 def written_differently(a: Wording, b: Wording, block: Span, *, is_whole: bool) -> Iterator[Span]:
-    """Where words that are the same are written differently, and what counts as no word.
+    """Yield the stretches where equal words, or characters between words, are written differently.
 
     Parameters
     ----------
     a, b : Wording
     block : tuple of int
-        A stretch of both texts in which the words are the same.
+        A stretch of both texts with the same words.
     is_whole : bool
-        False: a bound was hit, and they may not be.
+        False: a limit was reached, and the words may differ.
 
     Examples
     --------
@@ -37,14 +37,14 @@ def written_differently(a: Wording, b: Wording, block: Span, *, is_whole: bool) 
         return
     start_a, end_a, start_b, end_b = block = _narrowed(a.text, b.text, block)
     if not is_whole and max(end_a - start_a, end_b - start_b) > _MAX_UNSURE:
-        yield block  # a bound was hit, and this may be what was not compared at all
+        yield block  # a limit was reached, and this may not have been compared at all
         return
     for one, other in _pairs(a.text, b.text, block):
         yield from _differently_in(a, b, (*one, *other))
 
 
 def _pairs(text_a: str, text_b: str, block: Span) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """What is to be looked at word by word: the chunks that differ, if they do in capitals only; else all."""
+    """Yield what must be compared word by word: the differing chunks, if they differ only in case; else everything."""
     start_a, end_a, start_b, end_b = block
     parts_a, parts_b = text_a[start_a:end_a].split(), text_b[start_b:end_b].split()
     unlike = [x != y for x, y in zip(parts_a, parts_b)] if len(parts_a) == len(parts_b) else []
@@ -72,7 +72,7 @@ def _differently_in(a: Wording, b: Wording, block: Span) -> Iterator[Span]:
 
 
 def _narrowed(text_a: str, text_b: str, block: Span) -> Span:
-    """The block without the beginning and the end that are the same in both to the character, up to a word."""
+    """Return the block without its common beginning and end, cut at words."""
     start_a, end_a, start_b, end_b = block
     head = _shared_words(text_a[start_a:end_a], text_b[start_b:end_b])
     start_a, start_b = start_a + head, start_b + head
@@ -81,7 +81,7 @@ def _narrowed(text_a: str, text_b: str, block: Span) -> Span:
 
 
 def _shared_words(a: str, b: str) -> int:
-    """How many characters both begin with, up to a letter before a space: that is within no word and no blank."""
+    """Count the common initial characters, up to a letter before a space, which is inside no word or blank."""
     length = shared_beginning(a, b)
     while length and not (
         a[length - 1].isalnum() and a[length : length + 1].isspace() and b[length : length + 1].isspace()
@@ -91,7 +91,7 @@ def _shared_words(a: str, b: str) -> int:
 
 
 def _tokens(wording: Wording, start: int, end: int) -> Iterator[_Token]:
-    """All that is not white space, in order."""
+    """Yield everything except white space, in order."""
     at, text = start, wording.text
     for word in wording.words(start, end):
         if word.start > at:
@@ -108,7 +108,7 @@ def _between_words(text: str, start: int, end: int) -> Iterator[_Token]:
 
 
 def _unlike(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[Span]:
-    """Numbers of tokens that differ, of two sequences whose cores are the same."""
+    """Yield the numbers of differing tokens, of two sequences whose cores are the same."""
     i = j = 0
     while i < len(a) and j < len(b):
         first_a, first_b = i, j
@@ -132,7 +132,7 @@ def _unlike(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[Span]:
 
 
 def _held_again(a: Sequence[_Token], b: Sequence[_Token], i: int, j: int) -> tuple[int, int]:
-    """Up to where one text has as several tokens what the other has as one, "(1)" and "⑴"; else to the end."""
+    """Return the point up to which one text has several tokens for one of the other, "(1)" and "⑴"; else the end."""
     first_a, first_b = i, j
     length_a = length_b = 0
     while length_a != length_b or not length_a:
@@ -143,13 +143,13 @@ def _held_again(a: Sequence[_Token], b: Sequence[_Token], i: int, j: int) -> tup
         else:
             return len(a), len(b)
     if "".join(t.core for t in a[first_a:i]) != "".join(t.core for t in b[first_b:j]):
-        return len(a), len(b)  # not the same words at all: a bound was hit before
+        return len(a), len(b)  # different words: a limit was reached before
     return i, j
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word, or what stands between words; the latter has no core."""
+    """A word, or the characters between words, which have no core."""
 
     core: str
     written: str
@@ -158,7 +158,7 @@ class _Token:
 
 
 def shared_beginning(a: str, b: str) -> int:
-    """How many characters two texts begin with alike.
+    """Count the common initial characters of two texts.
 
     Examples
     --------
@@ -166,18 +166,18 @@ def shared_beginning(a: str, b: str) -> int:
     3
     """
     low, high = 0, min(len(a), len(b))
-    while low < high:  # by halving: each step is one comparison of memory
+    while low < high:  # bisection: each step is one memory comparison
         middle = (low + high + 1) // 2
         low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
     return low
 
 
 def is_same(a: str, b: str) -> bool:
-    """Whether two texts have the same characters, white space apart."""
+    """Whether two texts have the same characters, ignoring white space."""
     return a == b or _written(a) == _written(b)
 
 
 def _written(text: str) -> str:
-    """What is compared of a token: its characters, canonically composed, without white space."""
+    """Return the compared form of a token: its characters, canonically composed, without white space."""
     packed = "".join(text.split()) if not text.isalnum() else text
     return packed if packed.isascii() else unicodedata.normalize("NFC", packed)

@@ -1,8 +1,8 @@
-"""A text as it came → lines and words that know where they stand.
+"""Lines and words of an unchanged text, with their positions.
 
-What is compared is what was compared before: NFKC, lower case, white space of no account. Beyond that a run of
-underscores or dots counts as one blank, however long, and lines drawn with hyphens, equals signs or asterisks do not
-count at all.
+The comparison uses NFKC, lower case, and ignores white space, as for similarity. In addition, a run of
+underscores or dots counts as one blank, whatever its length, and lines drawn with hyphens, equals signs or asterisks
+are ignored.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import NamedTuple
 from nearkin.stages.differences.words import as_compared, find_tokens, is_word
 
 BLANK = "____"
-"""The core of every blank to be filled in."""
+"""Core of every blank to be filled in."""
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _DRAWN = re.compile(
     r"(?P<blank>_{2,}|\.{4,}|\u2026{2,}|\[[\s_.*\u2022\u25cf]*\])|(?P<rule>-{3,}|={3,}|\*{3,}|[\u2014\u2500\u2501]{2,})"
 )
-_LONGEST_KEPT = 40  # characters of a token whose core is remembered
+_LONGEST_KEPT = 40  # maximum length of a token whose core is cached
 
 
 class Word(NamedTuple):
-    """A word, a sign or a blank of a text; a tuple, since long texts have hundreds of thousands.
+    """A word, a punctuation character or a blank of a text; a tuple, since long texts have hundreds of thousands.
 
     Parameters
     ----------
     core : str
-        What is compared.
+        Compared form.
     start, end : int
-        ``text[start:end]`` is how it is written.
+        ``text[start:end]`` is the original form.
     is_word : bool
-        Made of letters or digits.
+        Whether it consists of letters or digits.
     """
 
     core: str
@@ -48,29 +48,29 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Wording:
-    """A text, its lines and its words.
+    """A text with its lines and words.
 
     Parameters
     ----------
     text : str
-        As it came.
+        Unchanged text.
     """
 
     text: str
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """Where each line begins; there is at least one."""
+        """Start of each line; there is at least one."""
         return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
 
     @cached_property
     def lines(self) -> list[str]:
-        """Each line as it is compared; an empty one has nothing to compare."""
+        """Compared form of each line; empty if there is nothing to compare."""
         ends = [*self.line_starts[1:], len(self.text)]
         return [_compared_line(self.text[a:b]) for a, b in zip(self.line_starts, ends, strict=True)]
 
     def span_of_lines(self, first: int, last: int) -> tuple[int, int]:
-        """Where the lines from ``first`` on, before ``last``, stand in the text; lines are counted from 0."""
+        """Return the bounds, in the text, of the lines from ``first`` to before ``last``, counted from 0."""
         starts = self.line_starts
         return (
             starts[first] if first < len(starts) else len(self.text),
@@ -78,11 +78,11 @@ class Wording:
         )
 
     def line_of(self, place: int) -> int:
-        """The number of the line, counted from 1, that a character stands in."""
+        """Return the number of the line that contains a character, counted from 1."""
         return bisect_right(self.line_starts, place)
 
     def words(self, start: int, end: int) -> Iterator[Word]:
-        r"""The words, signs and blanks in a part of the text.
+        r"""Yield the words, punctuation characters and blanks in a part of the text.
 
         Examples
         --------
@@ -109,7 +109,7 @@ def _plain_words(text: str, start: int, end: int) -> Iterator[Word]:
 
 @lru_cache(maxsize=1 << 17)
 def _known(token: str) -> tuple[str, bool]:
-    """How a token is compared, and whether it is a word: few tokens make up a text."""
+    """Return the compared form of a token, and whether it is a word; cached, because texts repeat few tokens."""
     return as_compared(_folded(token)), is_word(token)
 
 

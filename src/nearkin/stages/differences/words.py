@@ -1,4 +1,4 @@
-"""The words of a text, found by the same classes of characters that shingles are made by.
+"""Words of a text, found by the character classes that shingles use.
 
 A word is a run of letters, digits and marks; in scripts written without spaces it is one character with its marks.
 """
@@ -20,7 +20,7 @@ _SPACE = re.compile("[ \n]")
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A pattern for words and one for all tokens, from the same classes of characters that shingles are made by."""
+    """Return a pattern for words and one for all tokens, by the character classes that shingles use."""
     word, alone, mark, ignored, space = map(_ranges_of, (WORD, ALONE, MARK, FORMAT, SPACE))
     words = f"[{alone}][{mark}{ignored}]*|[{word}{mark}][{word}{mark}{ignored}]*"
     return re.compile(words), re.compile(rf"{words}|[^\s{space}][{mark}{ignored}]*")
@@ -28,25 +28,25 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @cache
 def _ascii_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The same for ASCII characters, of which there are few: twenty times as fast."""
+    """Return patterns for ASCII, which has few characters: twenty times as fast."""
     letters = "".join(map(chr, np.flatnonzero(character_classes()[:128] == WORD).tolist()))
     return re.compile(f"[{letters}]+"), re.compile(rf"[{letters}]+|\S")
 
 
 def _ranges_of(wanted: int) -> str:
-    """The code points of a class as the inside of a regular expression's brackets."""
+    """Return the code points of a class as the inside of a regular expression's brackets."""
     inside = np.flatnonzero(np.diff(np.concatenate(([False], character_classes() == wanted, [False])).astype(np.int8)))
     return "".join(f"\\U{start:08x}-\\U{end - 1:08x}" for start, end in inside.reshape(-1, 2).tolist())
 
 
 @cache
 def _ignored() -> dict[int, None]:
-    """A table for ``str.translate`` that takes out the characters which shingles ignore."""
+    """Return a table for ``str.translate`` that removes the characters which shingles ignore."""
     return dict.fromkeys(np.flatnonzero(character_classes() == FORMAT).tolist())
 
 
 def count_words(text: str) -> int:
-    """Words of a text; punctuation does not count.
+    """Count the words of a text, without punctuation.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def count_words(text: str) -> int:
 
 
 def _pieces(text: str) -> Iterator[tuple[tuple[re.Pattern[str], re.Pattern[str]], int, int]]:
-    """The text in pieces that part no word, each with the patterns for it; no list need hold all of a huge text."""
+    """Yield the text in pieces that split no word, with patterns for each, so that huge texts need no huge list."""
     start = 0
     while start < len(text):
         end = _next_space(text, start + _PIECE)
@@ -66,13 +66,13 @@ def _pieces(text: str) -> Iterator[tuple[tuple[re.Pattern[str], re.Pattern[str]]
 
 
 def _next_space(text: str, start: int) -> int:
-    """Where the next ASCII space or line feed is, else the end: no word spans it."""
+    """Return the position of the next ASCII space or line feed, else the end: no word spans it."""
     found = _SPACE.search(text, start)
     return found.start() if found else len(text)
 
 
 def find_tokens(text: str) -> Iterator[re.Match[str]]:
-    """The words and signs of a text, one after another.
+    """Yield the words and punctuation characters of a text in order.
 
     Examples
     --------
@@ -89,23 +89,23 @@ def _find_words(text: str) -> Iterator[re.Match[str]]:
 
 
 def is_word(token: str) -> bool:
-    """Whether a token is a word, not a sign."""
+    """Whether a token is a word instead of punctuation."""
     words, _ = _ascii_patterns() if token.isascii() else _patterns()
     return words.match(token) is not None
 
 
 def as_compared(token: str) -> str:
-    """The token without the invisible characters that shingles ignore."""
+    """Return the token without the invisible characters that shingles ignore."""
     return token.translate(_ignored())
 
 
 def end_of_word(text: str, number: int) -> int:
-    """Where the word of that number ends, counted from 1."""
+    """Return the end of the word with this number, counted from 1."""
     return max(found.end() for found in islice(_find_words(text), number))
 
 
 def start_of_last_words(text: str, number: int) -> int:
-    """Where the last words of that number start, looking at no more of the text than is needed."""
+    """Return the start of the last ``number`` words, reading no more of the text than necessary."""
     length = 16 * number
     while True:
         length *= 4

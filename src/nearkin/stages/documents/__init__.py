@@ -1,1 +1,1 @@
-"""Where text comes from: files, columns, tables, standard input, as Arrow batches; the way back, the kept corpus."""
+"""Reading of documents from files, tables and standard input as Arrow batches, and writing of the kept corpus."""

@@ -1,7 +1,7 @@
-"""Arrow IPC: files, which Feather version 2 is too, and streams.
+"""Arrow IPC: files, including Feather version 2, and streams.
 
-A file on a disk is mapped into memory, so that a batch of any size costs no more than what is read of it. Arrow
-believes the offsets that such a file holds: nothing is read of an array before it is validated.
+A file on a disk is memory-mapped, so that only the data that is read costs memory. Arrow trusts the offsets in such a
+file, so every array is validated before it is read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last
 
 
 class ArrowTable:
-    """An Arrow file or stream that is open; see `.table_files.TableFile`."""
+    """An open Arrow file or stream; see `.table_files.TableFile`."""
 
     def __init__(self, reader: _Reader, name: str) -> None:
         self._reader = reader
@@ -46,7 +46,7 @@ class ArrowTable:
             yield cls(_reader(source, size_bytes, name), name)
 
     def first_rows(self, n_rows: int) -> pa.Table:
-        """Some rows with all columns; they come again from `batches`."""
+        """Return some rows with all columns; `batches` yields them again."""
         if self._first is None:
             self._first = next(self._reader.batches(), None)
         if self._first is None:
@@ -54,12 +54,12 @@ class ArrowTable:
         return pa.Table.from_batches([_checked(self._first.slice(0, n_rows))])
 
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """The wanted columns, some rows at a time; characters as bytes.
+        """Yield the wanted columns, some rows at a time, strings as bytes.
 
         Raises
         ------
         StreamFault
-            A batch is damaged, or the file ends within one; all before was handed out.
+            A batch is damaged, or the file ends within one; all earlier batches have been yielded.
         """
         n_told = 0
         for batch in self._every():
@@ -72,12 +72,12 @@ class ArrowTable:
         progress(max(self._reader.size_bytes - n_told, 0))
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept rows with all columns, as a file or a stream, compressed as it was.
+        """Write the kept rows with all columns as a file or a stream, with the original compression.
 
         Raises
         ------
         StreamFault
-            As from `batches`; what was kept before is written, and the copy is whole.
+            As for `batches`; kept rows before the damage are written, and the copy is valid.
         """
         new = pa.ipc.new_file if self._reader.is_file else pa.ipc.new_stream
         options = pa.ipc.IpcWriteOptions(compression=self._reader.codec())
@@ -96,8 +96,8 @@ class ArrowTable:
             except StreamFault as broken:
                 broken.line = row
                 fault = broken
-            except (pa.ArrowException, UnicodeDecodeError) as error:  # views of strings inside of lists, damaged
-                raise SourceError(f"{self._name}: cannot be copied: {error}.") from error
+            except (pa.ArrowException, UnicodeDecodeError) as error:  # damaged string views inside lists
+                raise SourceError(f"{self._name} cannot be copied: {error}.") from error
         if fault is not None:
             raise fault
 
@@ -108,7 +108,7 @@ class ArrowTable:
 
 
 class _Reader:
-    """Batches one after another, from a file or a stream."""
+    """Reader of consecutive batches from a file or a stream."""
 
     def __init__(self, source: pa.NativeFile, size_bytes: int, opened: object, *, is_file: bool) -> None:
         self._source = source
@@ -118,12 +118,12 @@ class _Reader:
         self.is_file = is_file
         self.schema: pa.Schema = opened.schema  # type: ignore[attr-defined]
         _ = self.schema.names  # decodes them
-        with contextlib.suppress(pa.ArrowException):  # of types that have no empty arrays
-            self.schema.empty_table()  # decodes the names inside of structs
+        with contextlib.suppress(pa.ArrowException):  # for types without empty arrays
+            self.schema.empty_table()  # decodes the names inside structs
         self.has_end = is_file or not size_bytes or _ends_as_streams_do(source, size_bytes)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Those that were not handed out yet."""
+        """Yield the batches that have not been yielded yet."""
         while True:
             try:
                 if not self.is_file:
@@ -140,26 +140,26 @@ class _Reader:
             yield batch
 
     def n_bytes_read(self) -> int:
-        """About how much of the file that was."""
+        """Approximate number of bytes of the file read so far."""
         if not self.is_file:
             return int(self._source.tell()) if self.size_bytes else 0
         n_batches: int = self._opened.num_record_batches  # type: ignore[attr-defined]
         return self.size_bytes * self._n_read // max(n_batches, 1)
 
     def codec(self) -> str | None:
-        """The compression of the first batch, as its message says."""
+        """Compression of the first batch, from its message."""
         if not self.size_bytes:
             return None
         place = self._source.tell()
         try:
             return _codec_of(self._first_message())
         except (*_ERRORS, struct.error, IndexError):
-            return None  # told when the batch is read
+            return None  # reported when the batch is read
         finally:
             self._source.seek(place)
 
     def _first_message(self) -> memoryview:
-        """What the message of the first record batch says, without its body."""
+        """Return the message of the first record batch, without its body."""
         if self.is_file:
             self._source.seek(_first_block(self._source, self.size_bytes))
             _, n_bytes = struct.unpack("<iI", self._source.read(8))
@@ -171,7 +171,7 @@ class _Reader:
 
 @contextmanager
 def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile, int]]:
-    """The bytes as Arrow reads them, and how many: 0 where they come through a pipe."""
+    """Open the bytes as an Arrow source, with their number, 0 for a pipe."""
     if not raw.seekable():
         yield pa.PythonFile(raw, "r"), 0
         return
@@ -181,20 +181,20 @@ def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile, int]]:
         raise StreamFault("the file is empty, not even an empty Arrow file")
     try:
         mapped: mmap.mmap | bytes = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # in memory, or on a file system without maps
+    except (OSError, ValueError):  # in memory, or on a file system without memory maps
         mapped = raw.read()
     yield pa.BufferReader(pa.py_buffer(mapped)), size_bytes
 
 
 def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
-    """A file, or else a stream.
+    """Open a file, or else a stream.
 
     Raises
     ------
     SourceError
-        It is neither.
+            The data is neither.
     StreamFault
-        It begins like one and has no end.
+            The data begins like one but has no end.
     """
     begins = b""
     if size_bytes:
@@ -213,8 +213,8 @@ def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
     except _ERRORS as error:
         if begins.startswith(ARROW_STREAM):
             raise _damaged(error) from error
-        pipe = "" if size_bytes else " Through a pipe only Arrow streams can be read: save a file first."
-        raise SourceError(f"{name}: not an Arrow file or stream that can be read: {error}.{pipe}") from error
+        pipe = "" if size_bytes else " Only Arrow streams can be read through a pipe: save a file first."
+        raise SourceError(f"{name} is not a readable Arrow file or stream: {error}.{pipe}") from error
 
 
 def _damaged(error: BaseException) -> StreamFault:
@@ -222,7 +222,7 @@ def _damaged(error: BaseException) -> StreamFault:
 
 
 def _ends_as_streams_do(source: pa.NativeFile, size_bytes: int) -> bool:
-    """Whether the mark of the end is there; older writers wrote the half of it, and may leave it out."""
+    """Whether the end marker is present; older writers wrote half of it, and may omit it."""
     place = source.tell()
     source.seek(max(size_bytes - len(_END_OF_STREAM), 0))
     end: bytes = source.read(len(_END_OF_STREAM))
@@ -231,25 +231,25 @@ def _ends_as_streams_do(source: pa.NativeFile, size_bytes: int) -> bool:
 
 
 def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with its characters as bytes, each array validated.
+    """Return the batch with its strings as bytes, with each array validated.
 
     Raises
     ------
     StreamFault
-        An array points outside of its data.
+        An array points outside its data.
     """
     columns = [_as_bytes(column) for column in batch.columns]
     for column in columns:
         try:
             column.validate(full=True)
         except pa.ArrowException as error:
-            if "UTF8" not in str(error):  # inside of a list or a struct, which nobody reads; offsets were right
+            if "UTF8" not in str(error):  # inside a list or a struct, which is not read; offsets were right
                 raise _damaged(error) from error
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _as_bytes(column: pa.Array) -> pa.Array:
-    """Strings as binary of the same layout."""
+    """Return strings as binary of the same layout."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if isinstance(column, pa.DictionaryArray):
@@ -260,7 +260,7 @@ def _as_bytes(column: pa.Array) -> pa.Array:
 
 
 class _FlatBuffer:
-    """Tables of FlatBuffers, as far as they are needed: each begins with the way back to where its fields are.
+    """The needed parts of FlatBuffers tables; each begins with the offset back to its list of fields.
 
     Source: "Message.fbs" and "File.fbs" of Apache Arrow.
     """
@@ -270,7 +270,7 @@ class _FlatBuffer:
         self.root = self._followed(0)
 
     def number(self, kind: str, place: int) -> int:
-        """An integer at a place."""
+        """Return an integer at a position."""
         (value,) = struct.unpack_from(kind, self.data, place)
         return int(value)
 
@@ -278,19 +278,19 @@ class _FlatBuffer:
         return place + self.number("<I", place)
 
     def field(self, table: int, number: int) -> int:
-        """Where a field of a table stands; 0 where it is left out."""
+        """Return the position of a table's field; 0 if it is omitted."""
         fields, at = table - self.number("<i", table), 4 + 2 * number
         offset = self.number("<H", fields + at) if at < self.number("<H", fields) else 0
         return table + offset if offset else 0
 
     def below(self, table: int, number: int) -> int:
-        """Where the table or vector begins that a field refers to; 0 where it is left out."""
+        """Return the start of the table or vector to which a field refers; 0 if it is omitted."""
         place = self.field(table, number)
         return self._followed(place) if place else 0
 
 
 def _codec_of(message: memoryview) -> str | None:
-    """The compression that the message of a record batch names; a codec that is left out is LZ4."""
+    """Return the compression named in a record batch's message; the default codec is LZ4."""
     buffer = _FlatBuffer(message)
     batch = buffer.below(buffer.root, 2)
     compression = buffer.below(batch, 3) if batch else 0
@@ -301,7 +301,7 @@ def _codec_of(message: memoryview) -> str | None:
 
 
 def _first_block(source: pa.NativeFile, size_bytes: int) -> int:
-    """Where the first record batch of a file begins, as the footer says."""
+    """Return the start of a file's first record batch, from the footer."""
     source.seek(size_bytes - 10)
     (n_bytes,) = struct.unpack("<I", source.read(4))
     source.seek(max(size_bytes - 10 - n_bytes, 0))

@@ -1,4 +1,4 @@
-"""A stream cut into blocks of whole lines, each knowing the number of its first."""
+"""Blocks of whole lines cut from a stream, each with the number of its first line."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Whole lines, or a place where there are none to be had.
+    """Whole lines, or a place where lines cannot be read.
 
     Parameters
     ----------
     data : memoryview
-        Whole lines; the last may lack its newline at the end of the file. The memory is used again for the next block:
-        what is kept of it must be copied.
+        Whole lines; the last may lack its newline at the end of the file. The memory is reused for the next block:
+        copy what you keep.
     newlines : int64 array
-        Where in ``data`` the newlines are.
+        Positions of the newlines in ``data``.
     first_line : int
-        The number of the first, from 1.
+        Number of the first line, from 1.
     problem : str or None
-        Why there are no lines: one is too long.
+        Why there are no lines: a line is too long.
     """
 
     data: memoryview
@@ -36,22 +36,22 @@ class LineBlock:
 
     @classmethod
     def of_problem(cls, line: int, problem: str) -> LineBlock:
-        """A place without lines."""
+        """Make a block with a problem instead of lines."""
         return cls(memoryview(b""), np.zeros(0, np.int64), line, problem)
 
 
 def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[LineBlock]:
-    """Blocks of whole lines, about ``block_bytes`` each and more only where a line is longer.
+    """Yield blocks of whole lines of about ``block_bytes`` each, larger only for longer lines.
 
-    A line of more than ``max_line_bytes`` is a block with a problem; no more than that is held of it.
+    A line of more than ``max_line_bytes`` becomes a block with a problem; at most that much of it is held in memory.
 
     Raises
     ------
     StreamFault
-        The stream breaks off; what stands before the last newline was handed out.
+        The stream breaks off; everything before the last newline has been yielded.
     """
     room = bytearray(block_bytes)
-    n_carried, line = 0, 1  # the beginning of a line is carried until its end comes
+    n_carried, line = 0, 1  # the beginning of a line is carried over until its end is read
     while True:
         try:
             n_new = stream.read_into(memoryview(room)[n_carried:])
@@ -75,7 +75,7 @@ def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_
             yield LineBlock.of_problem(line, too_long(n_carried, max_line_bytes))
             n_carried, line = 0, line + 1
         elif n_carried > len(room) // 2 or len(room) > block_bytes:
-            # Grown for one long line, and back to its size after it.
+            # enlarged for a long line, and reset after it
             other = bytearray(max(block_bytes, min(2 * n_carried, max_line_bytes + block_bytes)))
             other[:n_carried] = memoryview(room)[start:n_have]
             room = other
@@ -84,7 +84,7 @@ def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_
 
 
 def _within(block: LineBlock, max_line_bytes: int) -> Iterator[LineBlock]:
-    """The block, each line that is too long as a block of its own with a problem."""
+    """Yield the block, with each line that is too long as a separate block with a problem."""
     if len(block.data) <= max_line_bytes:
         yield block
         return
@@ -104,7 +104,7 @@ def _within(block: LineBlock, max_line_bytes: int) -> Iterator[LineBlock]:
 
 
 def _part(block: LineBlock, first: int, stop: int, starts: I64) -> LineBlock:
-    """Some of the lines of a block."""
+    """Return some of the lines of a block."""
     if first == 0 and stop == len(starts):
         return block
     start = int(starts[first])

@@ -1,4 +1,4 @@
-"""Whether the sources have the columns that will be read, told before anything is read or written."""
+"""Check that the sources have the columns to read, before anything is read or written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.stages.documents.values import in_words
 
 
 def check_has_columns(name: str, file_format: str | None) -> None:
-    """SourceError where a format has no columns to keep by; None stands for strings and pairs in memory."""
+    """Raise SourceError for a format without a column to keep by; None stands for strings and pairs in memory."""
     if file_format is None:
         raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
     if not has_columns(file_format):
@@ -33,11 +33,12 @@ def check_columns(
     keep_column: str | None = None,
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
+    id_parameter: str = "id",
 ) -> None:
-    """Look whether each source has its columns of text, of ids and to keep by, and whether they can serve.
+    """Check that each source has usable columns for text, ids and the choice of survivors.
 
-    Only the beginning of a file is looked at, of Parquet and Arrow the schema; of a pipe nothing is taken. Files that
-    are one document are not opened.
+    Only the beginning of a file is read, for Parquet and Arrow the schema; nothing is taken from a pipe. Files that are
+    one document are not opened.
 
     Parameters
     ----------
@@ -46,15 +47,17 @@ def check_columns(
     keep_column : str, optional
         The column that chooses which copy survives.
     encoding : str
-        As for :func:`.reader.read_batches`.
+        See :func:`.reader.read_batches`.
     stdin : binary file, optional
-        Standard input; only looked at, nothing is taken from it.
+        Standard input; it is inspected, but nothing is taken from it.
+    id_parameter : str
+        Parameter by which the user named the column of ids, for messages.
 
     Raises
     ------
     SourceError
-        A column is missing or holds what it must not; the message names the file, the column and those there are.
-        The column to keep by holds numbers in one source and dates in another.
+        A column is missing or has the wrong type; the message names the file, the column and the existing columns.
+        Or the column to keep by holds numbers in one source and dates in another.
     """
     encoding = check_encoding(encoding)
     kinds: dict[str, bool] = {}
@@ -65,9 +68,10 @@ def check_columns(
             continue
         try:
             if source.format in TABLES:
-                holds_dates = _check_table(source, keep_column)
+                holds_dates = _check_table(source, keep_column, id_parameter)
             else:
-                holds_dates = _check_records(source, _first_records(source, encoding, stdin), keep_column)
+                records = _first_records(source, encoding, stdin)
+                holds_dates = _check_records(source, records, keep_column, id_parameter)
         except TruncatedInputError:
             if not source.takes_damaged:
                 raise
@@ -78,20 +82,20 @@ def check_columns(
         check_one_kind(kinds, keep_column)
 
 
-def _check_table(source: Source, keep_column: str | None) -> bool | None:
-    """By the schema; where strings must be dates, by the first rows, too. Whether the column to keep by holds dates.
+def _check_table(source: Source, keep_column: str | None, id_parameter: str) -> bool | None:
+    """Check the schema, and the first rows if strings must be dates; return whether the column to keep by holds dates.
 
     Nothing is taken from a pipe.
     """
     if source.text is None or source.path == STDIN or not Path(source.path).is_file():
         return None
     with TABLES[source.format].at(source.path, source.name) as table:
-        check_schema(source.name, table.schema, source.text, source.id, keep_column)
+        check_schema(source.name, table.schema, source.text, source.id, keep_column, id_parameter)
         return None if keep_column is None else check_first_to_keep_by(table, source.name, keep_column)
 
 
 def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Sequence[Mapping[str, object]]:
-    """What can be seen of a source; nothing of a named pipe."""
+    """Return the visible first records of a source; none of a named pipe."""
     if source.path == STDIN:
         head = head_of_stdin(standard_input(stdin), encoding)
     else:
@@ -105,14 +109,17 @@ def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Seq
     return [] if form.is_cut(head) else form.records(head, source.delimiter)
 
 
-def _check_records(source: Source, records: Sequence[Mapping[str, object]], keep_column: str | None) -> bool | None:
-    """By the first records, if any can be seen. Whether the column to keep by holds dates."""
+def _check_records(
+    source: Source, records: Sequence[Mapping[str, object]], keep_column: str | None, id_parameter: str
+) -> bool | None:
+    """Check the first records, if visible; return whether the column to keep by holds dates."""
     names = list(dict.fromkeys(name for record in records for name in record))
     if not names:
         return None
-    for parameter, column in (("text", source.text), ("id", source.id)):
+    for parameter, column in (("text", source.text), (id_parameter, source.id)):
         if column is not None and column not in names:
-            raise missing_column(source.name, parameter, column, names)
+            n_seen = len(records) if FORMATS[source.format].has_types else None
+            raise missing_column(source.name, parameter, column, names, n_seen=n_seen)
     if source.text is not None:
         values = [record[source.text] for record in records if record.get(source.text) is not None]
         if values and not any(isinstance(value, str) for value in values):

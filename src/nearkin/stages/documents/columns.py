@@ -1,4 +1,4 @@
-"""Which column holds the text and which the ids, where the user did not say."""
+"""Choice of the columns with texts and ids if the user did not name them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ TEXT_NAMES = (
     "text", "content", "body", "document", "raw_content", "text_content", "contents", "full_text", "fulltext",
     "raw_text", "page_content", "plain_text", "extracted_text", "article", "message", "passage",
 )  # fmt: skip
-"""What a column of texts is called, the likeliest first."""
+"""Usual names of text columns, the likeliest first."""
 
 ID_NAMES = (
     "id", "doc_id", "docid", "document_id", "_id", "url", "name", "key", "control_number", "control number", "docno",
     "uuid", "guid", "uri", "warc_record_id", "filename", "file_name", "path",
 )  # fmt: skip
-"""What a column of ids is called, the likeliest first."""
+"""Usual names of id columns, the likeliest first."""
 
 KNOWN_NAMES = frozenset((*TEXT_NAMES, *ID_NAMES, "title"))
-"""By which the first line of a file is known for a header."""
+"""Names by which the first line of a file is recognised as a header."""
 
 PART_NAMES = frozenset(
     (
@@ -33,7 +33,7 @@ PART_NAMES = frozenset(
         "user", "assistant", "summary", "highlights",
     )
 )  # fmt: skip
-"""Names of texts that belong together: where there are two of them, one is not the document."""
+"""Names of texts that belong together: if there are two of them, neither alone is the document."""
 
 _FEW_WORDS = 3
 _WITHOUT_SPACES = re.compile("[\u0e00-\U0010ffff]")
@@ -41,9 +41,9 @@ _WITHOUT_SPACES = re.compile("[\u0e00-\U0010ffff]")
 WITHOUT_CHECK = {
     pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view(),
 }  # fmt: skip
-"""Types of strings, and the type of bytes that each can be seen as without being read."""
+"""String types, and the binary type with the same layout."""
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""Types of views, for which Arrow lacks functions, and the types that have them all."""
+"""View types, for which Arrow lacks functions, and equivalent types that have them all."""
 _ARE_BINARY = (
     pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
 )  # fmt: skip
@@ -51,20 +51,20 @@ _ARE_BINARY = (
 
 @dataclass(frozen=True, slots=True)
 class ColumnSample:
-    """What the first rows of a source say about its columns.
+    """Information about columns from the first rows of a source.
 
     Parameters
     ----------
     names : tuple of str
         All columns, in the order of the source.
     mean_length : mapping of str to float
-        For each column of strings, the average length of its values.
+        Average length of the values, for each string column.
     id_names : frozenset of str
-        The columns whose values may be ids: strings or integers.
+        Columns whose values may be ids: strings or integers.
     is_partial : bool
-        Only the beginning of the first record could be seen: there may be more columns.
+        Whether only the beginning of the first record was visible, so that there may be more columns.
     mean_words : mapping of str to float
-        For each column of strings, the average number of words of its values that are not empty.
+        Average number of words in the values that are not empty, for each string column.
     """
 
     names: tuple[str, ...]
@@ -84,9 +84,9 @@ class Columns:
 
 
 def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bool = False) -> ColumnSample:
-    """The columns of a few records from JSON or from Python.
+    """Return the columns of a few records from JSON or Python.
 
-    A few values of another type are bad records, not another kind of column.
+    A few values of another type are bad records; they do not change the type of the column.
     """
     lengths: dict[str, list[int]] = {}
     words: dict[str, list[float]] = {}
@@ -112,7 +112,7 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
 
 
 def _n_words(value: str | bytes) -> float:
-    """Words of a value, as far as spaces tell; two letters of a script without spaces are one. No letters: no words."""
+    """Count words by spaces; two letters of a script without spaces count as one; without letters there are none."""
     if isinstance(value, bytes):
         return len(value.split())
     if not any(map(str.isalpha, value)):
@@ -121,15 +121,15 @@ def _n_words(value: str | bytes) -> float:
 
 
 def _mean_words(of_values: Iterable[float]) -> float:
-    """The average of those that have any."""
+    """Return the average of the values that have words."""
     found = [n for n in of_values if n]
     return sum(found) / len(found) if found else 0.0
 
 
 def sample_of_table(table: pa.Table) -> ColumnSample:
-    """The columns of the first rows of a table.
+    """Return the columns of the first rows of a table.
 
-    Columns without a value have no type that tells of texts: they are looked at only where no other column can be it.
+    Columns without values have no informative type: they are considered only if no other column qualifies.
     """
     mean_length: dict[str, float] = {}
     mean_words: dict[str, float] = {}
@@ -150,7 +150,7 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
 
 
 def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
-    """Values of strings, or of bytes; bytes that are no UTF-8 stand in strings all the same."""
+    """Return string or binary values; strings may contain bytes that are not UTF-8."""
     values: list[bytes | None] = []
     for chunk in column.chunks:
         values += as_binary(plain(chunk)).to_pylist()
@@ -161,7 +161,7 @@ def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
 
 
 def as_binary(values: pa.Array) -> pa.Array:
-    """Characters of any type as large_binary, not checked: a string may hold bytes that are no UTF-8."""
+    """Return strings of any type as large_binary, unchecked: a string may contain bytes that are not UTF-8."""
     if pa.types.is_null(values.type):
         return pa.nulls(len(values), pa.large_binary())
     if values.type in WITHOUT_CHECK:
@@ -170,7 +170,7 @@ def as_binary(values: pa.Array) -> pa.Array:
 
 
 def plain(values: pa.Array) -> pa.Array:
-    """Values without a dictionary or an extension around them, and not as views."""
+    """Return values without dictionary, extension or views."""
     if isinstance(values, pa.ExtensionArray):
         values = values.storage
     if pa.types.is_dictionary(values.type):
@@ -182,7 +182,7 @@ def plain(values: pa.Array) -> pa.Array:
 
 
 def value_type(type_: pa.DataType) -> pa.DataType:
-    """The type of the values, without a dictionary or an extension around them."""
+    """Return the type of the values, without dictionary or extension."""
     if isinstance(type_, pa.BaseExtensionType):
         type_ = type_.storage_type
     return type_.value_type if pa.types.is_dictionary(type_) else type_
@@ -195,12 +195,12 @@ def holds_characters(type_: pa.DataType) -> bool:
 
 
 def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
-    """The columns named, or guessed from their names and, for the text, from what they hold.
+    """Return the named columns, or guess them from names and, for the text, from contents.
 
     Raises
     ------
     SourceError
-        A named column is not there, or no column can be the text, or more than one.
+        A named column is missing, or no column, or more than one, can be the text.
     """
     for parameter, named in (("text", text), ("id", doc_id)):
         if named is not None and named not in sample.names and not sample.is_partial:
@@ -221,14 +221,19 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     return Columns(text, doc_id, tuple(guesses))
 
 
-def missing_column(label: str, parameter: str, named: str, names: Sequence[str]) -> SourceError:
-    """The error of a column that is not there."""
-    columns = ", ".join(names) or "no columns at all"
+def missing_column(
+    label: str, parameter: str, named: str, names: Sequence[str], *, n_seen: int | None = None
+) -> SourceError:
+    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns."""
+    columns = ", ".join(names) or "none"
+    if n_seen is not None:
+        seen = f"in the first {counted(n_seen, 'record')}; at least one must have it"
+        return SourceError(f"{label}: there is no column '{named}' ({parameter}) {seen}. Their columns are: {columns}.")
     return SourceError(f"{label}: there is no column '{named}' ({parameter}). The columns are: {columns}.")
 
 
 def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -> None:
-    """SourceError unless a table has exactly one column of that name."""
+    """Raise SourceError unless a table has exactly one column of that name."""
     if named not in names:
         raise missing_column(label, parameter, named, names)
     if (n_alike := names.count(named)) > 1:
@@ -239,7 +244,7 @@ def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -
 
 
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
-    """The column of strings with a likely name."""
+    """Return the string column with a likely name."""
     return _first_named(TEXT_NAMES, _strings(sample, doc_id))
 
 
@@ -248,15 +253,15 @@ def _strings(sample: ColumnSample, doc_id: str | None) -> list[str]:
 
 
 def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
-    """The column of strings with a likely name, else the only one that holds texts and no ids."""
+    """Return the string column with a likely name, else the only one with texts that are not ids."""
     named = likely_text(sample, doc_id)
     if named is not None:
         return named
     columns = ", ".join(sample.names) or "none"
     if sample.is_partial:
         raise SourceError(
-            f"{label}: the first record is so long that only its beginning was looked at, and no column there has a "
-            f"likely name (those seen are: {columns}). Name the column of the text with --text."
+            f"{label}: the first record is so long that only its beginning was inspected, and no column there has a "
+            f"likely name (columns seen: {columns}). Name the text column with --text."
         )
     strings = _strings(sample, doc_id)
     if not strings:
@@ -271,11 +276,11 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
 
 
 def _texts(strings: Sequence[str], sample: ColumnSample) -> list[str]:
-    """The columns of strings that may be the text: one is, of several it cannot be told which.
+    """Return the string columns that may be the text; if there are several, the choice is ambiguous.
 
-    Labels, names and numbers in characters are no texts beside a column of more than a few words.
+    Labels, names and numbers as strings do not count beside a column with more than a few words.
     """
-    if not any(sample.mean_length[name] for name in strings):  # nothing is there to be read wrongly
+    if not any(sample.mean_length[name] for name in strings):  # all are empty, so nothing can be misread
         return [strings[0]]
     others = [name for name in strings if _folded(name) not in ID_NAMES] or list(strings)
     parts = [name for name in others if _folded(name) in PART_NAMES]
@@ -292,7 +297,7 @@ def _folded(name: str) -> str:
 
 
 def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
-    """The first of the likely names that is there, in any case."""
+    """Return the first of the likely names that exists, ignoring case."""
     by_folded: dict[str, str] = {}
     for name in names:
         by_folded.setdefault(_folded(name), name)

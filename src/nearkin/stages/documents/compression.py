@@ -1,4 +1,4 @@
-"""Compressed files: how each compression is recognised, and how its stream is unpacked in pieces."""
+"""Compressed files: recognition of each compression, and incremental decompression."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ SUFFIX_OF_COMPRESSION: dict[Compression, str] = {
 }  # fmt: skip
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-# "BZh", the size of its blocks, and half of what a block or the end begins with: "BZh9" alone could begin a text.
+# "BZh", the block size, and half of the magic number of a block or the end: "BZh9" alone could begin a text.
 _BZIP2_MAGIC = re.compile(rb"BZh[1-9](?:1AY&|\x17rE8)")
 _XZ_MAGIC = b"\xfd7zXZ\0"
 MAGIC_BYTES = 8
 READ_BYTES = 1 << 18
-# A zstd block of 4 bytes can stand for 128 KiB, and the decoder hands out all that a piece stands for at once: a piece
-# of 1 KiB unpacks to 32 MiB at most. Larger pieces are no faster.
+# A zstd block of 4 bytes can expand to 128 KiB, and the decoder returns everything that a piece expands to: a piece of
+# 1 KiB expands to at most 32 MiB. Larger pieces are no faster.
 _ZSTD_PIECE_BYTES = 1 << 10
 _ZSTD_WINDOW_BYTES = 1 << 31
 _XZ_MEMORY_BYTES = 256 << 20
-"""xz -9 needs 65 MiB to unpack; a file may ask for 4 GiB."""
+"""Memory limit for decompressing xz: xz -9 needs 65 MiB; a file may request 4 GiB."""
 
 
 class StreamFault(Exception):
@@ -42,7 +42,7 @@ class StreamFault(Exception):
     ----------
     message : str
     line : int or None
-        The line, or the row of a table, at which reading ended; set by the reader that counts them.
+        Line, or row of a table, at which reading ended; set by the reader that counts them.
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:
@@ -51,14 +51,14 @@ class StreamFault(Exception):
 
 
 class Pull(Protocol):
-    """The next bytes, about as many as asked for; none at the end."""
+    """Returns about the requested number of further bytes; none at the end."""
 
     def __call__(self, n_bytes: int, /) -> bytes:
-        """StreamFault where there are no more to be had."""
+        """Raise StreamFault if the rest cannot be read."""
 
 
 def compression_of(magic: bytes) -> Compression:
-    r"""The compression of a file that begins with these bytes.
+    r"""Return the compression of a file that begins with these bytes.
 
     Examples
     --------
@@ -77,28 +77,28 @@ def compression_of(magic: bytes) -> Compression:
 
 
 def unpacked(pull: Pull, compression: Compression) -> Pull:
-    """The bytes that a compressed stream stands for.
+    """Return the decompressed bytes of a stream.
 
     Raises
     ------
     StreamFault
-        From the pull: the stream is truncated or damaged, or needs too much memory to unpack.
+        Raised by the pull: the stream is truncated or damaged, or needs too much memory.
     """
     return pull if compression == "none" else _unframed(pull, compression)
 
 
 @dataclass(frozen=True, slots=True)
 class _Frames:
-    """How the frames of a compression are unpacked, of which a file may have thousands.
+    """Decompression of the frames of a format, of which a file may have thousands.
 
     Parameters
     ----------
     new : function
         Returns the decoder of a frame.
     step : function
-        Takes a decoder, packed bytes and how many bytes to hand out; returns those, and the packed bytes it left.
+        Takes a decoder, compressed bytes and the number of bytes to return; returns those, and the unused input.
     is_padded : bool
-        Whether zero bytes between frames are padding, as for gzip and xz themselves.
+        Whether zero bytes between frames count as padding, as for gzip and xz themselves.
     """
 
     new: Callable[[], Any]
@@ -116,12 +116,12 @@ def _step_zstd(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, m
 
 
 def _step_blocks(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
-    """It keeps what it has not unpacked yet."""
+    """Decompress; the decoder keeps input that it has not processed yet."""
     return decoder.decompress(packed, n_bytes), memoryview(b"")
 
 
 def _new_zstd() -> Any:
-    # Not stream_reader: it takes a file that is cut short for a whole one.
+    # not stream_reader, which accepts truncated files
     return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
 
 
@@ -138,7 +138,7 @@ _FRAMES: dict[Compression, _Frames] = {
 
 
 def _unframed(pull: Pull, compression: Compression) -> Pull:
-    """The bytes of frames one after another."""
+    """Return the bytes of consecutive frames."""
     frames = _FRAMES[compression]
     decoder: Any = None  # between frames
     packed = memoryview(b"")

@@ -1,4 +1,4 @@
-"""A file that ends before its end, or whose rest is damaged: as an error, and as a row of a run that goes on."""
+"""Truncated and damaged files: as an error, and as a row of a run that continues."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault
 
 DAMAGED = "damaged file"
-"""The kind of such a problem, where problems are counted by kinds."""
+"""Kind of such a problem in counts of problems."""
 _MARK, _MISSING = f"{DAMAGED}: ", "; what comes after is missing"
 
 
 def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None = None) -> TruncatedInputError:
-    """The error of a damaged file.
+    """Return the error for a damaged file.
 
     Parameters
     ----------
     name : str
     fault : StreamFault or str
     n_documents : int, optional
-        That were read before the damage, where they are counted.
+        Number of documents read before the damage, if they are counted.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None
         )
     if not n_documents:
         return TruncatedInputError(
-            f"{name}: {fault}, before the first document. Get the file again, or add --on-error skip to go on without "
-            "it."
+            f"{name}: {fault}, before the first document. Get the file again, or add --on-error skip to continue "
+            "without it."
         )
     return TruncatedInputError(
         f"{name}: {fault}, after {counted(n_documents, 'document')}. Get the file again, or add --on-error skip to use "
@@ -45,7 +45,7 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None
 
 
 def problem_of(fault: StreamFault | str) -> str:
-    """What the row says that stands for the missing rest of a file.
+    """Return the problem of the row that stands for the missing rest of a file.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def problem_of(fault: StreamFault | str) -> str:
 
 
 def fault_of(problem: str) -> str:
-    """What is wrong with the file, from such a problem.
+    """Return what is wrong with the file, from such a problem.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def fault_of(problem: str) -> str:
 
 
 def is_damage(problem: str | None) -> bool:
-    """Whether a problem stands for the missing rest of a file, not for a document.
+    """Whether a problem stands for the missing rest of a file instead of a document.
 
     Examples
     --------

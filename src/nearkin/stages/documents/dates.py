@@ -1,4 +1,4 @@
-"""Dates and times in characters, as numbers that can be compared: microseconds since 1970 in UTC."""
+"""Dates and times in strings, converted to comparable numbers: microseconds since 1970 in UTC."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PATTERN = re.compile(_ISO, re.ASCII)
 _EPOCH = date(1970, 1, 1).toordinal()
 _SECOND = 1_000_000
 _MOST = {"hour": 24, "minute": 60, "second": 61, "off_hour": 24, "off_minute": 60}
-"""Above what a number of a time can be; 60 seconds are a leap second."""
+"""Upper limits of the parts of a time; 60 seconds are a leap second."""
 
 
 def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
-    """The dates and times among strings, in the extended form of ISO 8601; null where a string is none.
+    """Parse dates and times in the extended form of ISO 8601; null for other strings.
 
-    A date is its midnight. A time without an offset is taken as UTC. Of fractions of a second six digits count.
+    A date means its midnight. A time without an offset means UTC. Fractions of a second count to six digits.
 
     Parameters
     ----------
     values : Array
-        Of strings.
+        Array of strings.
 
     Returns
     -------
@@ -56,12 +56,12 @@ def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
 
 
 def _days(parts: pa.StructArray) -> pa.Int64Array:
-    """Days since 1970; null where the calendar has no such day."""
+    """Return days since 1970; null for days that do not exist."""
     year, month, day = (_number(parts, name) for name in ("year", "month", "day"))
     joined = pc.binary_join_element_wise(
         *(_part(parts, name) for name in ("year", "month", "day")), pa.scalar("-", pa.large_string())
     )
-    # what is no date at all is read as one that is, and is null in the end
+    # strings that are no dates are parsed as a valid one, and become null at the end
     found = pc.strptime(pc.coalesce(joined, pa.scalar("", pa.large_string())), "%Y-%m-%d", "s", error_is_null=True)
     is_there = pc.and_(pc.equal(pc.year(found), year), pc.equal(pc.month(found), month))
     is_there = pc.and_(is_there, pc.and_(pc.equal(pc.day(found), day), pc.greater(year, 0)))
@@ -70,25 +70,25 @@ def _days(parts: pa.StructArray) -> pa.Int64Array:
 
 
 def _part(parts: pa.StructArray, name: str) -> pa.LargeStringArray:
-    """Characters of a part; empty where the part is not there, null where nothing is."""
+    """Return the characters of a part; empty if the part is missing, null if there is no match."""
     return pc.struct_field(parts, name)
 
 
 def _number(parts: pa.StructArray, name: str) -> pa.Int64Array:
-    """A part as a number, 0 where it is left out."""
+    """Return a part as a number, 0 if it is omitted."""
     characters = _part(parts, name)
     return pc.if_else(pc.equal(characters, ""), "0", characters).cast(pa.int64())
 
 
 def microseconds_of_times(values: pa.Array) -> pa.DoubleArray:
-    """Dates and timestamps of a table as the same numbers."""
+    """Convert dates and timestamps of a table to the same numbers."""
     type_ = values.type
     unit = pa.timestamp("us", tz=type_.tz if pa.types.is_timestamp(type_) else None)
     return values.cast(unit, safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
 
 
 def microseconds_of_string(characters: str) -> float | None:
-    """One date or time, by the same rule; the plain twin of `microseconds_of_strings`.
+    """Parse a single date or time; the plain twin of `microseconds_of_strings`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """CSV and TSV with a header.
 
-The records are found first (see :mod:`.record_runs`), then Arrow takes a run of them apart; where it refuses a run, the
-run is halved until the records it refuses stand nearly alone and are taken apart one by one.
+Records are located first (see :mod:`.record_runs`), then Arrow splits a run of them into fields; if it refuses a run,
+the run is halved until the refused records are nearly alone and can be split one by one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
-    """How many columns there are, and which are wanted."""
+    """Number of columns, and the wanted ones."""
 
     n_columns: int
     delimiter: bytes
@@ -47,12 +47,12 @@ class _Layout:
 
 
 def read_delimited(stream: ByteStream, scanner: Scanner, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Batches of documents, one for each block of records.
+    """Yield batches of documents, one for each block of records.
 
     Raises
     ------
     SourceError
-        There is no header, or it cannot be read or lacks a column.
+        There is no header, or it is unreadable or lacks a column.
     """
     source, keep = opened.source, opened.keep
     name = source.name
@@ -78,33 +78,33 @@ def read_delimited(stream: ByteStream, scanner: Scanner, opened: OpenedSource) -
         if pieces:
             yield one_batch(_settled_together(pieces), ids)
     if layout is None and is_blank:
-        raise SourceError(f"{name}: there is no header. All lines are blank.")
+        raise SourceError(f"{name} has no header: all lines are blank.")
 
 
 def with_records(runs: list[Run]) -> list[Run]:
-    """The runs without those of blank lines alone."""
+    """Return the runs that contain more than blank lines."""
     return [run for run in runs if len(run)]
 
 
 def split_header(runs: list[Run], scanner: Scanner, name: str) -> tuple[list[str], list[Run]]:
-    """The names of the columns, and the runs without the header."""
+    """Return the names of the columns, and the runs without the header."""
     first = runs[0]
     taken = first.scanned[0] if first.scanned is not None else scanner.scan(first.data, int(first.starts[0]))
     if taken.problem is not None:
-        raise SourceError(f"{name}: the header in line {first.lines[0]} cannot be read: {taken.problem}.")
+        raise SourceError(f"{name}: cannot read the header in line {first.lines[0]}: {taken.problem}.")
     rest = first.part(1, len(first))
     return [value.decode("utf-8", "replace") for value in taken.fields], [rest, *runs[1:]]
 
 
 def _index(name: str, header: list[str], parameter: str, column: str) -> int:
-    """Where a column is; of several of one name the first."""
+    """Return the index of a column; the first if several have the name."""
     if column not in header:
         raise missing_column(name, parameter, column, header)
     return header.index(column)
 
 
 def _read_run(run: Run, layout: _Layout) -> Iterator[RowPiece]:
-    """The records of a run as pieces in their order, ids as they stand."""
+    """Yield the records of a run as pieces in order, with unchanged ids."""
     if run.scanned is not None:
         yield _piece_of_scanned(run.scanned, run.lines.tolist(), layout)
         return
@@ -112,7 +112,7 @@ def _read_run(run: Run, layout: _Layout) -> Iterator[RowPiece]:
     if piece is not None:
         yield piece
     elif len(run) <= _SLOW_RECORDS:
-        scanner = Scanner(layout.delimiter, is_lenient=False)  # the run follows the rule
+        scanner = Scanner(layout.delimiter, is_lenient=False)  # quotes in the run follow the rule
         scanned = [scanner.scan(run.data, int(start)) for start in run.starts]
         yield _piece_of_scanned(scanned, run.lines.tolist(), layout)
     else:
@@ -121,9 +121,9 @@ def _read_run(run: Run, layout: _Layout) -> Iterator[RowPiece]:
 
 
 def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
-    """A run through Arrow; None where it refuses it."""
+    """Read a run with Arrow; return None if it refuses."""
     start, end = int(run.starts[0]), int(run.ends[-1])
-    if run.data.startswith(_BOM, start):  # Arrow would take it off, here in the middle of the file
+    if run.data.startswith(_BOM, start):  # Arrow would remove it even in the middle of the file
         return None
     buffer = pa.py_buffer(run.data)[start:end]
     names = [str(index) for index in range(layout.n_columns)]
@@ -142,7 +142,7 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
                 strings_can_be_null=False,
             ),
         )
-    except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter where the refusal quotes such bytes
+    except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter if the message quotes invalid UTF-8
         return None
     if len(table) != len(run):
         return None
@@ -159,7 +159,7 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
 
 
 def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout) -> RowPiece:
-    """Records that were taken apart one by one; each bad one is a row with its problem."""
+    """Return records that were split one by one; each bad one becomes a row with its problem."""
     rows = RowList()
     keeps: list[bytes | None] = []
     for record, line in zip(records, lines, strict=True):
@@ -183,18 +183,18 @@ def _n_fields(n_fields: int) -> str:
 
 
 def named(values: pa.Array) -> pa.Array:
-    """Ids that came as characters; an empty one is none."""
+    """Return ids read as strings; empty ones become null."""
     strings = as_large_strings(values)
     is_empty = pa.compute.equal(strings, "")
     return pa.compute.if_else(is_empty, None, strings) if pa.compute.any(is_empty).as_py() else strings
 
 
 def _with_settled_ids(piece: RowPiece) -> RowPiece:
-    """Ids as integers where each is one."""
+    """Convert ids to integers if all of them are integers."""
     return replace(piece, doc_id=integers_or_strings(piece.doc_id))
 
 
 def _settled_together(pieces: list[RowPiece]) -> list[RowPiece]:
-    """Pieces of one batch, their ids as integers only where each id of the batch is one."""
+    """Convert the ids of the pieces of a batch to integers if all of them are integers."""
     settled = [_with_settled_ids(piece) for piece in pieces]
     return pieces if any(pa.types.is_large_string(piece.doc_id.type) for piece in settled) else settled

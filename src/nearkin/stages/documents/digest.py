@@ -1,4 +1,4 @@
-"""The SHA-256 of a file, so that a run can say what it was made from."""
+"""SHA-256 of input files, recorded by a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nearkin.errors import SourceError
 
 
 def file_sha256(path: str) -> str:
-    """The SHA-256 of a file's bytes as they lie there, in hexadecimal.
+    """Return the SHA-256 of a file's stored bytes, in hexadecimal.
 
     Raises
     ------
@@ -20,4 +20,4 @@ def file_sha256(path: str) -> str:
         with Path(path).open("rb", buffering=0) as raw:
             return hashlib.file_digest(raw, "sha256").hexdigest()
     except OSError as error:
-        raise SourceError(f"{path}: cannot be read: {error.strerror or error}.") from error
+        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error

@@ -1,12 +1,12 @@
-"""Which characters the bytes of a file are: valid UTF-8 is believed first, and what is not is in the encoding named.
+"""Character encodings of files: valid UTF-8 takes precedence; other text is in the named encoding.
 
-A folder often holds files of several times and hands. A named encoding says what text is in *if it is not UTF-8*:
+A folder often contains files from several times and authors. A named encoding applies to text *that is not UTF-8*:
 
-- one byte per character, ASCII among them (cp1252, latin-1, cp1251, …): each line is taken on its own, so that a file
-  put together from several is read right; text in such an encoding is hardly ever valid UTF-8 by chance
-- all others: the file is taken as a whole, by its first `WINDOW_BYTES`
+- one byte per character, including ASCII (cp1252, latin-1, cp1251, …): each line is judged separately, so that a file
+  concatenated from several is read correctly; text in such an encoding is hardly ever valid UTF-8 by chance
+- all others: the file is judged as a whole, by its first `WINDOW_BYTES`
 - a file that is one document: as a whole, by all of it
-- a byte order mark is believed before all this
+- a byte order mark takes precedence over all of this
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 
-# UTF-32 first: its little-endian mark begins with that of UTF-16.
+# UTF-32 first, because its little-endian mark begins with that of UTF-16
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -29,16 +29,16 @@ BYTE_ORDER_MARKS = (
 WINDOW_BYTES = 1 << 20
 WIDE = ("utf-16", "utf-32")
 _OF_NAMES = ("idna", "punycode")
-"""Encodings of names in the domain name system: no text of any length is in them."""
+"""Encodings of domain names, which are not used for texts."""
 _FEWEST_ZEROS = 4
 _BINARY_BYTES = 1 << 12
-# Not among them: those that stand between the fields of load files, and the escape of East Asian encodings.
+# except those between the fields of load files, and the escape of East Asian encodings
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x14\x15\x1b"))
 _BLANKS = np.frombuffer(b" \r\n", np.uint8)
 
 
 def check_encoding(encoding: str) -> str:
-    """The encoding's own name; ParameterError where Python knows none of that name."""
+    """Return the canonical name of an encoding; raise ParameterError if Python does not know it."""
     try:
         name = codecs.lookup(encoding).name
         "".encode(name)
@@ -54,7 +54,7 @@ def check_encoding(encoding: str) -> str:
 
 
 def with_byte_order(encoding: str) -> str:
-    """The encoding of a file without a byte order mark: that of the machines such files come from."""
+    """Return the encoding for a file without a byte order mark: little-endian, as on usual machines."""
     return f"{encoding}-le" if encoding in WIDE else encoding
 
 
@@ -65,9 +65,9 @@ def is_utf8(encoding: str) -> bool:
 
 @lru_cache
 def is_told_by_line(encoding: str) -> bool:
-    """Whether each byte is a character and those below 128 are ASCII's.
+    """Whether each byte is a character and those below 128 are ASCII.
 
-    Then lines, quotes and delimiters are the same bytes as in UTF-8.
+    Then lines, quotes and delimiters have the same bytes as in UTF-8.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def is_told_by_line(encoding: str) -> bool:
         return False
     for byte in range(128, 256):
         decoder = codecs.getincrementaldecoder(encoding)("replace")
-        characters = decoder.decode(bytes([byte]))  # of a character of several bytes the first gives nothing yet
+        characters = decoder.decode(bytes([byte]))  # the first byte of a longer character gives nothing yet
         if len(characters) != 1 or characters.isascii():
             return False
     return True
@@ -86,7 +86,7 @@ def is_told_by_line(encoding: str) -> bool:
 
 @lru_cache
 def _keeps_ascii(encoding: str) -> bool:
-    """Whether ASCII text is the same bytes in this encoding."""
+    """Whether ASCII text has the same bytes in this encoding."""
     ascii_bytes = bytes(range(128))
     try:
         return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")
@@ -102,34 +102,34 @@ def is_taken_as_utf8(data: bytes, encoding: str, *, is_all: bool) -> bool:
         return False
     if encoding.startswith(WIDE):
         return b"\0" not in data
-    # In UTF-7 and its like all characters are written in ASCII's.
+    # in UTF-7 and similar encodings all characters are written in ASCII
     return _keeps_ascii(encoding) or not data.isascii()
 
 
 def escape(encoding: str) -> str:
-    """How what does not decode is carried through a string: as half a character, which no UTF-8 check lets pass."""
+    """Return the error handler: undecodable bytes become unpaired surrogates, which the UTF-8 check rejects."""
     return "surrogatepass" if encoding.startswith(WIDE) else "surrogateescape"
 
 
 def into_utf8(data: bytes, encoding: str) -> bytes:
-    """All of some text in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
+    """Convert all of a text to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
     decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
     text = decoder.decode(data)
     try:
         text += decoder.decode(b"", final=True)
         rest = b""
     except UnicodeDecodeError:
-        rest = b"\xff"  # half a character at the end
+        rest = b"\xff"  # an incomplete character at the end
     return text.encode("utf-8", "surrogatepass") + rest
 
 
 def back_from_utf8(data: bytes, encoding: str) -> bytes:
-    """The way back from what :func:`into_utf8` gives."""
+    """Reverse :func:`into_utf8`."""
     return data.decode("utf-8", "surrogatepass").encode(encoding, escape(encoding))
 
 
 def lines_into_utf8(data: bytes, encoding: str) -> bytes:
-    r"""Whole lines in UTF-8: those that are not yet are decoded.
+    r"""Convert whole lines to UTF-8; only lines that are not UTF-8 yet are decoded.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _is_valid(data: bytes) -> bool:
 
 
 def why_not_utf8(data: bytes, encoding: str) -> str | None:
-    r"""Why a text that was read cannot be used, and what may help; None where it can.
+    r"""Return why a text cannot be used, with advice; None if it can.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
 
 
 def looks_binary(data: bytes) -> bool:
-    r"""Whether the beginning of some data has characters that no text has.
+    r"""Whether data begins with bytes that do not occur in text.
 
     Examples
     --------
@@ -186,9 +186,9 @@ def looks_binary(data: bytes) -> bool:
 
 
 def looks_like_utf16(data: bytes) -> str | None:
-    r"""What to do about a file that begins like UTF-16 without a byte order mark; None where it does not.
+    r"""Return advice for a file that looks like UTF-16 without a byte order mark; None otherwise.
 
-    In every script blanks and line ends then have a zero byte, always on the same side.
+    In UTF-16, blanks and line ends have a zero byte, always on the same side, in every script.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The files that the arguments of a command name: files, globs, folders, standard input."""
+"""Files named by a command's arguments: files, globs, folders, standard input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIRST_BYTES = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file before its format is known; ``format`` is set where the place it was found in decides it."""
+    """A file before its format is known; ``format`` is set if the place where it was found determines it."""
 
     path: str
     name: str
@@ -31,14 +31,14 @@ class FoundFile:
 
 
 def identity(path: str) -> str:
-    """The same for two names of one file."""
+    """Return a string that is equal for two names of one file."""
     return path if path == STDIN else os.path.realpath(path)
 
 
 def find(
     argument: str, file_format: str | None, guesses: list[str], without: Path | None = None
 ) -> Iterator[FoundFile]:
-    """The files that one argument names; none of a folder ``without`` inside of a folder."""
+    """Return the files named by one argument, without those of the folder ``without`` inside a folder."""
     check_input(argument)
     if argument == STDIN:
         yield FoundFile(STDIN, STDIN)
@@ -53,17 +53,17 @@ def find(
 def _find_by_pattern(
     pattern: str, file_format: str | None, guesses: list[str], without: Path | None
 ) -> Iterator[FoundFile]:
-    """The files that match, without those that only accompany tables."""
+    """Return the matching files, without those that only accompany tables."""
     matches, own = without_own(pattern, sorted(glob.iglob(pattern, recursive=True)))
     if own:
         guesses.append(said_of_own(pattern, own))
     files = [match for match in matches if not os.path.isdir(match)]
-    # "corpus/*" over folders alone means what is in them; with files beside them "**" would name all twice.
+    # "corpus/*" matching only folders means their contents; if it matches files too, "**" would list all twice
     if not files:
         for match in matches:
             yield from _find_in_folder(match, file_format, guesses, without)
     if not matches:
-        brackets = " Where a name holds [, escape it as [[]." if "[" in pattern else ""
+        brackets = " If a name contains [, escape it as [[]." if "[" in pattern else ""
         raise SourceError(
             f"{pattern}: no file matches. Check the pattern, and quote it if the shell changes it.{brackets}"
         )
@@ -77,7 +77,7 @@ def _find_by_pattern(
 def _find_in_folder(
     folder: str, file_format: str | None, guesses: list[str], without: Path | None
 ) -> Iterator[FoundFile]:
-    """Every file below a folder: tables, or a document each."""
+    """Return every file below a folder: tables, or documents."""
     found = files_of(folder, file_format, _is_table, without)
     guesses += found.notes
     if found.are_tables:
@@ -91,7 +91,7 @@ def _find_in_folder(
 
 
 def _is_table(path: str) -> bool:
-    """Whether a file has the suffix of a table; of a shard without a suffix, whether it holds one."""
+    """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
     named = by_suffix(path)[0]
     if named is not None:
         return not is_of_documents(named)
@@ -103,12 +103,12 @@ def _is_table(path: str) -> bool:
             raw.seek(0)
             first = ByteStream(raw, compression).read(_FIRST_BYTES)
     except (OSError, StreamFault):
-        return False  # told when it is read
+        return False  # reported when it is read
     return table_begun_by(first) is not None or first.lstrip().startswith(b'{"')
 
 
 def by_suffix(path: str) -> tuple[str | None, Compression]:
-    """The format and the compression that a file's name tells of."""
+    """Return the format and the compression implied by a file's name."""
     stem, suffix = os.path.splitext(path.lower())
     compression = COMPRESSION_OF_SUFFIX.get(suffix, "none")
     if compression != "none":

@@ -1,8 +1,8 @@
-"""What the files of a folder are: tables, texts, or files that only accompany a set of tables.
+"""Classification of a folder's files: tables, texts, or files that only accompany tables.
 
-Tables come with company: Spark and Hive write marks and checksums beside them, a checkout from Hugging Face has a card
-and a licence, `datasets.save_to_disk` describes its Arrow files in JSON. Such files are left out by name, and listed. A
-folder that is neither of tables nor of texts is an error: whatever were read, something would be read wrongly.
+Tables are accompanied by other files: Spark and Hive write markers and checksums beside them, a checkout from Hugging
+Face has a card and a licence, `datasets.save_to_disk` describes its Arrow files in JSON. Such files are skipped by
+name, and listed. A folder that mixes tables and texts is an error: any reading would misread some of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nearkin.stages.documents.own_results import is_own, said_of_own
 _MARKS = re.compile(
     r"_SUCCESS|_FAILURE|_(committed|started|temporary|metadata|common_metadata)([._-].*)?|.*\.crc", re.DOTALL
 )
-"""Written by programs beside any output, texts too; never documents."""
+"""Files that programs write beside any output, including texts; never documents."""
 _COMPANY = re.compile(
     r"(readme|licen[cs]e|copying|notice|changelog|contributing|citation|code_of_conduct|authors)([._-].*)?"
     r"|.*\.(cff|dvc|sig|asc|sha1|sha256|sha512|md5|sha256sum|md5sum|png|jpe?g|gif|svg|webp|ico)"
@@ -29,9 +29,9 @@ _COMPANY = re.compile(
     r"|dataset_infos?\.json|dataset_dict\.json|croissant\.json|datapackage\.json|dataset-metadata\.json",
     re.IGNORECASE | re.DOTALL,
 )
-"""Files that describe tables, or that no text is in."""
+"""Files that describe tables, or that contain no text."""
 _FEW_BESIDE_TABLES = re.compile(r".*\.(md|rst|py|ipynb|sh|toml|ya?ml|ini|cfg|lock|bib)", re.IGNORECASE | re.DOTALL)
-"""Cards, scripts and settings, while they are few; many are documents themselves."""
+"""Cards, scripts and settings, skipped if they are few; in large numbers they are documents themselves."""
 _FEW = 3
 _CACHES = re.compile(r"cache-.*\.arrow|indices(-.*)?\.arrow|tmp.*\.arrow", re.DOTALL)
 _STATE = "state.json"
@@ -42,13 +42,13 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class FolderFiles:
-    """The files of a folder that are read, and what the user should know of the others.
+    """The files of a folder to read, and notes about the others.
 
     Parameters
     ----------
     paths : tuple of str
     are_tables : bool
-        Each has a format of its own; else each is one text.
+        Whether each has a format of its own; otherwise each is one text.
     notes : tuple of str
     """
 
@@ -60,22 +60,22 @@ class FolderFiles:
 def files_of(
     folder: str, file_format: str | None, is_table: Callable[[str], bool], without: Path | None = None
 ) -> FolderFiles:
-    """The files below a folder that are documents, or hold some.
+    """Return the files below a folder that are documents, or contain some.
 
     Parameters
     ----------
     folder : str
     file_format : str or None
-        That the user named: of all files. One of documents, such as "file", takes every file for one.
+        Format that the user named, for all files. A format of whole documents, such as "file", accepts every file.
     is_table : callable
-        Whether a file has the name of a table, or is a shard that holds one.
+        Whether a file has the name of a table, or is a shard of one.
     without : Path, optional
-        A folder inside that is not looked into: what is there will be replaced.
+        A folder inside to skip, because its contents will be replaced.
 
     Raises
     ------
     SourceError
-        There is no document, or tables and other files are mixed; the folder cannot be read, or is a Delta table.
+        There are no documents, or tables and other files are mixed; or the folder is unreadable, or a Delta table.
     """
     found = _walk(folder, without)
     notes = list(_said_of_hidden(folder, found))
@@ -100,7 +100,7 @@ def files_of(
 
 
 def without_company(pattern: str, paths: Sequence[str], is_table: Callable[[str], bool]) -> tuple[list[str], list[str]]:
-    """The files that a pattern matches, and those of them that only accompany tables."""
+    """Return the files that a pattern matches, and those of them that only accompany tables."""
     named = set(Path(pattern).parts)
     rest = [path for path in paths if not any(is_mark(part) for part in Path(path).parts if part not in named)]
     tables = [path for path in rest if is_table(path)]
@@ -109,7 +109,7 @@ def without_company(pattern: str, paths: Sequence[str], is_table: Callable[[str]
 
 
 def is_mark(path: str) -> bool:
-    """Whether a file is a mark or a checksum that a program wrote beside its output.
+    """Whether a file is a marker or a checksum that a program wrote beside its output.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def is_mark(path: str) -> bool:
 
 
 def _company(paths: Sequence[str], tables: Sequence[str], *, is_forced: bool) -> set[str]:
-    """The files that only accompany tables; none if that would leave no table."""
+    """Return the files that only accompany tables; none if no table would be left."""
     is_arrow = {os.path.dirname(path) for path in paths if path.endswith(".arrow")}
     known = {os.path.dirname(path) for path in paths if os.path.basename(path) == _STATE} & is_arrow
     named_as_tables = set(tables) if not is_forced else set()
@@ -138,7 +138,7 @@ def _company(paths: Sequence[str], tables: Sequence[str], *, is_forced: bool) ->
 
 
 def is_shard(path: str) -> bool:
-    """Whether a file without a telling suffix is named as Spark, Hadoop and Hive name the parts of a table.
+    """Whether a file without an informative suffix is named like the parts of tables of Spark, Hadoop and Hive.
 
     Examples
     --------
@@ -150,9 +150,9 @@ def is_shard(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """The regular files below a folder, sorted; how many hidden ones there are; links that lead nowhere.
+    """The regular files below a folder, sorted; the number of hidden ones; links to missing files.
 
-    ``passed`` is the folder that was not to be looked into, if it is there; ``own`` are folders of results of Nearkin.
+    ``passed`` is the skipped folder, if it exists; ``own`` are folders with results of Nearkin.
     """
 
     paths: list[str]
@@ -163,10 +163,10 @@ class _Inside:
 
 
 def _walk(folder: str, without: Path | None) -> _Inside:
-    """What is below a folder. Links to folders are not followed, so no loop of them can hold us up."""
+    """List the files below a folder. Links to folders are not followed, which excludes cycles."""
 
     def refuse(error: OSError) -> None:
-        raise SourceError(f"{error.filename}: the folder cannot be read: {error.strerror}.") from error
+        raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
 
     place = None if without is None else os.path.realpath(without)
     paths: list[str] = []
@@ -202,13 +202,13 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
     if found.own:
         yield said_of_own(folder, found.own)
     if found.dangling:
-        one, many = "link to a missing file", "links lead to files that are not there"
+        one, many = "link to a missing file", "links to missing files"
         lead = counted(len(found.dangling), one, many)
         yield f"Warning: {folder}: {lead}: {_named(folder, found.dangling)}"
 
 
 def _is_in_marks(path: str, folder: str) -> bool:
-    """Whether a file is a mark, or lies in a folder of marks such as ``_temporary``."""
+    """Whether a file is a marker, or lies in a folder of markers such as ``_temporary``."""
     return any(map(is_mark, Path(os.path.relpath(path, folder)).parts))
 
 
@@ -218,28 +218,28 @@ def _refuse_delta(folder: str, paths: Sequence[str]) -> None:
         if _DELTA_LOG in parts[:-1]:
             table = os.path.join(folder, *parts[: parts.index(_DELTA_LOG)])
             raise SourceError(
-                f"{table}: is a Delta Lake table, and some of its files may be of older versions. Write its current "
+                f"{table} is a Delta Lake table, and some of its files may belong to older versions. Write its current "
                 f"version as Parquet first, or read every file with '{os.path.join(table, '*.parquet')}'."
             )
 
 
 def left_out(place: str, paths: Sequence[str]) -> tuple[str, ...]:
-    """One line about the files of a folder, or of a pattern, that are left out; none where there are none."""
+    """Return one line about the skipped files of a folder or pattern, if any."""
     if not paths:
         return ()
     what = counted(len(paths), "file that is not a document", "files that are not documents")
     folder = place if os.path.isdir(place) else "."
-    return (f"{place}: left out {what}: {_named(folder, paths)}",)
+    return (f"{place}: skipped {what}: {_named(folder, paths)}",)
 
 
 def _named(folder: str, paths: Sequence[str]) -> str:
-    """The first of some files, from the folder, and how many more."""
+    """Return the first of some files, relative to the folder, and the number of the rest."""
     names = [Path(os.path.relpath(path, folder)).as_posix() for path in paths[:_SHOWN]]
     return first_of(names, _SHOWN, len(paths))
 
 
 def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> SourceError:
-    """The error of a folder of tables and other files, with a command for each part."""
+    """Return the error for a folder of tables and other files, with a command for each part."""
     held = f"{counted(len(tables), 'table')} ({_named(folder, tables)})"
     beside = f"{counted(len(others), 'other file')} ({_named(folder, others)})"
     return SourceError(
@@ -250,7 +250,7 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> Sourc
 
 
 def _patterns(folder: str, paths: Sequence[str]) -> str:
-    """Globs that match some files: one for each suffix, or the first names where there is none."""
+    """Return globs that match some files: one per suffix, or the first names if there is no suffix."""
     suffixes = list(dict.fromkeys(_suffixes(path) for path in paths))
     if len(suffixes) > _SHOWN or "" in suffixes:
         shown = " ".join(f"'{path}'" for path in paths[:_SHOWN])
@@ -259,6 +259,6 @@ def _patterns(folder: str, paths: Sequence[str]) -> str:
 
 
 def _suffixes(path: str) -> str:
-    """The last suffix of a name, and the one before that of a compressed file."""
+    """Return the last suffix of a name, preceded by the one before it if the file is compressed."""
     stem, last = os.path.splitext(os.path.basename(path))
     return os.path.splitext(stem)[1] + last if last.lower() in (".gz", ".zst", ".zstd", ".bz2", ".xz") else last

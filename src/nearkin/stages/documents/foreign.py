@@ -1,8 +1,8 @@
-"""Files that are neither plain text nor a table that Nearkin reads, recognised by their first bytes.
+"""Files that are neither plain text nor a supported table, recognised by their first bytes.
 
-Two sorts are kept apart. Of an archive, an image or a database nothing can be read as text. A page of HTML or a mailbox
-is text with markup around it: it is refused as well, because its markup would be compared, but ``--format file`` reads
-it as it is.
+There are two kinds. Archives, images and databases contain no readable text. HTML pages and mailboxes are text with
+markup: they are refused as well, because the markup would be compared, but ``--format file`` reads them
+unchanged.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ _BINARY = (
     (b"\xff\xd8\xff", "a JPEG image", _EXTRACT),
     (b"II*\0", "a TIFF image", _EXTRACT),
     (b"MM\0*", "a TIFF image", _EXTRACT),
-    (b"\x7fELF", "a program", "leave it out"),
-    (b"\xcf\xfa\xed\xfe", "a program", "leave it out"),
-    (b"\xca\xfe\xba\xbe", "a program", "leave it out"),
-    (b"\0asm", "a program", "leave it out"),
+    (b"\x7fELF", "a program", "omit it"),
+    (b"\xcf\xfa\xed\xfe", "a program", "omit it"),
+    (b"\xca\xfe\xba\xbe", "a program", "omit it"),
+    (b"\0asm", "a program", "omit it"),
 )  # fmt: skip
-# These begin like words: they count only where bytes that are no text follow.
+# These begin like words: they count only if binary bytes follow.
 _BINARY_IF_SO = (
     (b"ORC", "an ORC file", _CONVERT),
     (b"FEA1", "a Feather file of version 1",
      "write it as version 2 first, with pyarrow.feather.write_feather(table, path)"),
-    (b"GGUF", "a GGUF model", "leave it out"),
+    (b"GGUF", "a GGUF model", "omit it"),
     (b"GIF87a", "a GIF image", _EXTRACT),
     (b"GIF89a", "a GIF image", _EXTRACT),
     (b"RIFF", "a RIFF file: sound, video or an image", _EXTRACT),
     (b"OggS", "an Ogg file", _EXTRACT),
     (b"ID3", "an MP3 file", _EXTRACT),
     (b"BM", "a BMP image", _EXTRACT),
-    (b"MZ", "a program", "leave it out"),
+    (b"MZ", "a program", "omit it"),
     (_ZIP[:2], "a ZIP archive", _EXTRACT),
 )  # fmt: skip
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -71,7 +71,7 @@ _CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
 _TAR_AT = 257
 _FOREIGN_BYTES = 1 << 16
 FIRST_BYTES = 1 << 12
-"""Of a file: enough to recognise all but markup."""
+"""Bytes of a file that suffice to recognise all kinds except markup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class Foreign:
     advice : str
         What to do, as an imperative.
     is_text : bool
-        Text with markup: ``--format file`` reads it as it is.
+        Whether it is text with markup, which ``--format file`` reads unchanged.
     instead_of : str
-        What it is not.
+        What the file is not.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Foreign:
 
     @property
     def problem(self) -> str:
-        """Why such a file is no document, and what to do.
+        """Why such a file is not a document, and what to do.
 
         Examples
         --------
@@ -110,14 +110,14 @@ class Foreign:
 
 
 def foreign(data: bytes, path: str) -> Foreign | None:
-    r"""The kind of a file that is not plain text; None where nothing is known against it.
+    r"""Return the kind of a file that is not plain text; None if it may be text.
 
     Parameters
     ----------
     data : bytes
-        Its beginning, unpacked if it was compressed: `FIRST_BYTES` or more.
+        Its beginning, decompressed: `FIRST_BYTES` or more.
     path : str
-        For the kinds of ZIP archives only, which are named by their suffix.
+        Used only for kinds of ZIP archives, which are distinguished by suffix.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def foreign(data: bytes, path: str) -> Foreign | None:
 
 
 def _binary(data: bytes, path: str) -> Foreign | None:
-    """Kinds of which nothing can be read as text."""
+    """Recognise kinds that cannot be read as text."""
     if data.startswith(_ZIP):
         return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"), _EXTRACT)
     for first_bytes, name, advice in _BINARY:
@@ -151,4 +151,4 @@ def _binary(data: bytes, path: str) -> Foreign | None:
     if data[4:8] == b"ftyp" and looks_binary(data):
         return Foreign("a video or sound file", _EXTRACT)
     is_safetensors = data[8:9] == b"{" and data[4:8] == bytes(4) and re.match(rb'\{\s*"', data[8:])
-    return Foreign("a safetensors model", "leave it out") if is_safetensors else None
+    return Foreign("a safetensors model", "omit it") if is_safetensors else None

@@ -1,4 +1,4 @@
-"""The first bytes of a file."""
+"""First bytes of a file."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SAMPLE_RECORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The beginning of a file, unpacked and in UTF-8.
+    """The beginning of a file, decompressed and in UTF-8.
 
     Parameters
     ----------
     data : bytes
     compression : {"none", "gzip", "zstd", "bzip2", "xz"}
-        As the first bytes say, whatever the name of the file says.
+        Determined by the first bytes, regardless of the file's name.
     is_all : bool
         Whether this is the whole file.
     table : {"parquet", "arrow"} or None
-        The kind of table that this is.
+        Kind of table, if the file is one.
     kind : Foreign or None
-        What this is, if it is no plain text and no table.
+        Kind of file, if it is neither plain text nor a table.
     """
 
     data: bytes
@@ -42,12 +42,12 @@ class Head:
 
     @property
     def fault(self) -> str | None:
-        """What this is, if nothing of it can be read as text."""
+        """Kind of file if it cannot be read as text."""
         return None if self.kind is None or self.kind.is_text else self.kind.problem
 
     @property
     def lines(self) -> list[bytes]:
-        """The whole lines; the only line, where not even one is whole."""
+        """The complete lines; the only line if none is complete."""
         lines = self.data.split(b"\n")
         if not self.is_all and len(lines) > 1:
             lines.pop()
@@ -55,7 +55,7 @@ class Head:
 
     @property
     def is_cut_record(self) -> bool:
-        """Whether not even the first line is whole."""
+        """Whether even the first line is incomplete."""
         return not self.is_all and b"\n" not in self.data
 
     @property
@@ -65,12 +65,12 @@ class Head:
 
 
 def empty_stdin() -> SourceError:
-    """The error of a pipe through which nothing came."""
+    """Return the error for an empty pipe."""
     return SourceError("standard input is empty. Check the command before the pipe, or name a file.")
 
 
 def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_cut: bool = False) -> Head:
-    """The beginning of what is about to be read, enough to see a whole line within reason, without taking it."""
+    """Return the beginning of a stream without consuming it, enough for a complete line of reasonable length."""
     n_bytes = HEAD_BYTES
     data = stream.peek(n_bytes)
     if len(data) == n_bytes and b"\n" not in data:

@@ -1,7 +1,7 @@
-"""What kind the ids of documents are: decided from all of them, and kept apart from the names of documents.
+"""Kind of document ids, determined from all of them, and their separation from names of documents.
 
-The *id* of a document is what the user gave, or nothing. Its *name* is always there and never that of another: the id,
-or the place of the document where it has none.
+The *id* of a document is what the user gave, or nothing. Its *name* always exists and is unique: the id, or the place
+of the document if it has none.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import pyarrow.compute as pc
 
 
 class IdKind(IntEnum):
-    """What the ids of some documents are. Of several parts of a collection the greatest kind holds."""
+    """Kind of the ids of some documents. For several parts of a collection, the greatest kind applies."""
 
     NONE = 0
     """No document has an id."""
     INTEGERS = 1
-    """Every id that is there is an integer of 64 bits."""
+    """Every existing id is a 64-bit integer."""
     STRINGS = 2
 
     @classmethod
     def of(cls, ids: pa.Array) -> IdKind:
-        """The kind of the ids of a batch: documents without an id decide nothing.
+        """Return the kind of a batch's ids, ignoring documents without an id.
 
         Examples
         --------
@@ -37,7 +37,7 @@ class IdKind(IntEnum):
 
     @classmethod
     def joint(cls, kinds: Iterable[int]) -> IdKind:
-        """The kind of documents of several parts, from that of each.
+        """Return the kind for several parts of a collection, from that of each.
 
         Examples
         --------
@@ -48,16 +48,16 @@ class IdKind(IntEnum):
 
 
 def given_ids(names: pa.LargeStringArray, has_id: pa.BooleanArray, kind: IdKind) -> pa.LargeStringArray | pa.Int64Array:
-    """The ids of documents, from the names that `preparing.prepare` gave them: null where one has no id.
+    """Return the ids of documents, from the names given by `preparing.prepare`: null if a document has no id.
 
-    Where no document has an id, the names are the ids.
+    If no document has an id, the names are the ids.
 
     Parameters
     ----------
     names : LargeStringArray
     has_id : BooleanArray
     kind : IdKind
-        Of all of them.
+        Kind of all ids.
 
     Examples
     --------

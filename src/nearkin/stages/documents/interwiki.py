@@ -1,7 +1,7 @@
-"""Links between the editions of Wikipedia: which article of another language is about the same.
+"""Links between editions of Wikipedia, from articles to those in another language on the same subject.
 
-Dumps up to 2013 have them in the text of the articles, ``[[en:Title]]``; since then they are in a table of their own,
-whose dump (``…-langlinks.sql.gz``) names articles by the numbers of their pages.
+Dumps up to 2013 have them in the text of the articles, ``[[en:Title]]``; since then they are in a separate table,
+whose dump (``…-langlinks.sql.gz``) refers to articles by page number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nearkin.stages.documents.wikipedia.pages import PageReader
 from nearkin.stages.documents.wikipedia.wikitext import without_comments
 
 _LONGEST_TITLE = 1 << 10
-"""Of a link that is one; MediaWiki allows 255 bytes."""
+"""Maximum length of a valid link; MediaWiki allows 255 bytes."""
 
 
 def interwiki_links(
@@ -35,41 +35,41 @@ def interwiki_links(
     takes_damaged: bool = False,
     progress: Progress = no_progress,
 ) -> pa.Table:
-    """The articles of a dump that are linked to one of another language, and its title there.
+    """Return the articles of a dump that are linked to another language, with their titles there.
 
     Parameters
     ----------
     dump : Path
-        Pages of one edition, XML, which may be packed.
+        Pages of one edition, XML, possibly compressed.
     language : str
         The code of the other edition, such as "en".
     langlinks : Path, optional
-        The dump of the table ``langlinks`` of the same edition and day, SQL, which may be packed.
+        The dump of the table ``langlinks`` of the same edition and day, SQL, possibly compressed.
     takes_damaged : bool
-        Use the links before the damage of a file; else damage is an error, as a part of the links would be taken for
+        Use the links before the damage of a file; otherwise damage is an error, because some links would be taken for
         all.
     progress : callable, optional
-        Told the bytes of the files that were consumed since the last call.
+        Receives the number of bytes consumed since the last call.
 
     Returns
     -------
     Table
-        Columns ``title`` and ``other``, large_string, in the order of the dump; each pair once. Titles are as the
-        reader names documents: with spaces, the other with a capital, without the section that a link may name.
-        Only namespace 0, no redirects; stubs are among them. An article may have several.
+        Columns ``title`` and ``other``, large_string, in the order of the dump, without repeated pairs. Titles are as
+        document names: with spaces, the other with a capital, without the section to which a link may point.
+        Only namespace 0, without redirects, including stubs. An article may have several.
 
     Raises
     ------
     SourceError
-        A file cannot be read, or is none of these; the message says where.
+        A file cannot be read, or has another format; the message says where.
     TruncatedInputError
         A file is truncated or damaged.
     ParameterError
-        The language is no code of an edition.
+        The language is not the code of an edition.
 
     Notes
     -----
-    The links of that language are held in memory, and nothing else of the files.
+    Only the links of that language are held in memory.
 
     Examples
     --------
@@ -102,10 +102,10 @@ def interwiki_links(
 
 @contextmanager
 def _opened(path: Path, progress: Progress, *, takes_damaged: bool) -> Iterator[ByteStream]:
-    """A file, unpacked; where it breaks off, the block ends, or that is an error."""
+    """Open a decompressed file; if it breaks off, the block ends, or an error is raised."""
     head = head_of_file(str(path), str(path), "utf-8")
     if head.fault is not None:
-        raise SourceError(f"{path}: this is {head.fault}.")
+        raise SourceError(f"{path} is {head.fault}.")
     try:
         opened = path.open("rb", buffering=0)
     except OSError as error:
@@ -119,7 +119,7 @@ def _opened(path: Path, progress: Progress, *, takes_damaged: bool) -> Iterator[
 
 
 def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[str, int | None, list[str]]]:
-    """Title, number and inline links of each article."""
+    """Yield title, number and inline links of each article."""
     inline = re.compile(rf"\[\[[ \t_]*+{language}[ \t_]*+:([^\[\]{{}}|<>\n]++)", re.IGNORECASE)
     reader = PageReader(stream, name)
     pages = reader.pages()
@@ -135,7 +135,7 @@ def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[st
 
 
 def _title(linked: str) -> str:
-    """What a link names, as the other edition writes it.
+    """Return the title that a link names, as the other edition writes it.
 
     >>> _title("rain_(music)#Early&nbsp;works")
     'Rain (music)'

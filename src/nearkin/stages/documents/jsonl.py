@@ -1,8 +1,8 @@
-"""JSON Lines: one object a line.
+"""JSON Lines: one object per line.
 
-Arrow reads a block of lines at a time and makes no Python object of any of them. Where it refuses a block, the block
-is halved until the lines it refuses stand nearly alone; those go through Python's own ``json``, which names the fault.
-A line is bad only where both refuse it.
+Arrow reads a block of lines at a time without a Python object for each. If it refuses a block, the block is halved
+until the refused lines are nearly alone; those are parsed by Python's own ``json``, which names the fault.
+A line is bad only if both refuse it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WHITE = b" \t\r\n"
 
 @dataclass(slots=True)
 class _Wanted:
-    """The columns to read, with what was learnt about their types from the blocks before."""
+    """The columns to read, with their types as learnt from earlier blocks."""
 
     text: str
     doc_id: str | None
@@ -55,9 +55,9 @@ class _Wanted:
         return None if self.keeper is None else self.keeper.name
 
     def types_to_try(self, n_lines: int) -> list[tuple[pa.DataType, pa.DataType]]:
-        """Types of the id and of the column to keep by: what fitted before, and all where that was never, or is cheap.
+        """Return types of the id and the column to keep by: those that fitted before; all if none did or it is cheap.
 
-        A block with one bad line is refused whatever the types, so trying all of them on it would be in vain.
+        A block with one bad line is refused for any types, so trying all of them would be in vain.
         """
         id_types = self.id_types if self.doc_id is not None else self.id_types[:1]
         keep_types = self.keep_types if self.keep is not None else self.keep_types[:1]
@@ -65,7 +65,7 @@ class _Wanted:
         return pairs[:1] if self.is_settled and n_lines > _FEW_LINES else pairs
 
     def settle(self, id_type: pa.DataType, keep_type: pa.DataType) -> None:
-        """What fitted is tried first the next time."""
+        """Remember types that fitted, to try them first."""
         self.is_settled = True
         self.id_types.sort(key=lambda type_: bool(type_ != id_type))
         self.keep_types.sort(key=lambda type_: bool(type_ != keep_type))
@@ -73,7 +73,7 @@ class _Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _JsonLines:
-    """The lines of a block that are not blank: where each starts and ends, and its number."""
+    """The lines of a block that are not blank: bounds and number of each."""
 
     data: memoryview
     starts: I64
@@ -85,13 +85,13 @@ class _JsonLines:
         return len(self.starts)
 
     def part(self, first: int, stop: int) -> _JsonLines:
-        """Some of the lines."""
+        """Return some of the lines."""
         within = slice(first, stop)
         data, starts, ends = self.data, self.starts[within], self.ends[within]
         return _JsonLines(data, starts, ends, self.numbers[within], _looks_whole(_as_bytes(data), starts, ends))
 
     def line(self, index: int) -> bytes:
-        """The bytes of one line."""
+        """Return the bytes of one line."""
         return bytes(self.data[self.starts[index] : self.ends[index]])
 
 
@@ -104,7 +104,7 @@ def read_jsonl(
     batch_bytes: int,
     max_document_bytes: int,
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of documents, one for each block of lines that is not blank throughout."""
+    """Yield batches of documents, one for each block that is not entirely blank."""
     wanted = _Wanted(text, doc_id, keep)
     ids = IdType()
     for block in read_blocks(stream, batch_bytes, max_document_bytes):
@@ -121,7 +121,7 @@ def _as_bytes(data: memoryview) -> NDArray[np.uint8]:
 
 
 def _find_lines(block: LineBlock) -> _JsonLines:
-    """The lines of a block without white space around them, blank ones left out but counted."""
+    """Return the lines of a block without surrounding white space; blank lines are omitted but counted."""
     data, ends = block.data, block.newlines
     view = _as_bytes(data)
     if data[-1] != ord("\n"):
@@ -141,9 +141,9 @@ def _find_lines(block: LineBlock) -> _JsonLines:
 def _looks_whole(view: NDArray[np.uint8], starts: I64, ends: I64) -> bool:
     """Whether each line runs from ``{`` to ``}``.
 
-    Then no object reaches over the end of a line: what follows a ``}`` inside an object is never a ``{``. So Arrow,
-    which does not look at line ends, finds as many objects as there are lines only if there is one in each. It also
-    keeps a bare ``null`` from the beginning of what Arrow is given, which kills the process there.
+    Then no object extends over the end of a line: a ``}`` inside an object is never followed by ``{``. So Arrow, which
+    ignores line ends, finds as many objects as lines only if each line has one. It also keeps a bare ``null`` from the
+    beginning of Arrow's input, which would crash the process.
     """
     if not len(starts) or not bool((ends > starts).all()):
         return False
@@ -151,7 +151,7 @@ def _looks_whole(view: NDArray[np.uint8], starts: I64, ends: I64) -> bool:
 
 
 def _stripped(data: memoryview, view: NDArray[np.uint8], starts: I64, ends: I64) -> tuple[I64, I64]:
-    """Where the lines start and end without the white space around them."""
+    """Return the bounds of the lines without surrounding white space."""
     starts, ends = starts.copy(), ends.copy()
     odd = (ends <= starts) | (view[np.minimum(starts, len(view) - 1)] != ord("{")) | (view[ends - 1] != ord("}"))
     for index in np.flatnonzero(odd):
@@ -162,7 +162,7 @@ def _stripped(data: memoryview, view: NDArray[np.uint8], starts: I64, ends: I64)
 
 
 def _read_lines(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
-    """The lines as pieces in their order: one where all is well, more around the lines that Arrow refuses."""
+    """Yield the lines as pieces in order: one if all are good, more around the lines that Arrow refuses."""
     piece = _read_fast(lines, wanted) if lines.looks_whole else None
     if piece is not None:
         yield piece
@@ -174,7 +174,7 @@ def _read_lines(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
 
 
 def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
-    """The lines through Arrow; None where it refuses them."""
+    """Read lines with Arrow; return None if it refuses them."""
     start, end = int(lines.starts[0]), int(lines.ends[-1])
     buffer = pa.py_buffer(lines.data)[start:end]
     table = _arrow_table(buffer, len(lines), wanted)
@@ -196,15 +196,15 @@ def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """The column in one piece."""
+    """Return the column as a single chunk."""
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
 def _arrow_table(buffer: pa.Buffer, n_lines: int, wanted: _Wanted) -> pa.Table | None:
-    """The wanted columns under our names; None where the types tried do not fit."""
+    """Return the wanted columns under our names; None if the types do not fit."""
     read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
     for id_type, keep_type in wanted.types_to_try(n_lines):
-        # Binary and not string: Arrow checks neither for UTF-8, and binary says so.
+        # binary instead of string: Arrow does not check UTF-8 in either
         types = {wanted.text: pa.binary()}
         if wanted.keep is not None:
             types[wanted.keep] = keep_type
@@ -215,7 +215,7 @@ def _arrow_table(buffer: pa.Buffer, n_lines: int, wanted: _Wanted) -> pa.Table |
         )
         try:
             table = pa.json.read_json(pa.BufferReader(buffer), read_options=read_options, parse_options=parse_options)
-        except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter where the refusal quotes such bytes
+        except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter if the message quotes invalid UTF-8
             continue
         wanted.settle(id_type, keep_type)
         return _renamed(table, wanted)
@@ -223,7 +223,7 @@ def _arrow_table(buffer: pa.Buffer, n_lines: int, wanted: _Wanted) -> pa.Table |
 
 
 def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
-    """The columns under our names; one column of the file may serve twice."""
+    """Return the columns under our names; one column of the file may be used twice."""
     columns = {"text": table.column(wanted.text)}
     if wanted.doc_id is not None:
         columns["doc_id"] = table.column(wanted.doc_id)
@@ -233,7 +233,7 @@ def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
 
 
 def _why_null(lines: _JsonLines, texts: pa.Array, text: str) -> pa.Array:
-    """For each text that is null, whether the key is missing or null."""
+    """Return, for each null text, whether the key is missing or null."""
     problems: list[str | None] = [None] * len(lines)
     for index in null_positions(texts):
         record = _load(lines.line(index)).value
@@ -246,7 +246,7 @@ def _no_key(text: str) -> str:
 
 
 def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
-    """The lines one by one; each bad one is a row with its problem."""
+    """Read lines one by one; each bad one becomes a row with its problem."""
     rows = RowList()
     for index in range(len(lines)):
         number, loaded = int(lines.numbers[index]), _load(lines.line(index))
@@ -267,7 +267,7 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
         else:
             text, problem = None, _no_key(wanted.text)
         doc_id = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
-        if isinstance(doc_id, str) and not loaded.is_utf8:  # as Arrow's way has it
+        if isinstance(doc_id, str) and not loaded.is_utf8:  # consistent with Arrow's result
             doc_id = _with_bytes_escaped(doc_id)
         keep_value = None if wanted.keeper is None else wanted.keeper.of_value(record.get(wanted.keeper.name))
         rows.add(number, doc_id, text, problem, keep_value)
@@ -275,13 +275,13 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
 
 
 def _with_bytes_escaped(characters: str) -> str:
-    r"""Characters of which bytes that are not UTF-8 stand as surrogates, these bytes as ``\xff``."""
+    r"""Return a string in which surrogates that stand for bytes other than UTF-8 are written as ``\xff``."""
     return re.sub("[\udc80-\udcff]", lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", characters)
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """What one line holds, or why it holds nothing."""
+    """The content of one line, or the reason why it has none."""
 
     value: object
     problem: str | None
@@ -289,7 +289,7 @@ class _Loaded:
 
 
 def _load(line: bytes) -> _Loaded:
-    """One line through Python's ``json``; bytes that are not UTF-8 pass as surrogates."""
+    """Parse one line with Python's ``json``; bytes that are not UTF-8 become surrogates."""
     try:
         characters, is_utf8 = line.decode(), True
     except UnicodeDecodeError:
@@ -297,14 +297,14 @@ def _load(line: bytes) -> _Loaded:
     try:
         return _Loaded(_parsed(characters), None, is_utf8)
     except json.JSONDecodeError as error:
-        # Some of the messages end in "at" already.
+        # some of the messages already end in "at"
         return _Loaded(None, f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}", is_utf8)
     except RecursionError:
         return _Loaded(None, "not valid JSON: nested too deeply", is_utf8)
 
 
 def _parsed(characters: str) -> object:
-    """The value in a line, integers of any length among it."""
+    """Parse a line, including integers of any length."""
     try:
         return json.loads(characters)
     except json.JSONDecodeError:

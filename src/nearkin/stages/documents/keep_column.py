@@ -1,4 +1,4 @@
-"""The values of the column that chooses survivors, as numbers: numbers as they are, dates and times by their moment."""
+"""Values of the column that chooses survivors, as numbers: numbers unchanged, dates and times as moments."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LIKE_DATE = r"^\s*[0-9]{4}-[0-9]{2}"
 
 @dataclass(slots=True)
 class KeepColumn:
-    """A column of one source, which holds numbers or dates; the first value that is either decides.
+    """A column of one source, which holds numbers or dates; the first value of either kind decides.
 
-    Numbers and dates cannot be compared: values of the other kind count as none, and are counted.
+    Numbers and dates cannot be compared: values of the other kind are ignored, and counted.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class KeepColumn:
     holds_dates : bool or None
         None until a value decides.
     n_others : int
-        Values of the other kind that were met.
+        Number of values of the other kind.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class KeepColumn:
     n_others: int = 0
 
     def of_json(self, values: pa.Array) -> pa.DoubleArray:
-        """Values of a type of JSON or of a table: strings may be dates, and are never numbers."""
+        """Convert values of a JSON or table type: strings may be dates, but never numbers."""
         type_ = values.type
         if holds_characters(type_):
             return self._taken(microseconds_of_strings(_legible(values)), are_dates=True)
@@ -54,7 +54,7 @@ class KeepColumn:
         return self._taken(pc.cast(values, pa.float64(), safe=False), are_dates=False)
 
     def of_characters(self, values: pa.Array) -> pa.DoubleArray:
-        """Values of a file that holds characters alone: each may be a number, true or false, or a date."""
+        """Convert values of an untyped file: each may be a number, true or false, or a date."""
         strings = _legible(values)
         numbers, dates = numbers_of(strings), microseconds_of_strings(strings)
         if self.holds_dates is None:
@@ -67,7 +67,7 @@ class KeepColumn:
         return mine
 
     def of_value(self, value: object) -> float | None:
-        """One value of JSON or of Python, by the rule of `of_json`."""
+        """Convert one value of JSON or Python, by the rule of `of_json`."""
         number = microseconds_of_string(value) if isinstance(value, str) else number_of(value)
         if number is None:
             return None
@@ -80,7 +80,7 @@ class KeepColumn:
         return number
 
     def _taken(self, numbers: pa.DoubleArray, *, are_dates: bool) -> pa.DoubleArray:
-        """The numbers of some values, if they are of the kind of the column."""
+        """Return the numbers of some values, if they are of the column's kind."""
         n_there = len(numbers) - numbers.null_count
         if self.holds_dates is None and n_there:
             self.holds_dates = are_dates
@@ -91,7 +91,7 @@ class KeepColumn:
 
 
 def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
-    """Characters as numbers; true and false are 1 and 0, what is no number is null.
+    """Convert strings to numbers; true and false are 1 and 0, other strings null.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
         pass
     is_plain = pc.match_substring_regex(strings, _PLAIN_NUMBER).fill_null(False)
     numbers = pc.if_else(is_plain, strings, pa.scalar(None, strings.type)).cast(pa.float64())
-    # the rest one by one, but for dates, of which there may be very many
+    # the rest one by one, except dates, of which there may be many
     is_odd = pc.and_(strings.is_valid(), pc.invert(pc.or_(is_plain, pc.match_substring_regex(strings, _LIKE_DATE))))
     is_odd = is_odd.fill_null(False)
     told = [_number(word) for word in strings.filter(is_odd).to_pylist()]
@@ -112,7 +112,7 @@ def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
 
 
 def _number(word: str) -> float | None:
-    """One number, by the same rule as a column of them."""
+    """Convert one number, by the rule for a column."""
     if word.strip().casefold() in ("true", "false"):
         return float(word.strip().casefold() == "true")
     try:
@@ -123,8 +123,8 @@ def _number(word: str) -> float | None:
 
 
 def _legible(values: pa.Array) -> pa.LargeStringArray:
-    """Characters as strings; what is not UTF-8 is no number and no date, and null."""
-    raw = as_binary(values)  # as strings they would not be checked
+    """Return values as strings; invalid UTF-8 is neither a number nor a date, and becomes null."""
+    raw = as_binary(values)  # strings would not be checked
     try:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:

@@ -1,4 +1,4 @@
-"""The column that chooses which copy survives: what may be in it."""
+"""Validation of the column that chooses which copy survives."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of
 
 RULE = (
-    "the column that chooses what to keep holds numbers, true and false, dates or times (in strings: 2004-02-03, "
+    "the column that chooses what to keep must hold numbers, true and false, dates or times (in strings: 2004-02-03, "
     "2004-02-03T10:00:00Z)"
 )
 
 _FIRST_ROUNDED = 2.0**53
-"""The magnitude from which on a float64 does not hold every integer."""
+"""Magnitude from which float64 cannot represent every integer."""
 
 
 def no_note(note: str) -> None:
-    """Tell nobody."""
+    """Ignore a note."""
 
 
 def noting_values_without_number(
     batches: Iterable[pa.RecordBatch], name: str, keep: KeepColumn, note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches as they are; notes at their end about documents with no value to keep by, and about rounded ones."""
+    """Yield the batches unchanged; at the end, note documents without a value to keep by, and rounded values."""
     n_documents = n_without = n_rounded = 0
     for batch in batches:
         yield batch
@@ -57,7 +57,7 @@ def noting_values_without_number(
 
 
 def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
-    """SourceError where a table lacks the column or it holds nothing that can be ordered as numbers.
+    """Raise SourceError if a table lacks the column or it holds nothing that can be ordered as numbers.
 
     Strings may be dates: see `check_keep_strings`.
     """
@@ -72,7 +72,7 @@ def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
 
 
 def check_keep_strings(name: str, column: str, values: pa.Array, names: Sequence[str]) -> None:
-    """SourceError where the first values of a column are strings and none of them is a date."""
+    """Raise SourceError if the first values of a column are strings and none of them is a date."""
     if not holds_characters(values.type):
         return
     dates = KeepColumn(column).of_json(values)
@@ -86,12 +86,12 @@ def check_keep_strings(name: str, column: str, values: pa.Array, names: Sequence
 def check_keep_records(
     name: str, column: str, records: Sequence[Mapping[str, object]], *, is_text: bool
 ) -> bool | None:
-    """The same for the first records of JSON, or of a file whose values are all characters.
+    """Check the first records of JSON, or of an untyped file, in the same way.
 
     Returns
     -------
     bool or None
-        Whether the column holds dates; None where no value is seen.
+        Whether the column holds dates; None if no value is visible.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def check_keep_records(
         return None
     names = list(dict.fromkeys(key for record in records for key in record))
     if column not in names:
-        raise missing_column(name, "keep", column, names)
+        raise missing_column(name, "keep", column, names, n_seen=None if is_text else len(records))
     values = [record[column] for record in records if record.get(column) not in (None, "")]
     number, date = _first_of_each_kind(values, is_text=is_text)
     if number is not None and date is not None:
@@ -120,7 +120,7 @@ def check_keep_records(
 
 
 def _first_of_each_kind(values: Sequence[object], *, is_text: bool) -> tuple[str | None, str | None]:
-    """The first number and the first date among values, in words."""
+    """Return the first number and the first date among values, in words."""
     number = date = None
     for value in values:
         if isinstance(value, str) and microseconds_of_string(value) is not None:
@@ -131,7 +131,7 @@ def _first_of_each_kind(values: Sequence[object], *, is_text: bool) -> tuple[str
 
 
 def _is_number(value: object, *, is_text: bool) -> bool:
-    """Whether a value is a number, or true or false; characters may say one only where all values are characters."""
+    """Whether a value is a number, true or false; strings count as numbers only in untyped files."""
     if not isinstance(value, str) or not is_text:
         return number_of(value) is not None
     try:
@@ -142,12 +142,12 @@ def _is_number(value: object, *, is_text: bool) -> bool:
 
 
 def check_one_kind(kinds: Mapping[str, bool], column: str) -> None:
-    """SourceError where the column holds numbers in one source and dates in another.
+    """Raise SourceError if the column holds numbers in one source and dates in another.
 
     Parameters
     ----------
     kinds : mapping of str to bool
-        By the name of each source, whether it holds dates there.
+        By the name of each source, whether its column holds dates.
     column : str
     """
     if len(set(kinds.values())) > 1:

@@ -1,4 +1,4 @@
-"""The way back: the kept documents in the files, the order and the format they came in."""
+"""Writing of the kept documents, in the files, the order and the format of the input."""
 
 from __future__ import annotations
 
@@ -36,47 +36,47 @@ def write_kept(
     stdin_copy: Path | None = None,
     encoding: str = "utf-8",
 ) -> list[Path]:
-    """Write what is kept of each source in the form it came in.
+    """Write the kept documents of each source in its original form.
 
     JSON Lines and other lines keep their lines byte for byte, CSV and TSV their header and records, Parquet and Arrow
-    their rows with all columns, a dump of Wikipedia the pages of the articles, text files are copied; what was
-    compressed is compressed again. A file of several documents cannot be cut: its kept texts are written as JSON Lines.
-    Of a damaged file that is taken, the copy has what comes before the damage, and is whole itself.
+    their rows with all columns, a dump of Wikipedia the pages of the articles, text files are copied; compressed files
+    are compressed again. A file of several documents cannot be cut: its kept texts are written as JSON Lines.
+    The copy of a damaged file contains what comes before the damage, and is itself valid.
 
-    A source of which nothing is kept is written too, empty or with its header, except a file of documents. Under
-    ``out`` the files lie as they do under the folder that all sources share. What is on disk under its own name is
-    whole: each file is written beside it, brought to the disk and renamed.
+    A source without kept documents is written too, empty or with its header, except a file of documents. Under
+    ``out`` the files have the same relative paths as in the folder that all sources share. Each file is written under
+    another name, flushed to the disk and renamed, so it is complete once it has its own name.
 
     Parameters
     ----------
     sources : sequence of Source
     kept_lines : callable
-        For the number of a source, a bool array indexed by line, place 0 unused; lines past its end are not kept.
+        Takes the number of a source; returns a bool array indexed by line (index 0 unused); later lines are not kept.
     out : Path
-        A folder; made if need be.
+        A folder; created if necessary.
     progress : callable, optional
-        Told the bytes of the sources that were consumed since the last call.
+        Receives the number of bytes of the sources consumed since the last call.
     stdin_copy : Path, optional
-        A copy of standard input, which cannot be read a second time: whoever wants "-" written keeps one while reading.
-        It is written as ``stdin.jsonl`` or the like.
+        A copy of standard input, which cannot be read twice; required for the source "-".
+        It is written as ``stdin.jsonl`` or similar.
     encoding : str
-        The one it was read with; it is written in the same.
+        Encoding with which it was read, and is written.
 
     Returns
     -------
     list of Path
-        The files written, in the order of their sources.
+        Files that were written, in the order of their sources.
 
     Raises
     ------
     OutputError
-        A file cannot be written; none of its name is left.
+        A file cannot be written; no part of it is left.
     SourceError
-        A source cannot be read again, or is "-" and there is no copy.
+        A source cannot be read again, or is "-" without a copy.
     """
     encoding = check_encoding(encoding)
     if is_told_by_line(encoding):
-        encoding = "utf-8"  # lines and records are the same bytes, which then pass as they are
+        encoding = "utf-8"  # lines and records keep their bytes, which then pass unchanged
     written = []
     for index, (source, name) in enumerate(zip(sources, relative_names(sources), strict=True)):
         mask = kept_lines(index)
@@ -91,7 +91,7 @@ def write_kept(
 
 
 def _is_lost(source: Source) -> bool:
-    """Whether this is a table that was taken although it is so damaged that nothing of it can be read."""
+    """Whether this is a table that was accepted although it is too damaged to be read at all."""
     table = TABLES.get(source.format)
     if not source.takes_damaged or table is None or source.path == STDIN:
         return False
@@ -103,7 +103,7 @@ def _is_lost(source: Source) -> bool:
 
 
 def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
-    """The place of each source under the folder that all share; no two alike, none outside of it.
+    """Return the path of each source relative to the folder that all share; distinct, and none outside that folder.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
         if holding(source.format) == "documents":
             name = name.with_name(f"{name.name}.jsonl")
         unique, n_tried = name, 1
-        while str(unique).casefold() in taken:  # two names that some file systems take for one
+        while str(unique).casefold() in taken:  # some file systems ignore case
             n_tried += 1
             unique = name.with_name(f"{n_tried}-{name.name}")
         taken.add(str(unique).casefold())
@@ -135,12 +135,12 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
 
 
 def _target(out: Path, name: PurePosixPath) -> Path:
-    """Where a file goes, its folder made; OutputError where a link would lead it out of ``out``."""
+    """Return the path for a file and create its folder; raise OutputError if a link leads out of ``out``."""
     target = out / name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{target.parent}: cannot be made: {why(error)}.") from error
+        raise OutputError(f"Cannot create {target.parent}: {why(error)}.") from error
     if not target.parent.resolve().is_relative_to(out.resolve()):
         raise OutputError(f"{target}: a link leads out of {out}; kept files are written only below it.")
     return target
@@ -148,9 +148,9 @@ def _target(out: Path, name: PurePosixPath) -> Path:
 
 @contextmanager
 def _reading(source: Source, stdin_copy: Path | None) -> Iterator[BinaryIO]:
-    """The source, opened a second time."""
+    """Open the source again."""
     if source.path == STDIN and stdin_copy is None:
-        raise SourceError("-: standard input cannot be read a second time, so what is kept of it cannot be written.")
+        raise SourceError("Standard input cannot be read twice, so the documents kept of it cannot be written.")
     path = stdin_copy if source.path == STDIN and stdin_copy is not None else Path(source.path)
     try:
         raw = path.open("rb", buffering=0)
@@ -162,8 +162,8 @@ def _reading(source: Source, stdin_copy: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _writing(target: Path) -> Iterator[IO[bytes]]:
-    """A file that gets its name when all of it is on the disk; nothing is left of one that failed."""
-    # a name as long as the file's own may be, with something added, would be too long
+    """Open a file that gets its name when it is completely on the disk; a failed one is removed."""
+    # the file's own name may already have the maximum length, so nothing can be appended to it
     beside = target.with_name(f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}.part")
     try:
         with beside.open("wb") as file:
@@ -174,14 +174,14 @@ def _writing(target: Path) -> Iterator[IO[bytes]]:
         _sync_folder(target.parent)
     except OSError as error:
         beside.unlink(missing_ok=True)
-        raise OutputError(f"{target}: cannot be written: {why(error)}.") from error
+        raise OutputError(f"Cannot write {target}: {why(error)}.") from error
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring the new name to the disk, where the system lets a folder be opened."""
+    """Flush the new name to the disk, if the system allows opening a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -193,12 +193,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _copy_kept(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str) -> None:
-    """The kept part of one source."""
+    """Copy the kept part of one source."""
     try:
         FORMATS[source.format].copy(source, partial(_is_kept, mask), raw, file, progress, encoding)
     except StreamFault as fault:
         n_lost = int(mask[fault.line or len(mask) :].sum())
-        if n_lost:  # another column than those that were read
+        if n_lost:  # another column is damaged than those that were read
             raise TruncatedInputError(
                 f"{source.name}: {fault}, and {n_lost:,} of the documents that are kept cannot be copied. Get the file "
                 "again, or omit --write-kept."
@@ -208,7 +208,7 @@ def _copy_kept(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progr
 
 
 def _is_kept(mask: Mask, lines: I64) -> Mask:
-    """Which of the lines are kept."""
+    """Return which of the lines are kept."""
     is_known = lines < len(mask)
     kept: Mask = is_known & mask[np.where(is_known, lines, 0)]
     return kept

@@ -1,4 +1,4 @@
-"""The kept lines and records of a stream, in the bytes they came in."""
+"""Copies of the kept lines and records of a stream, with their original bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK_BYTES = 8 << 20
 
 
 def json_line(doc_id: str | int | None, text: bytes) -> bytes:
-    r"""A document as a line of JSON Lines.
+    r"""Return a document as a line of JSON Lines.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def json_line(doc_id: str | int | None, text: bytes) -> bytes:
 
 
 def copy_lines(is_kept: RowMask, stream: ByteStream, sink: IO[bytes], max_line_bytes: int) -> None:
-    """Write kept lines, those side by side in one go."""
+    """Write kept lines, adjacent ones in one call."""
     for block in read_blocks(stream, _BLOCK_BYTES, max_line_bytes):
         if block.problem is not None:
             continue
@@ -61,7 +61,7 @@ def copy_records(
 def _write_kept_parts(
     data: memoryview, starts: I64, ends: I64, is_kept: Bool, stream: ByteStream, sink: IO[bytes]
 ) -> None:
-    """The kept ones of the parts of ``data``, in the characters they came in."""
+    """Write the kept ones of the parts of ``data``, in their original encoding."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_kept, [False]])))
     for first, stop in edges.reshape(-1, 2):
         if int(ends[stop - 1] - starts[first]) == int((ends[first:stop] - starts[first:stop]).sum()):

@@ -1,4 +1,4 @@
-"""The table ``langlinks`` of a wiki as MySQL dumps it: for each page its titles in other languages.
+"""The table ``langlinks`` of a wiki in a MySQL dump: for each page its titles in other languages.
 
 Source: "Manual:Langlinks table" of mediawiki.org; "String Literals" of the MySQL reference manual.
 """
@@ -13,7 +13,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _READ_BYTES = 1 << 20
 _MAX_OF_A_ROW = 1 << 16
-"""A row has a number, a code and a title of at most 255 bytes."""
+"""Maximum length of a row: it has a number, a code and a title of at most 255 bytes."""
 _INSERT = re.compile(rb"INSERT INTO `langlinks`(?: \([^)]{0,200}\))? VALUES\s")
 _LONGEST_INSERT = 512
 _INSERT_TOLD = "INSERT INTO `langlinks` VALUES"
@@ -25,12 +25,12 @@ _ESCAPED = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z
 
 
 def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tuple[int, str]]:
-    r"""The number of each page that has a title in a language, and the title.
+    r"""Yield the number and the title of each page that has a title in a language.
 
     Parameters
     ----------
     stream : ByteStream
-        A row is held at a time, however long the statements are.
+        Only one row at a time is held, however long the statements are.
     name : str
         For messages.
     language : str
@@ -38,9 +38,9 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
     Raises
     ------
     SourceError
-        The file is of another table, or has a row that is none.
+        The file contains another table, or an invalid row.
     StreamFault
-        The file breaks off; the rows before were handed out.
+        The file breaks off; all earlier rows have been yielded.
 
     Examples
     --------
@@ -61,11 +61,11 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
             if code == wanted:
                 yield int(number), _unescaped(title)
     if not n_statements:
-        raise SourceError(f"{name}: this is no dump of the table langlinks: it has no '{_INSERT_TOLD}'.")
+        raise SourceError(f"{name} is not a dump of the table langlinks: it has no '{_INSERT_TOLD}'.")
 
 
 def _unescaped(literal: bytes) -> str:
-    r"""The characters that a string in SQL stands for.
+    r"""Return the characters that an SQL string represents.
 
     >>> _unescaped(rb"a\'b\\n''c")
     "a'b\\n'c"
@@ -76,7 +76,7 @@ def _unescaped(literal: bytes) -> str:
 
 
 class _Text:
-    """The part of the file that is looked at."""
+    """The part of the file that is held in memory."""
 
     def __init__(self, stream: ByteStream, name: str) -> None:
         self._stream = stream
@@ -84,12 +84,12 @@ class _Text:
         self._data = b""
         self._place = 0
         self._n_lines = 0
-        self._n_counted = 0  # up to where in the data they are counted
+        self._n_counted = 0  # position in the data up to which lines are counted
         self._n_passed = 0  # bytes of the file before the data
-        self._line_begins = 0  # at which byte of the file
+        self._line_begins = 0  # byte of the file at which the line begins
 
     def _more(self) -> bool:
-        """Let go of what is behind, and take the next piece; false at the end."""
+        """Drop processed data, and read the next piece; return False at the end."""
         self._count_lines()
         try:
             piece = self._stream.read(_READ_BYTES)
@@ -113,13 +113,13 @@ class _Text:
         return SourceError(f"{self._name}, line {self._n_lines + 1:,}, byte {byte:,}: {what}.")
 
     def _fault(self, what: str) -> StreamFault:
-        """The file breaks off here."""
+        """Return the fault of a file that breaks off here."""
         self._count_lines()
         byte = self._n_passed + self._place - self._line_begins + 1
         return StreamFault(f"{what}, in line {self._n_lines + 1:,}, byte {byte:,}")
 
     def find_statement(self) -> bool:
-        """Go on to the rows of the next statement that has some; false at the end of the file."""
+        """Move to the rows of the next statement that has some; return False at the end of the file."""
         is_line_begin = True
         while True:
             if is_line_begin:
@@ -138,13 +138,13 @@ class _Text:
     def _refuse_other(self) -> None:
         other = _OTHER_INSERT.match(self._data, self._place)
         if other is not None:
-            rule = f"a dump of the table langlinks inserts by '{_INSERT_TOLD}'"
+            rule = f"a dump of the table langlinks must insert by '{_INSERT_TOLD}'"
             table = other[1].decode("utf-8", "replace")
             came = "this one in another way" if table == "langlinks" else f"this one into '{table}'"
             raise self._error(f"{rule}, {came}")
 
     def row(self) -> re.Match[bytes]:
-        """The next row."""
+        """Return the next row."""
         while True:
             row = _ROW.match(self._data, self._place)
             if row is not None:

@@ -1,4 +1,4 @@
-"""Texts that turn out not to be characters, told as problems."""
+"""Conversion of texts that are not valid UTF-8 to problems."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from nearkin.stages.documents.encodings import why_not_utf8
 
 
 def without_illegible(batch: pa.RecordBatch, encoding: str) -> pa.RecordBatch:
-    """The batch, each text that is not valid UTF-8 replaced by a problem that says what may help."""
+    """Return the batch with each text that is not valid UTF-8 replaced by a problem with advice."""
     try:
-        batch["text"].cast(pa.large_string())  # checks and copies nothing
+        batch["text"].cast(pa.large_string())  # checks without copying
     except pa.ArrowInvalid:
         texts, problems = batch["text"].to_pylist(), batch["problem"].to_pylist()
         for row, text in enumerate(texts):

@@ -1,6 +1,6 @@
-"""Lines of ``ID<TAB>TEXT``, and lines that are a text each.
+"""Lines of ``ID<TAB>TEXT``, and lines that are one text each.
 
-All work is done on whole blocks: no line is a Python object unless it has no tab, or is blank but for spaces.
+All work is done on whole blocks: only lines without a tab, or with nothing but spaces, become Python objects.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _NO_TAB = "the line has no tab between an id and a text"
 
 
 def read_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Batches of documents of ``ID<TAB>TEXT``, one for each block of lines that is not blank throughout."""
+    """Yield batches of documents of ``ID<TAB>TEXT``, one for each block that is not entirely blank."""
     yield from _batches(stream, opened, _ids_and_texts)
 
 
 def read_text_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Batches of documents, a line each; blank lines are no documents."""
+    """Yield batches of documents, one per line; blank lines are no documents."""
     yield from _batches(stream, opened, _texts)
 
 
@@ -46,7 +46,7 @@ def _batches(
 
 
 def _texts(block: LineBlock) -> RowPiece:
-    """The lines of a block that are not blank, as texts without ids."""
+    """Return the non-blank lines of a block, as texts without ids."""
     every = texts_of_lines(block)
     texts = every.text
     is_there = np.ones(len(texts), np.bool_)
@@ -58,7 +58,7 @@ def _texts(block: LineBlock) -> RowPiece:
 
 
 def _ids_and_texts(block: LineBlock) -> RowPiece:
-    """The lines of a block that are not blank."""
+    """Return the non-blank lines of a block, as ids and texts."""
     data, view = block.data, np.frombuffer(block.data, np.uint8)
     ends = block.newlines if data[-1] == ord("\n") else np.append(block.newlines, len(data))
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -74,7 +74,7 @@ def _ids_and_texts(block: LineBlock) -> RowPiece:
     has_no_tab = tabs >= ends
     tabs = np.where(has_no_tab, starts, tabs)
     after_tab = np.where(has_no_tab, starts, tabs + 1)
-    # The block seen as id, tab, text, line end over and over: Arrow then copies out every fourth.
+    # view the block as a repetition of id, tab, text, line end: Arrow then copies every fourth part
     n_lines = len(starts)
     bounds = np.append(np.column_stack([starts, tabs, after_tab, ends]).ravel(), len(data))
     buffers = [None, pa.py_buffer(np.ascontiguousarray(bounds, np.int64)), pa.py_buffer(data)]

@@ -1,6 +1,6 @@
-"""Text with markup around it, recognised by how it begins: HTML, XML, RTF, mail, web archives, load files of reviews.
+"""Text with markup, recognised by its beginning: HTML, XML, RTF, mail, web archives, load files of review software.
 
-A false alarm would keep a text out, so that each kind needs more than one sign: prose may begin with "<" or "From ".
+A false alarm would exclude a text, so each kind requires several signs: prose may begin with "<" or "From ".
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import re
 from xml.parsers import expat
 
 Markup = tuple[str, str]
-"""A kind with its article, and what to do."""
+"""A kind with its article, and advice."""
 _EXTRACT = "extract its text first"
 _CONVERT = "convert it to JSON Lines first"
 _MIN_TAGS = 3
 _MIN_ELEMENTS = 3
 _WARC = re.compile(rb"WARC/\d\.\d+\r?\n")
 _RTF = re.compile(rb"\{\\rtf\d?")
-# The comments are matched once and for all, (?>…): each way to split many of them would be tried where no page follows.
+# Comments are matched atomically, (?>…): otherwise every way to split many of them would be tried if no page follows.
 _HTML = re.compile(
     rb"(?:<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
@@ -51,7 +51,7 @@ _ROOTS = {
 
 
 def markup_of(data: bytes) -> Markup | None:
-    """The kind of markup that a text begins with; None: it is plain, as far as can be seen.
+    """Return the kind of markup that a text begins with; None if it looks plain.
 
     Examples
     --------
@@ -77,13 +77,13 @@ def markup_of(data: bytes) -> Markup | None:
 
 
 def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
-    """Whether the first two lines are of a pattern."""
+    """Whether the first two lines match a pattern."""
     first = line.match(text)
     return first is not None and line.match(text, first.end()) is not None
 
 
 def _mail(text: bytes) -> Markup | None:
-    """Mailboxes, and messages whose body is encoded; a message in plain text is a text."""
+    """Recognise mailboxes, and messages with an encoded body; a message in plain text is a text."""
     if _MBOX.match(text):
         return "a mailbox, mbox", "extract the text of its messages first"
     names, place = set(), 0
@@ -96,7 +96,7 @@ def _mail(text: bytes) -> Markup | None:
 
 
 def _angled(text: bytes) -> Markup | None:
-    """HTML, XML, and documents between tags."""
+    """Recognise HTML, XML, and documents between tags."""
     if _HTML.match(text) and len(_TAG.findall(text)) >= _MIN_TAGS:
         return "an HTML page", _EXTRACT
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
@@ -110,7 +110,7 @@ def _angled(text: bytes) -> Markup | None:
 
 
 def _is_xml(text: bytes) -> bool:
-    """Whether a text without an XML declaration is well-formed as far as it is seen, and has elements in its root."""
+    """Whether a text without an XML declaration is well-formed up to its visible end, and has nested elements."""
     if not _ELEMENT.match(text):
         return False
     parser = expat.ParserCreate()

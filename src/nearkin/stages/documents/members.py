@@ -1,4 +1,4 @@
-"""Documents inside a file: a mail and its attachments, the files of an archive."""
+"""Documents inside a file, such as a mail with its attachments or the files of an archive."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 from dataclasses import dataclass
 
 BETWEEN = "!"
-"""Stands between the id of a container and the name of what is inside."""
+"""Separator between the id of a container and the name of a member."""
 
 
 @dataclass(frozen=True, slots=True)
 class InnerDocument:
-    """A document of a file that may hold several.
+    """A document of a file that may contain several.
 
     Parameters
     ----------
     doc_id : str
-        The name of the file where it is the file's own text, else as `MemberIds.of` gives it.
+        Name of the file for the file's own text; otherwise from `MemberIds.of`.
     parent : str or None
-        The id of what it is inside of: a document, or a container without a text, of which there is no document.
+        Id of the enclosing document, or of a container that has no text and is not a document itself.
     text : bytes or None
-        In UTF-8.
+        Encoded in UTF-8.
     problem : str or None
         Why there is no text.
     """
@@ -32,7 +32,7 @@ class InnerDocument:
 
 
 class MemberIds:
-    """Ids of the documents inside one file: different ones, the same whenever the file is read.
+    """Ids of the documents inside one file: distinct, and the same whenever the file is read.
 
     Examples
     --------
@@ -47,16 +47,16 @@ class MemberIds:
         self._taken: set[str] = set()
 
     def of(self, parent: str, name: str | None, position: int) -> str:
-        """The id of a member.
+        """Return the id of a member.
 
         Parameters
         ----------
         parent : str
-            The id of what it is inside of.
+            Id of the enclosing document or container.
         name : str or None
-            Empty or None where it has none: it is called after its position.
+            If empty or None, the member is named after its position.
         position : int
-            Among the members of its parent, counted from 1.
+            Position among the members of its parent, counted from 1.
         """
         doc_id = f"{parent}{BETWEEN}{escaped(name)}" if name else f"{parent}{BETWEEN}#{position}"
         while doc_id in self._taken:
@@ -66,7 +66,7 @@ class MemberIds:
 
 
 def printable_id(doc_id: str) -> str:
-    r"""An id as a string of Arrow can hold it: an unpaired surrogate is escaped, as JSON does it.
+    r"""Return an id that an Arrow string can hold: unpaired surrogates are escaped as in JSON.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def printable_id(doc_id: str) -> str:
 
 
 def escaped(name: str) -> str:
-    r"""The name of a member as ids have it: without "!", and with unpaired surrogates as JSON writes them.
+    r"""Return the name of a member for use in ids: without "!", and with unpaired surrogates as JSON writes them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is made equal before two texts are compared."""
+"""Differences that are removed before two texts are compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nearkin.kernels.text import fold
 Steps = Literal[
     "none", "nfkc", "case", "space", "nfkc,case", "nfkc,space", "case,space", "nfkc,case,space"
 ]  # fmt: skip
-"""Which steps are done, as `Normalisation.parse` takes them; it takes them in any order."""
+"""Combinations of steps in the syntax of `Normalisation.parse`, which accepts them in any order."""
 
 STEPS = {
     "nfkc": "Unicode compatibility forms become one (NFKC): full-width letters, ligatures, no-break spaces",
@@ -26,12 +26,12 @@ STEPS = {
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    r"""Which differences do not count.
+    r"""Differences to ignore.
 
     Parameters
     ----------
     nfkc, case, space : bool
-        See `STEPS` for what each does; they are done in this order.
+        See `STEPS` for the effect of each; they are applied in this order.
 
     Examples
     --------
@@ -48,12 +48,12 @@ class Normalisation:
 
     @classmethod
     def parse(cls, text: str) -> Normalisation:
-        """From ``"nfkc,case,space"``, any part of it, or ``"none"``.
+        """Parse ``"nfkc,case,space"``, any part of it, or ``"none"``.
 
         Raises
         ------
         ParameterError
-            For a step that does not exist.
+            A step does not exist.
         """
         steps = {step.strip() for step in text.split(",")} - {"", "none"}
         if unknown := steps - STEPS.keys():
@@ -67,7 +67,7 @@ class Normalisation:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps that are on, in order."""
+        """The enabled steps, in order."""
         return tuple(step for step in STEPS if getattr(self, step))
 
     def __str__(self) -> str:
@@ -75,11 +75,11 @@ class Normalisation:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `apply`."""
+        """Fingerprint of the parameters that determine the result of `apply`."""
         return f"normalise={self}"
 
     def apply(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """The normalised texts; nulls become empty.
+        """Return the normalised texts; nulls become empty.
 
         Parameters
         ----------
@@ -97,9 +97,9 @@ class Normalisation:
         return normalised
 
     def _apply_by_library(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """By Arrow's NFKC and lower case.
+        """Apply Arrow's NFKC and lower case.
 
-        They look at neighbouring characters too, and are thirty times slower than the kernel.
+        They consider neighbouring characters too, and are thirty times slower than the kernel.
         """
         if self.nfkc:
             texts = pc.utf8_normalize(texts, form="NFKC")

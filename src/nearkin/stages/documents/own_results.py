@@ -1,4 +1,4 @@
-"""What Nearkin itself wrote into a folder of documents: results are no documents of the next run."""
+"""Recognition of Nearkin's own files in a folder of documents, since results are not input of the next run."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SHOWN = 3
 
 
 def is_own(folder: str) -> bool:
-    """Whether a folder holds results of Nearkin, a run that is not finished, or a collection."""
+    """Whether a folder contains results of Nearkin, an unfinished run, or a collection."""
     if any(os.path.exists(os.path.join(folder, name)) for name in (_COLLECTION, _UNFINISHED)):
         return True
     return any(_is_manifest(os.path.join(folder, name)) for name in _MANIFESTS)
 
 
 def _is_manifest(path: str) -> bool:
-    """Whether a file is what a command of Nearkin says of its results."""
-    if not os.path.isfile(path):  # a pipe would be waited for
+    """Whether a file is the manifest of a command of Nearkin."""
+    if not os.path.isfile(path):  # reading a pipe would block
         return False
     try:
         with open(path, encoding="utf-8") as file:
@@ -34,9 +34,9 @@ def _is_manifest(path: str) -> bool:
 
 
 def without_own(pattern: str, paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Of what matches a pattern, all that is and lies in no such folder below what the pattern names; and the folders.
+    """Return the matches of a pattern that are not in folders of results, and these folders.
 
-    What the pattern names outright may be results: whoever writes ``clean/*.parquet`` wants to read them.
+    Results that the pattern names explicitly are kept: a user who writes ``clean/*.parquet`` wants to read them.
     """
     named = pattern[: min((pattern.find(sign) for sign in "*?[" if sign in pattern), default=len(pattern))]
     root = os.path.dirname(named)
@@ -57,6 +57,6 @@ def without_own(pattern: str, paths: Sequence[str]) -> tuple[list[str], list[str
 
 
 def said_of_own(where: str, folders: Iterable[str]) -> str:
-    """A sentence that names the folders."""
+    """Return a sentence that lists the folders."""
     named = first_of(sorted(folders), _SHOWN)
-    return f"{where}: results of Nearkin are not read: {named}. Name them to read them"
+    return f"{where}: skipped results of Nearkin: {named}. Name them explicitly to read them"

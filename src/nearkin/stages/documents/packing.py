@@ -1,4 +1,4 @@
-"""Compression of what is written, so that the same content gives the same bytes."""
+"""Compression of output, reproducible for the same content."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _GZIP_LEVEL = 6
 
 @contextmanager
 def packed(file: IO[bytes], compression: Compression) -> Iterator[IO[bytes]]:
-    """What is written to the yielded file ends compressed in ``file``, which stays open."""
+    """Compress what is written to the yielded file into ``file``, which stays open."""
     if compression == "gzip":
-        # Neither a time nor a name: gzip would write both into the file.
+        # without time and name, which gzip would otherwise write into the file
         with gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0) as packer:
             yield cast(IO[bytes], packer)
     elif compression == "zstd":

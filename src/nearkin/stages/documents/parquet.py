@@ -1,4 +1,4 @@
-"""Parquet: only the columns needed, a batch of rows at a time."""
+"""Parquet: reads only the needed columns, a batch of rows at a time."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 _MAX_ROWS = 1 << 16
 _COPIED_BYTES = 8 << 20
 _ROW_GROUP_BYTES = 64 << 20
-# Below this many bytes a row, texts may be many references to few long ones: they are then unfolded in slices.
+# below this many bytes per row, texts may be many references to few long ones: they are then decoded in slices
 _FOLDED_BYTES = 64
 
 
 class ParquetTable:
-    """A Parquet file that is open; see `.table_files.TableFile`."""
+    """An open Parquet file; see `.table_files.TableFile`."""
 
     note: str | None = None
 
@@ -52,7 +52,7 @@ class ParquetTable:
             yield cls(raw, parquet, size_bytes, name)
 
     def first_rows(self, n_rows: int) -> pa.Table:
-        """Some rows with all columns."""
+        """Return some rows with all columns."""
         try:
             first = next(self.parquet.iter_batches(batch_size=n_rows), None)
         except UNREADABLE as error:
@@ -60,12 +60,12 @@ class ParquetTable:
         return self.schema.empty_table() if first is None else pa.Table.from_batches([first])
 
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """The wanted columns, about ``batch_bytes`` of text at a time.
+        """Yield the wanted columns, about ``batch_bytes`` of text at a time.
 
         Raises
         ------
         StreamFault
-            A row group is damaged; all before was handed out.
+            A row group is damaged; all earlier rows have been yielded.
         """
         metadata, n_told = self.parquet.metadata, 0
         for index in range(metadata.num_row_groups):
@@ -87,12 +87,12 @@ class ParquetTable:
         progress(self._size_bytes - n_told)
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept rows with all columns, about a row group of the file at a time.
+        """Write the kept rows with all columns, about one row group at a time.
 
         Raises
         ------
         StreamFault
-            As from `batches`; what was kept before is written, and the copy is whole.
+            As for `batches`; kept rows before the damage are written, and the copy is valid.
         """
         fault: StreamFault | None = None
         try:
@@ -104,13 +104,13 @@ class ParquetTable:
                 except StreamFault as broken:
                     fault = broken
         except pa.ArrowException as error:
-            raise SourceError(f"{self._name}: cannot be copied: {error}.") from error
+            raise SourceError(f"{self._name} cannot be copied: {error}.") from error
         if fault is not None:
             raise fault
 
 
 def _why_not(raw: BinaryIO, size_bytes: int, name: str, error: Exception) -> Exception:
-    """Why a file cannot be opened: it is another one, or is not whole."""
+    """Return the error for a file that cannot be opened: it is of another kind, or incomplete."""
     raw.seek(0)
     begins = raw.read(len(PARQUET))
     if begins == PARQUET:
@@ -120,11 +120,11 @@ def _why_not(raw: BinaryIO, size_bytes: int, name: str, error: Exception) -> Exc
         return StreamFault(f"the Parquet file is damaged: {_first_line(error)}")
     if not size_bytes:
         return StreamFault("the file is empty, not even an empty Parquet file")
-    return SourceError(f"{name}: not a Parquet file that can be read: {_first_line(error)}.")
+    return SourceError(f"{name} is not a readable Parquet file: {_first_line(error)}.")
 
 
 def damaged(error: Exception) -> StreamFault:
-    """The fault of a row group that cannot be read."""
+    """Return the fault of a row group that cannot be read."""
     return StreamFault(f"the Parquet data is damaged: {_first_line(error)}")
 
 
@@ -133,13 +133,13 @@ def _first_line(error: Exception) -> str:
 
 
 def _text_bytes(group: pq.RowGroupMetaData, text: str) -> int:
-    """What the texts of a row group take unpacked, as far as the file says."""
+    """Return the decompressed size of the texts of a row group, as far as the file states it."""
     columns = (group.column(index) for index in range(group.num_columns))
     return sum(int(column.total_uncompressed_size) for column in columns if column.path_in_schema == text)
 
 
 def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask) -> Iterator[list[pa.RecordBatch]]:
-    """Kept rows in portions: what is left of a row group, less where that is much."""
+    """Yield kept rows in portions: the rest of a row group, or less if it is large."""
     row = 1
     for index in range(parquet.metadata.num_row_groups):
         waiting: list[pa.RecordBatch] = []
@@ -166,7 +166,7 @@ def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask) -> Iterator[list[pa.Re
 
 
 def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iterator[pa.RecordBatch]:
-    """The rows of a row group, which begins with ``row``; StreamFault where it is damaged."""
+    """Yield the rows of a row group, which begins with ``row``; StreamFault if it is damaged."""
     try:
         for batch in parquet.iter_batches(n_rows, row_groups=[group]):
             yield batch

@@ -1,7 +1,7 @@
-"""How hard a Parquet file was compressed, so that a copy of some of its rows takes no more room than it must.
+"""Compression levels of a Parquet file, so that a copy of some rows is compressed as well as the original.
 
-Parquet stores the codec of each column and not its level. The level is found by trying: rows of the file are
-compressed at rising levels, until they come out as small as the file has them.
+Parquet stores the codec of each column but not its level. The level is found by trial: rows of the file are compressed
+at increasing levels, until they are as small as in the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LEVELS: Mapping[str, tuple[int, ...]] = {
     "GZIP": (1, 3, 6, 9),
     "BROTLI": (1, 3, 5, 8, 9, 11),
 }
-"""Levels that programs use; those between are told apart by less than what is tolerated."""
+"""Levels in common use; those in between differ by less than the tolerance."""
 _SLOW = (11, 12, 15, 19, 22)
 _TOLERATED = 1.01
 _SAMPLE_BYTES = 8 << 20
@@ -28,7 +28,7 @@ _MAX_ROWS = 1 << 16
 
 
 def codecs_of(metadata: pq.FileMetaData) -> dict[str, str]:
-    """The codec of each column."""
+    """Return the codec of each column."""
     if not metadata.num_row_groups:
         return {}
     group = metadata.row_group(0)
@@ -37,12 +37,12 @@ def codecs_of(metadata: pq.FileMetaData) -> dict[str, str]:
 
 
 def levels_of(file: pq.ParquetFile) -> dict[str, int]:
-    """The level of each column whose codec has levels, as far as it can be told from the first group of rows.
+    """Return the level of each column whose codec has levels, estimated from the first row group.
 
     Returns
     -------
     dict
-        By column; of two levels that would do the lower one.
+        By column; the lower one if two levels fit.
     """
     codecs = codecs_of(file.metadata)
     columns_of: dict[str, list[str]] = {}
@@ -54,7 +54,7 @@ def levels_of(file: pq.ParquetFile) -> dict[str, int]:
 
 
 def _level(file: pq.ParquetFile, codec: str, columns: list[str]) -> int:
-    """The lowest level at which some rows get as small as they are in the file."""
+    """Return the lowest level at which some rows become as small as in the file."""
     lowest, *higher = _LEVELS[codec]
     names = sorted({column.partition(".")[0] for column in columns})
     rows = _first_rows(file, names)
@@ -76,7 +76,7 @@ def _level(file: pq.ParquetFile, codec: str, columns: list[str]) -> int:
 
 
 def _first_rows(file: pq.ParquetFile, names: list[str]) -> pa.Table:
-    """Rows of the first group, as many as a sample takes."""
+    """Return rows of the first group, as many as a sample needs."""
     group = file.metadata.row_group(0)
     n_rows = max(1, min(_SAMPLE_BYTES * group.num_rows // max(group.total_byte_size, 1), group.num_rows, _MAX_ROWS))
     batch = next(file.iter_batches(n_rows, row_groups=[0], columns=names), None)
@@ -84,7 +84,7 @@ def _first_rows(file: pq.ParquetFile, names: list[str]) -> pa.Table:
 
 
 def _written(rows: pa.Table, codec: str, level: int) -> float:
-    """What share of their size rows take at a level."""
+    """Return the compression ratio of rows at a level."""
     sink = io.BytesIO()
     with files.table_writer(sink, rows.schema, compression=codec.lower(), compression_level=level) as writer:
         writer.write_table(rows)
@@ -92,7 +92,7 @@ def _written(rows: pa.Table, codec: str, level: int) -> float:
 
 
 def _ratio(metadata: pq.FileMetaData, columns: set[str] | None = None) -> float:
-    """What share of their size the columns of the first group take."""
+    """Return the compression ratio of the columns of the first group."""
     group = metadata.row_group(0)
     chosen = [group.column(i) for i in range(group.num_columns)]
     chosen = [one for one in chosen if columns is None or one.path_in_schema in columns]

@@ -1,4 +1,4 @@
-"""A text file whose every line is a text: one side of a corpus of sentences and their translations."""
+"""Text files with one text per line, as for one side of a parallel corpus."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nearkin.stages.documents.streams import ByteStream
 
 
 def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
-    r"""Batches of lines, blank ones too: a line's number is what it is known by.
+    r"""Yield batches of lines, including blank ones, because lines are identified by number.
 
-    A line ends at ``\n`` or ``\r\n`` and nowhere else.
+    Lines end only at ``\n`` or ``\r\n``.
 
     Raises
     ------
     StreamFault
-        The file breaks off; all lines before were handed out.
+        The file breaks off; all earlier lines have been yielded.
     """
     for block in read_blocks(stream, batch_bytes):
         piece = texts_of_lines(block) if block.problem is None else problem_piece(block.first_line, block.problem)
@@ -28,13 +28,13 @@ def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.Rec
 
 
 def texts_of_lines(block: LineBlock) -> RowPiece:
-    """Every line of a block as a text without an id."""
-    data = bytes(block.data)  # the memory of a block is used again
+    """Return every line of a block as a text without an id."""
+    data = bytes(block.data)  # a copy, because the memory of a block is reused
     view = np.frombuffer(data, np.uint8)
     ends = block.newlines if data.endswith(b"\n") else np.append(block.newlines, len(data))
     starts = np.concatenate([[0], ends[:-1] + 1])
     texts = ends - ((ends > starts) & (view[np.maximum(ends - 1, 0)] == ord("\r")))
-    # the block seen as text, line end over and over: Arrow then copies out every second
+    # view the block as a repetition of text, line end: Arrow then copies every second part
     bounds = np.append(np.column_stack([starts, texts]).ravel(), len(data)).astype(np.int64)
     n_lines = len(starts)
     parts = pa.LargeBinaryArray.from_buffers(

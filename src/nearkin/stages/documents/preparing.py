@@ -1,4 +1,4 @@
-"""A batch as read → a batch to work on: checked, normalised, digested."""
+"""Preparation of a batch: checked, normalised, digested."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ PREPARED_SCHEMA = pa.schema(
         pa.field("doc_id", pa.large_string(), nullable=False),
         pa.field("text", pa.large_string(), nullable=False),  # normalised; empty if there is none
         pa.field("digest", pa.binary(32), nullable=False),  # SHA-256 of text
-        pa.field("n_characters", pa.int64(), nullable=False),  # of the text as it came
+        pa.field("n_characters", pa.int64(), nullable=False),  # of the original text
         pa.field("line", pa.int64(), nullable=False),
         pa.field("problem", pa.large_string()),
         pa.field("keep_value", pa.float64()),
-        pa.field("has_id", pa.bool_(), nullable=False),  # false: doc_id is the place of the document
+        pa.field("has_id", pa.bool_(), nullable=False),  # false: doc_id is the document's place
     ]
 )
 
 PARENT = "parent"
-"""A column more, of batches in which some document is inside of another: the id of the latter."""
+"""Additional column of batches with nested documents: the id of the enclosing document."""
 
 
 def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:
@@ -45,8 +45,8 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
     Returns
     -------
     RecordBatch
-        Of `PREPARED_SCHEMA`, a row for each row that came. A document that cannot be read has an empty text and its
-        ``problem`` filled. Where some document is inside of another, there is a column ``parent``, too.
+        Table with `PREPARED_SCHEMA`, one row per input row. An unreadable document has an empty text and a
+        ``problem``. If some documents are nested in others, there is a column ``parent``, too.
     """
     texts, problems, n_characters = _check_utf8(batch["text"], batch["problem"])
     normalised = normalisation.apply(texts)
@@ -68,9 +68,9 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
 
 
 def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
-    """SHA-256 of each text.
+    """Return the SHA-256 of each text.
 
-    The one loop over documents in Python: hashlib's SHA-256 uses the processor's own instructions, and even with the
+    The only loop over documents in Python: hashlib's SHA-256 uses the processor's own instructions, and even with the
     cost of the loop, under 1 µs per document, it is faster than any kernel of ours could be.
 
     Examples
@@ -87,7 +87,7 @@ def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
 def _check_utf8(
     texts: pa.LargeBinaryArray, problems: pa.LargeStringArray
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray, I64]:
-    """The texts as strings, the problems, and the lengths in characters.
+    """Return the texts as strings, the problems, and the lengths in characters.
 
     A text that is not UTF-8 becomes empty, with a problem.
     """
@@ -108,7 +108,7 @@ def _check_utf8(
 
 
 def _doc_ids(batch: pa.RecordBatch, source_name: str) -> pa.LargeStringArray:
-    """The user's ids as strings, or the place of the document."""
+    """Return the user's ids as strings, or the places of documents without an id."""
     ids = batch["doc_id"].cast(pa.large_string())
     if ids.null_count:
         places = pc.binary_join_element_wise(

@@ -1,4 +1,4 @@
-"""A source as Arrow batches of documents, whatever its format."""
+"""Reader of a source of any format as Arrow batches of documents."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def read_batches(
     encoding: str = "utf-8",
     note: Callable[[str], None] = no_note,
 ) -> Iterator[pa.RecordBatch]:
-    """The documents of a source, a batch at a time.
+    """Yield the documents of a source in batches.
 
-    A record that cannot be read is a row whose text is null and whose ``problem`` says why; so is a text that is not
-    UTF-8, or longer than the source allows. In tables texts that are not UTF-8 arrive as they are. Where a file breaks
-    off is an error, or, if the source takes damaged files, a row as well (see :mod:`.damage`).
+    An unreadable record becomes a row with a null text and a ``problem``; so does a text that is not UTF-8, or longer
+    than the source allows. In tables, texts that are not UTF-8 are returned unchanged. A file that breaks off is an
+    error, or, if the source accepts damaged files, also a row (see :mod:`.damage`).
 
-    The ids of a source are int64 while all are integers; from the batch in which one is not, they are strings (see
+    The ids of a source are int64 while all are integers; from the first batch with another id on they are strings (see
     :class:`.rows.IdType`). The same source and ``batch_bytes`` give the same batches, and any ``batch_bytes`` gives the
     same rows.
 
@@ -48,34 +48,34 @@ def read_batches(
     source : Source
         From :func:`.sources.resolve_sources`.
     batch_bytes : int, default 8 MiB
-        About how many bytes of the unpacked file a batch stands for. A longer record has a batch of its own. Memory is
+        Approximate number of decompressed bytes per batch. A longer record has a batch of its own. Memory is
         bounded by a few times this, and by a few times the longest document that the source allows.
     keep_column : str, optional
-        Its numbers become ``keep_value``; true is 1, a date or a time is its microseconds since 1970, all else is null.
+        Its values become ``keep_value``: numbers, true as 1, dates and times as microseconds since 1970, others null.
         See :class:`.keep_column.KeepColumn`.
     progress : callable, optional
-        Told the bytes of the file that were consumed since the last call; they add up to its size.
+        Receives the number of bytes of the file consumed since the last call; they add up to its size.
     stdin : binary file, optional
         Standard input, or a copy of it, for the source "-".
     encoding : str, default "utf-8"
-        What text is in that is not valid UTF-8 and has no byte order mark, in all formats but tables. A text file is
-        judged as a whole, all else line by line, and where that would be unsound by the first MiB of the file (see
+        Encoding of text that is not valid UTF-8 and has no byte order mark, in all formats except tables. A text file
+        is judged as a whole, other files line by line, or by the first MiB of the file if lines cannot be judged (see
         :mod:`.encodings`).
     note : callable, optional
-        Told at the end of the source, in one sentence, if some documents have no value in ``keep_column``; of a dump
-        of Wikipedia, how many pages were left out and why; of a damaged file that is taken, where it breaks off.
+        Receives a sentence at the end of the source if some documents have no value in ``keep_column``; for a dump
+        of Wikipedia, the number of omitted pages with reasons; for an accepted damaged file, where it breaks off.
 
     Yields
     ------
     RecordBatch
-        Of `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
+        Table with `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
 
     Raises
     ------
     SourceError
-        On the first batch: the file cannot be opened, or lacks a column.
+        With the first batch: the file cannot be opened, or lacks a column.
     TruncatedInputError
-        The file is truncated or damaged; the documents before were handed out.
+        The file is truncated or damaged; all earlier documents have been yielded.
     ParameterError
         A parameter breaks its rule.
     """
@@ -94,7 +94,7 @@ def read_batches(
 def _until_damage(
     source: Source, batches: Iterator[pa.RecordBatch], note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches; where the file breaks off, an error, or a row that says so."""
+    """Yield the batches; if the file breaks off, raise an error, or yield a row that says so."""
     n_documents = 0
     try:
         for batch in batches:
@@ -103,7 +103,7 @@ def _until_damage(
     except StreamFault as fault:
         if not source.takes_damaged:
             raise truncated_input(source.name, fault, n_documents) from fault
-        used = "Nothing of it is used"
+        used = "No document of it is used"
         if n_documents:
             are = agreeing(n_documents, "is", "are")
             used = f"Only the {counted(n_documents, 'document')} before the damage {are} used"
@@ -120,12 +120,12 @@ def batches_of(
     encoding: str,
     note: Callable[[str], None],
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of a source that is opened for them; parameters as for `read_batches`.
+    """Yield the batches of an opened source; parameters as for `read_batches`.
 
     Raises
     ------
     StreamFault
-        The file breaks off; the documents before were handed out.
+        The file breaks off; all earlier documents have been yielded.
     """
     with _opened(source, stdin) as raw:
         opened = OpenedSource(
@@ -141,7 +141,7 @@ def batches_of(
 
 
 def _opened(source: Source, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
-    """The file, to be closed; standard input is left open."""
+    """Open the file, to be closed after use; standard input is left open."""
     if source.path == STDIN:
         return nullcontext(standard_input(stdin))
     try:

@@ -1,12 +1,12 @@
-"""The records of a CSV or TSV file: where each starts and ends, on which line, and which cannot be told apart.
+"""Records of a CSV or TSV file: bounds and first line of each, and those that are ambiguous.
 
-A field that begins with a quote ends at the next quote that is not doubled, and delimiter or line end must follow; any
-other quote is a character like the rest (RFC 4180, and Python's ``csv`` with ``strict=True``). While all quotes of a
-stretch stand where this rule wants them, a line end is the end of a record exactly where the number of quotes before
-it is even, which numpy finds without looking at records. Elsewhere records are scanned one by one.
+A field that begins with a quote ends at the next quote that is not doubled, and a delimiter or line end must follow;
+any other quote is an ordinary character (RFC 4180, and Python's ``csv`` with ``strict=True``). While all quotes of a
+stretch follow this rule, a line end is the end of a record exactly if the number of quotes before it is even, which
+numpy finds without splitting records. Elsewhere records are scanned one by one.
 
-TSV is written by some with quotes and by others without. A field there that does not follow the rule, or that would
-hold a tab as well as a line end, is taken as it stands, quotes and all.
+TSV is written by some programs with quotes and by others without. A TSV field that breaks the rule, or that would
+contain both a tab and a line end, is taken literally, including quotes.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ QUOTE, _CR, _LF = ord('"'), ord("\r"), ord("\n")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Records one after another in one piece of memory.
+    """Consecutive records in one piece of memory.
 
     Parameters
     ----------
     data : bytes
     starts, ends : int64 arrays, shape (n_records,)
-        Where each is, its line end among it; blank lines are no records.
+        Bounds of each, including its line end; blank lines are no records.
     lines : int64 array, shape (n_records,)
-        The line on which each starts, from 1.
+        Line on which each starts, from 1.
     scanned : list of Scanned, or None
-        The records taken apart already, where they had to be; one with a problem cannot be read.
+        The records already split into fields, if that was necessary; one with a problem is unreadable.
     """
 
     data: bytes
@@ -48,23 +48,23 @@ class Run:
         return len(self.starts)
 
     def part(self, first: int, stop: int) -> Run:
-        """Some of the records."""
+        """Return some of the records."""
         scanned = None if self.scanned is None else self.scanned[first:stop]
         return Run(self.data, self.starts[first:stop], self.ends[first:stop], self.lines[first:stop], scanned)
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """One record or field taken apart.
+    """A record or field that was split.
 
     Parameters
     ----------
     fields : list of bytes
     end : int
-        Where it ends, a record's line end among it; of a record with a problem, where its first line ends.
+        Its end, including a record's line end; for a record with a problem, the end of its first line.
     problem : str or None
     is_open : bool
-        Whether it reached the end of the data, so that more data could change what it is.
+        Whether it reached the end of the data, so that more data could change it.
     """
 
     fields: list[bytes]
@@ -75,14 +75,14 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """Takes one record apart, by the rule above.
+    """Splits single records by the rule above.
 
     Parameters
     ----------
     delimiter : bytes
         One ASCII character.
     is_lenient : bool
-        Whether a field that breaks the rule is taken as it stands: TSV.
+        Whether a field that breaks the rule is taken literally, as in TSV.
     """
 
     delimiter: bytes
@@ -97,7 +97,7 @@ class Scanner:
         object.__setattr__(self, "_plain", re.compile(rb"[^\r\n" + delimiter + rb"]*+"))
 
     def scan(self, data: bytes, start: int) -> Scanned:
-        r"""Take the record at ``start`` apart.
+        r"""Split the record at ``start`` into fields.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class Scanner:
             if taken.problem is not None:
                 problem = f"field {len(fields) + 1}: {taken.problem}"
                 end = self._end_of_line(data, start)
-                # The line to go on after may not have ended yet.
+                # the line from which to continue may be incomplete
                 is_open |= end == len(data) and not data.endswith(b"\n")
                 return Scanned([], end, problem, is_open)
             fields += taken.fields
@@ -120,13 +120,13 @@ class Scanner:
             if place == len(data):
                 return Scanned(fields, place, None, is_open=True)
             if data[place] != self.delimiter[0]:
-                # The second half of a line end may still be to come.
+                # the second half of a line end may follow in the next data
                 is_open |= data[place] == _CR and place + 1 == len(data)
                 return Scanned(fields, self._after_break(data, place), None, is_open)
             place += 1
 
     def _field(self, data: bytes, start: int) -> Scanned:
-        """One field of a record."""
+        """Scan one field of a record."""
         if data[start : start + 1] != b'"':
             return self._as_it_stands(data, start, is_open=False)
         match = self._quoted.match(data, start)
@@ -144,24 +144,24 @@ class Scanner:
         return Scanned([], start, "the quote that opens it is never closed", is_open=True)
 
     def _as_it_stands(self, data: bytes, start: int, *, is_open: bool) -> Scanned:
-        """A field up to the next delimiter or line end, quotes and all."""
+        """Scan a field up to the next delimiter or line end, taking quotes literally."""
         match = self._plain.match(data, start)
         end = start if match is None else match.end()
         return Scanned([data[start:end]], end, None, is_open)
 
     def _end_of_line(self, data: bytes, start: int) -> int:
-        """The end of the line that begins at ``start``."""
+        """Return the end of the line that begins at ``start``."""
         match = re.compile(rb"[^\r\n]*+").match(data, start)
         return self._after_break(data, start if match is None else match.end())
 
     @staticmethod
     def _after_break(data: bytes, place: int) -> int:
-        """The place after the line end at ``place``."""
+        """Return the position after the line end at ``place``."""
         return min(place + (2 if data[place : place + 2] == b"\r\n" else 1), len(data))
 
 
 def cut_runs(data: bytes, line: int, scanner: Scanner, *, at_end: bool) -> tuple[list[Run], int, int]:
-    """The runs in ``data``, the place after the last whole record, and the line there."""
+    """Return the runs in ``data``, the position after the last complete record, and the line there."""
     runs: list[Run] = []
     place = 0
     window = len(data)
@@ -175,7 +175,7 @@ def cut_runs(data: bytes, line: int, scanner: Scanner, *, at_end: bool) -> tuple
             continue
         if window > _WINDOW_BYTES:
             if ends is not None and stop == len(data) and not at_end:
-                return runs, place, line  # all is well, only the end is still to come
+                return runs, place, line  # no error: only the end is missing
             window = _WINDOW_BYTES
             continue
         run, place, line = _scanned_run(data, place, stop, line, scanner, at_end=at_end)
@@ -189,9 +189,9 @@ def cut_runs(data: bytes, line: int, scanner: Scanner, *, at_end: bool) -> tuple
 def _scanned_run(
     data: bytes, start: int, stop: int, line: int, scanner: Scanner, *, at_end: bool
 ) -> tuple[Run, int, int]:
-    """The records that begin in a window, taken apart, the place after them, and the line there.
+    """Return the split records that begin in a window, the position after them, and the line there.
 
-    All of the window and not only what breaks the rule, or a file of stray quotes would take for ever.
+    The whole window is scanned, not just what breaks the rule; otherwise files of stray quotes would take forever.
     """
     place = start
     records: list[Scanned] = []
@@ -211,12 +211,12 @@ def _scanned_run(
 
 
 def _ends_of_clean_records(data: bytes, start: int, stop: int, scanner: Scanner, *, at_end: bool) -> I64 | None:
-    """Where the whole records from ``start`` on end, as far as they go; None where a quote breaks the rule."""
+    """Return the ends of the complete records from ``start`` on; None if a quote breaks the rule."""
     view = np.frombuffer(data, np.uint8)[start:stop]
     breaks = line_breaks(view, at_end=at_end)
     quotes = np.flatnonzero(view == QUOTE)
     if not _any_opens_a_field(view, quotes, scanner.delimiter):
-        quotes = quotes[:0]  # then all are characters like the rest
+        quotes = quotes[:0]  # all quotes are ordinary characters
     is_outside = np.searchsorted(quotes, breaks) % 2 == 0
     if scanner.is_lenient and not is_outside.all():
         return None
@@ -231,7 +231,7 @@ def _ends_of_clean_records(data: bytes, start: int, stop: int, scanner: Scanner,
 
 
 def line_breaks(view: NDArray[np.uint8], *, at_end: bool) -> I64:
-    """The last byte of each line end: LF, CR LF, or CR alone."""
+    """Return the last byte of each line end: LF, CR LF, or CR alone."""
     breaks = np.flatnonzero(view == _LF)
     returns = np.flatnonzero(view == _CR)
     if not len(returns):
@@ -243,7 +243,7 @@ def line_breaks(view: NDArray[np.uint8], *, at_end: bool) -> I64:
 
 
 def _any_opens_a_field(view: NDArray[np.uint8], quotes: I64, delimiter: bytes) -> bool:
-    """Whether any quote stands where a field begins."""
+    """Whether any quote is at the beginning of a field."""
     if not len(quotes):
         return False
     before = view[quotes[quotes > 0] - 1]
@@ -251,7 +251,7 @@ def _any_opens_a_field(view: NDArray[np.uint8], quotes: I64, delimiter: bytes) -
 
 
 def _quotes_follow_rule(view: NDArray[np.uint8], quotes: I64, last: int, delimiter: bytes) -> bool:
-    """Whether fields begin and end at the quotes: those before ``last``, all of them if there is no record yet."""
+    """Whether fields begin and end at the quotes: those before ``last``, or all if there is no record yet."""
     known = quotes[: np.searchsorted(quotes, last)] if last else quotes
     allowed = np.zeros(256, np.bool_)
     allowed[[delimiter[0], _CR, _LF, QUOTE]] = True
@@ -262,7 +262,7 @@ def _quotes_follow_rule(view: NDArray[np.uint8], quotes: I64, last: int, delimit
 
 
 def _clean_run(data: bytes, start: int, ends: I64, line: int) -> tuple[Run, int]:
-    """The records that end at ``ends`` without the blank lines, and the line after them."""
+    """Return the records that end at ``ends`` without the blank lines, and the line after them."""
     starts = np.concatenate([[start], ends[:-1]])
     view = np.frombuffer(data, np.uint8)[start : int(ends[-1])]
     breaks = line_breaks(view, at_end=True) + start
@@ -275,5 +275,5 @@ def _clean_run(data: bytes, start: int, ends: I64, line: int) -> tuple[Run, int]
 
 
 def _n_breaks(record: bytes) -> int:
-    """How many lines a record ends."""
+    """Return the number of line ends in a record."""
     return record.count(b"\n") + record.count(b"\r") - record.count(b"\r\n")

@@ -1,4 +1,4 @@
-"""Rows of one source on their way into batches: the parts that every format shares."""
+"""Rows of one source on their way into batches; shared by all formats."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LEFT_OUT = {"doc_id": pa.null(), "problem": pa.large_string(), "keep_value": pa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowPiece:
-    """A few rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema.
+    """Some rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema.
 
-    Columns that are left out have no value in any row.
+    Omitted columns have no value in any row.
     """
 
     text: pa.Array
@@ -46,7 +46,7 @@ class RowPiece:
 
 @dataclass(slots=True)
 class RowList:
-    """Rows collected one by one, where a block has to be read the slow way."""
+    """Rows collected one by one, for blocks that must be read the slow way."""
 
     doc_ids: list[int | str | None] = field(default_factory=list)
     texts: list[bytes | None] = field(default_factory=list)
@@ -64,7 +64,7 @@ class RowList:
         keep_value: float | None = None,
         parent: str | None = None,
     ) -> None:
-        """One row more."""
+        """Add a row."""
         self.doc_ids.append(doc_id)
         self.texts.append(text)
         self.lines.append(line)
@@ -73,7 +73,7 @@ class RowList:
         self.parents.append(parent)
 
     def extend(self, piece: RowPiece) -> None:
-        """The rows of a piece."""
+        """Add the rows of a piece."""
         self.doc_ids += piece.doc_id.to_pylist()
         self.texts += piece.text.to_pylist()
         self.lines += piece.line.tolist()
@@ -82,7 +82,7 @@ class RowList:
         self.parents += piece.parent.to_pylist()
 
     def piece(self) -> RowPiece:
-        """The rows as arrays."""
+        """Return the rows as arrays."""
         return RowPiece(
             doc_id=ids_from_python(self.doc_ids),
             text=_array(self.texts, pa.large_binary()),
@@ -94,7 +94,7 @@ class RowList:
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Values of Python as an array; Arrow's own way asks whether they are data of pandas, which it would import."""
+    """Make an array of Python values without Arrow's test for pandas data, which would import pandas."""
     if all(value is None for value in values):
         return pa.nulls(len(values), kind)
     if kind == pa.large_binary() and None not in values:
@@ -103,14 +103,14 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def problem_piece(line: int, problem: str) -> RowPiece:
-    """One row without text."""
+    """Return one row without text."""
     rows = RowList()
     rows.add(line, problem=problem)
     return rows.piece()
 
 
 def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
-    """int64 where all fit, null where none is there, large_string otherwise."""
+    """Return int64 if all ids fit, null if there are none, else large_string."""
     if all(doc_id is None for doc_id in doc_ids):
         return pa.nulls(len(doc_ids))
     if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
@@ -122,25 +122,25 @@ def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
 
 @dataclass(slots=True)
 class IdType:
-    """What a source's ids are: undecided, integers, strings.
+    """Type of a source's ids: undecided, integers, strings.
 
-    The first batch with an id decides: int64 where every id there is an integer, strings otherwise. Rows without an id,
-    which may be rows that cannot be read, decide nothing. A source of integers in which a string turns up later is
-    widened: its batches are large_string from that one on. No id is lost by this, because an integer has one way to be
-    written; and no source goes back to integers.
+    The first batch with an id decides: int64 if every id there is an integer, otherwise strings. Rows without an id,
+    including unreadable ones, do not count. A source of integers in which a string occurs later is widened: from then
+    on its batches are large_string. No id is lost, because an integer is written in only one way; and no source
+    returns to integers.
     """
 
     is_string: bool | None = None
 
     def settle(self, doc_ids: pa.Array) -> pa.Array:
-        """The ids of a batch in the source's type, deciding or widening it on the way."""
+        """Return the ids of a batch in the source's type, deciding or widening it if necessary."""
         if doc_ids.null_count < len(doc_ids) and not self.is_string:
             self.is_string = not pa.types.is_int64(doc_ids.type)
         return doc_ids.cast(pa.int64() if self.is_string is False else pa.large_string())
 
 
 def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
-    """The pieces as one batch, with the ids in one type."""
+    """Combine the pieces into one batch, with the ids in one type."""
     doc_ids = ids.settle(_joined_ids([piece.doc_id for piece in pieces]))
     columns = [
         doc_ids,
@@ -159,7 +159,7 @@ def _joined(arrays: list[pa.Array]) -> pa.Array:
 
 
 def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
-    """Ids of several pieces in one type; null fits any, one string makes all strings."""
+    """Concatenate ids of several pieces in one type; null fits any, one string makes all strings."""
     known = {array.type for array in arrays if array.null_count < len(array)}
     if not known:
         return pa.nulls(sum(map(len, arrays)))
@@ -168,9 +168,9 @@ def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
 
 
 def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
-    """Ids that came as characters: int64 where each is an integer written the one plain way, else as they are.
+    """Return ids read as strings: int64 if each is an integer in canonical form, otherwise unchanged.
 
-    "007", "+7" and "-0" are not written the plain way: as integers they would lose what makes them names.
+    "007", "+7" and "-0" are not canonical: conversion to integers would change them.
     """
     if doc_ids.null_count == len(doc_ids):
         return pa.nulls(len(doc_ids))
@@ -185,8 +185,8 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
 
 
 def as_large_strings(values: pa.Array) -> pa.Array:
-    r"""Characters as large_string; bytes that are not UTF-8 are escaped, as in ``caf\xe9``: ids stay different."""
-    raw = as_binary(values)  # as strings they would not be checked
+    r"""Return strings as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
+    raw = as_binary(values)  # strings would not be checked
     try:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
@@ -195,6 +195,6 @@ def as_large_strings(values: pa.Array) -> pa.Array:
 
 
 def null_positions(values: pa.Array) -> I64:
-    """Where an array is null."""
+    """Return the indices of nulls in an array."""
     positions: I64 = np.flatnonzero(pc.is_null(values).to_numpy(zero_copy_only=False))
     return positions

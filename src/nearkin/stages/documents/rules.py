@@ -1,4 +1,4 @@
-"""How reading deals with what it cannot read: bad documents, damaged files, documents that are too long."""
+"""Rules for reading: bad documents, damaged files, documents that are too long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOPPED = "The run stops at bad documents because of --on-error stop."
 
 @dataclass(frozen=True, slots=True)
 class ReadingRules:
-    """What happens to documents and files that cannot be read.
+    """Treatment of unreadable documents and files.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class ReadingRules:
         max_unreadable: str | float = MAX_UNREADABLE,
         max_document_size: str | int = MAX_DOCUMENT_BYTES,
     ) -> ReadingRules:
-        """From options in the user's words.
+        """Make rules from options in the user's syntax.
 
         Raises
         ------
         ParameterError
-            For a value that breaks its rule.
+            A value breaks its rule.
         """
         size = max_document_size
         if isinstance(size, str):
@@ -70,12 +70,12 @@ class ReadingRules:
 
     @property
     def takes_damaged(self) -> bool:
-        """Whether what comes before the damage of a file is used."""
+        """Whether documents before the damage of a file are used."""
         return self.on_error == "skip"
 
     @classmethod
     def of_finished_run(cls) -> ReadingRules:
-        """Whatever a finished run put up with: its documents are read again."""
+        """Return rules that accept everything a finished run may have accepted, to read its documents again."""
         return cls("skip", 1.0)
 
     def check_readable(self, n_unreadable: int, n_documents: int, first: str, *, of: str = "") -> None:
@@ -85,16 +85,16 @@ class ReadingRules:
         ----------
         n_unreadable, n_documents : int
         first : str
-            Where the first unreadable document is, and why it is unreadable.
+            Place of the first unreadable document, and the reason.
         of : str, optional
-            The option that names the documents, such as "--against".
+            Option that names the documents, such as "--against".
 
         Raises
         ------
         SourceError
-            None of them can be read.
+            All of them are unreadable.
         DocumentError
-            More than `max_unreadable` of them cannot be read.
+            More than `max_unreadable` of them are unreadable.
         """
         if not n_unreadable:
             return
@@ -107,7 +107,7 @@ class ReadingRules:
             )
             raise SourceError(f"{prefix}{none} be read. The first: {first}.")
         share = n_unreadable / n_documents
-        if share > self.max_unreadable + 1e-12:  # 29 of 100 are 29 percent, whatever floating point makes of it
+        if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29 %, despite rounding errors
             raise DocumentError(
                 f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} cannot be read: {100 * share:.4g}%, "
                 f"more than the {100 * self.max_unreadable:.4g}% of --max-unreadable. The first: {first}."
@@ -115,12 +115,12 @@ class ReadingRules:
 
 
 def parse_share(given: str | float) -> float:
-    """A share from a percentage such as ``1%``, or from a number from 0 to 1.
+    """Parse a percentage such as ``1%``, or a number from 0 to 1.
 
     Raises
     ------
     ParameterError
-        For anything else.
+        The input is anything else.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _bad_share(given: object) -> ParameterError:
 
 
 def too_long(n_bytes: int | None, max_document_bytes: int) -> str:
-    """The problem of a document that is longer than the maximum; None: nobody knows how long it is.
+    """Return the problem of a document that exceeds the maximum size; None: its size is unknown.
 
     Examples
     --------

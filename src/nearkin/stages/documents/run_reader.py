@@ -1,4 +1,4 @@
-"""A stream of CSV or TSV cut into runs of whole records; a record that is too long is passed over, not held."""
+"""Runs of complete records cut from a stream of CSV or TSV; a record that is too long is skipped, not held."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _SHARE_OF_RECORDS = 0.8
 def read_runs(
     stream: ByteStream, scanner: Scanner, block_bytes: int, max_record_bytes: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[list[Run]]:
-    """The runs of one block of about ``block_bytes`` after another.
+    """Yield the runs of consecutive blocks of about ``block_bytes``.
 
-    A record of more than ``max_record_bytes`` is one with a problem, and hardly more than that is held of it. Where its
-    lines look like records, a quote of its first line is astray: that line is the problem, and reading goes on after
-    it.
+    A record of more than ``max_record_bytes`` becomes one with a problem, and hardly more than that is held of it. If
+    its lines look like records, a quote in its first line is stray: then only that line is the problem, and reading
+    continues after it.
 
     Raises
     ------
     StreamFault
-        The stream breaks off; the whole records before were handed out.
+        The stream breaks off; all earlier complete records have been yielded.
     """
     yield from _RunReader(stream, scanner, block_bytes, max_record_bytes).runs()
 
 
 class _RunReader:
-    """The part of the stream that is held: from the first record that is not handed out yet."""
+    """The part of the stream that is held: from the first record that has not been yielded yet."""
 
     def __init__(self, stream: ByteStream, scanner: Scanner, block_bytes: int, max_record_bytes: int) -> None:
         self._stream = stream
@@ -46,10 +46,10 @@ class _RunReader:
         self._n_fields = 0
 
     def runs(self) -> Iterator[list[Run]]:
-        """All of them."""
+        """Yield all runs."""
         try:
             while True:
-                # of an open record no more is read than shows that it is too long
+                # read no more of an unfinished record than shows that it is too long
                 n_open = len(self._data)
                 piece = self._stream.read(max(self._block_bytes, min(n_open, self._max_record_bytes + 1 - n_open)))
                 self._data += piece
@@ -61,7 +61,7 @@ class _RunReader:
             raise
 
     def _whole(self, *, at_end: bool) -> Iterator[list[Run]]:
-        """The whole records that are held."""
+        """Yield the complete records that are held."""
         while True:
             runs, place, line = cut_runs(self._data, self._line, self._scanner, at_end=at_end)
             self._n_fields = self._n_fields or _n_fields(runs, self._scanner)
@@ -76,7 +76,7 @@ class _RunReader:
             yield [self._refused()]
 
     def _refused(self) -> Run:
-        """The record that the data begins with, which is too long, as one with a problem."""
+        """Return the first record of the data, which is too long, as one with a problem."""
         line, n_bytes = self._line, None
         prefix = self._data[: min(_PREFIX_BYTES, self._max_record_bytes)]
         if _looks_like_records(prefix, self._scanner, self._n_fields):
@@ -88,7 +88,7 @@ class _RunReader:
         return Run(b"", np.array([0]), np.array([0]), np.array([line]), [scanned])
 
     def _pass_over(self) -> int:
-        """Go on to the first line end outside of quotes; how many bytes that were."""
+        """Skip to the first line end outside quotes; return the number of skipped bytes."""
         n_passed = n_quotes = 0
         while True:
             view = np.frombuffer(self._data, np.uint8)
@@ -110,7 +110,7 @@ class _RunReader:
 
 
 def _n_fields(runs: list[Run], scanner: Scanner) -> int:
-    """How many fields the first record has; 0 where there is none."""
+    """Return the number of fields of the first record; 0 if there is none."""
     if not runs or not len(runs[0]):
         return 0
     first = runs[0]
@@ -118,7 +118,7 @@ def _n_fields(runs: list[Run], scanner: Scanner) -> int:
 
 
 def _up_to_too_long(runs: list[Run], max_record_bytes: int) -> tuple[list[Run], Run | None]:
-    """The runs before the first record that is too long, and that record."""
+    """Return the runs before the first record that is too long, and that record."""
     for i, run in enumerate(runs):
         is_long = run.ends - run.starts > max_record_bytes
         if is_long.any():
@@ -129,7 +129,7 @@ def _up_to_too_long(runs: list[Run], max_record_bytes: int) -> tuple[list[Run], 
 
 
 def _looks_like_records(prefix: bytes, scanner: Scanner, n_fields: int) -> bool:
-    """Whether the lines after the first have as many fields as the header: a quote astray has swallowed them."""
+    """Whether the lines after the first have as many fields as the header, so that a stray quote swallowed them."""
     lines = prefix.split(b"\n")[1:-1][:_MAX_LINES]
     if n_fields < 2 or not lines:
         return False

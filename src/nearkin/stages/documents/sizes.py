@@ -1,4 +1,4 @@
-"""Sizes in the words of users: ``2GiB``, ``500MB``."""
+"""Sizes in the syntax of users: ``2GiB``, ``500MB``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECA
 
 
 def parse_size(text: str, parameter: str = "memory", owner: str = "dedup") -> int:
-    """Bytes from a size such as ``2GiB``, ``500MB`` or ``1073741824``.
+    """Parse a size such as ``2GiB``, ``500MB`` or ``1073741824``, and return bytes.
 
     Raises
     ------
     ParameterError
-        For anything else; it names the parameter and its owner.
+        The input is anything else; the message names the parameter and its owner.
 
     Examples
     --------
@@ -31,14 +31,14 @@ def parse_size(text: str, parameter: str = "memory", owner: str = "dedup") -> in
 
 
 def _unit_of(found: re.Match[str]) -> int:
-    """Bytes of the unit of a size."""
+    """Return the bytes of a size's unit."""
     base: int = 1024 if found[3] else 1000
     power: int = " kmgt".index(found[2].lower()) if found[2] else 0
     return int(base**power)
 
 
 def in_unit_of(text: str, n_bytes: int) -> str:
-    """A size in the unit of another one, rounded up.
+    """Format a size in the unit of another one, rounded up.
 
     Examples
     --------

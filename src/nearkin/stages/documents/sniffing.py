@@ -1,4 +1,4 @@
-"""The first bytes of a file that is opened for them, or of standard input, with what they are recognised as."""
+"""First bytes of a file or of standard input, and what they are recognised as."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 
 def head_of_file(path: str, name: str, encoding: str) -> Head:
-    """The beginning of a file.
+    """Return the beginning of a file.
 
     Raises
     ------
     SourceError
-        It cannot be opened.
+        The file cannot be opened.
     TruncatedInputError
-        It cannot be unpacked.
+        The file cannot be decompressed.
     """
     try:
         with open(path, "rb", buffering=0) as raw:
@@ -40,7 +40,7 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
             if compression != "none":
                 first = ByteStream(raw, compression).read(FIRST_BYTES)
                 raw.seek(0)
-            # Decoding may fail for a wrong encoding; names and braces are ASCII in most of them.
+            # decoding may fail with a wrong encoding; names and braces are ASCII in most encodings
             stream = ByteStream(raw, compression, encoding=encoding)
             return _recognised(head_of_stream(stream, compression), first, path)
     except OSError as error:
@@ -50,7 +50,7 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
 
 
 def _recognised(head: Head, first: bytes, path: str) -> Head:
-    """The head with what its first bytes tell, as they are and decoded."""
+    """Return the head with the result of recognition, by original and by decoded bytes."""
     table = table_begun_by(first)
     if table is not None:
         return replace(head, table=table.name)
@@ -58,16 +58,16 @@ def _recognised(head: Head, first: bytes, path: str) -> Head:
 
 
 def standard_input(given: BinaryIO | None) -> BinaryIO:
-    """The file given as standard input, or that of the process; SourceError where that is closed."""
+    """Return the given standard input, or that of the process; SourceError if it is closed."""
     if given is not None:
         return given
-    if sys.stdin is None:  # how Python says that it was closed before the start
+    if sys.stdin is None:  # it was closed before Python started
         raise SourceError("standard input is closed. Check how the command was started, or name a file.")
     return sys.stdin.buffer
 
 
 def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
-    """What standard input shows without anything being taken from it; SourceError where it cannot be read."""
+    """Return the visible beginning of standard input without consuming it; SourceError if it is unreadable."""
     try:
         if isinstance(stdin, io.BufferedReader):
             data = stdin.peek(HEAD_BYTES)
@@ -77,15 +77,15 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
             stdin.seek(place)
         else:
             return Head(b"", "none", is_all=False)
-    except OSError as error:  # opened for writing alone
+    except OSError as error:  # open for writing only
         raise SourceError(
-            f"standard input cannot be read: {why(error)}. Check how the command was started, or name a file."
+            f"Cannot read standard input: {why(error)}. Check how the command was started, or name a file."
         ) from error
     if not data:
         return Head(b"", "none", is_all=True)
     compression = compression_of(data)
     if compression == "none":
-        # What is seen of a pipe may be less than all that was written to it, so it is never known to be the whole.
+        # less may be visible than was written to a pipe, so it is never known to be complete
         stream = ByteStream(io.BytesIO(data), compression, encoding=encoding)
         return _recognised(head_of_stream(stream, compression, is_cut=True), data, STDIN)
     try:
@@ -97,12 +97,12 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
 
 
 def unreadable(name: str, error: OSError) -> SourceError:
-    """The error of a file that cannot be opened, with what to do."""
+    """Return the error for a file that cannot be opened, with advice."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
-        return SourceError(f"{name}: cannot be opened: {why(error)}.")
+        return SourceError(f"Cannot open {name}: {why(error)}.")
     advice = {
         FileNotFoundError: "Check the path.",
-        PermissionError: "Give yourself permission to read it, or leave it out.",
+        PermissionError: "Give yourself permission to read it, or omit it.",
         IsADirectoryError: "Name the folder on its own, or the files in it.",
-    }.get(type(error), "Check the file, or leave it out.")
-    return SourceError(f"{name}: cannot be opened: {error.strerror or error}. {advice}")
+    }.get(type(error), "Check the file, or omit it.")
+    return SourceError(f"Cannot open {name}: {error.strerror or error}. {advice}")

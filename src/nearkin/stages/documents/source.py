@@ -1,4 +1,4 @@
-"""One file of the input, and how to read it."""
+"""A file of the input, with the way to read it."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One file of the input, and how to read it.
+    """A file of the input, with the way to read it.
 
     Parameters
     ----------
     path : str
-        As given, or as found under a folder or by a glob; "-" is standard input.
+        As given, or as found in a folder or by a glob; "-" is standard input.
     name : str
-        For messages and for the ids of documents without one: the path, inside a folder of documents the path from
+        Name for messages and for documents without an id: the path; in a folder of documents the path relative to
         that folder.
     format : str
-        One of `.formats.FORMATS`; or "collection" and "results", which are no files, see
+        One of `.formats.FORMATS`; or "collection", "results" and "table", which are not files; see
         `workflows.reading.inputs.StoredSource`.
     compression : {"none", "gzip", "zstd", "bzip2", "xz"}, default "none"
     text, id : str or None
-        The columns; None where the format has none, where there is no id, and for a pipe whose first line could not be
-        seen: there the reader guesses.
+        The columns; None if the format has none, if there is no id, and for a pipe whose first line is not visible:
+        then the reader guesses.
     size_bytes : int, default 0
-        Of the file as it lies there; 0 for a pipe.
+        Size of the stored file; 0 for a pipe.
     delimiter : str or None
-        Of a CSV file; None where it could not be seen yet: there the reader tells it from the header.
+        Delimiter of a CSV file; None if it is not visible yet: then the reader takes it from the header.
     max_document_bytes : int
-        A longer document is unreadable.
+        Maximum size of a readable document.
     takes_damaged : bool
-        What comes before the damage of a file is used; else damage is an error.
+        Whether documents before the damage of a file are used; otherwise damage is an error.
     is_forced : bool
-        The user named the format "file": text with markup is read as it is.
+        Whether the user named the format "file": text with markup is read unchanged.
     """
 
     path: str
@@ -62,16 +62,16 @@ class Source:
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:
-        """A source as a finished run stored it, to be read again as it was read then.
+        """Restore a source that a finished run stored, to be read again in the same way.
 
-        What an older version did not store, it did for all: documents up to 1 GiB, damaged files, text with markup.
+        Older versions did not store rules that were fixed: documents up to 1 GiB, damaged files, text with markup.
         """
         return cls(**{**_AS_OLDER_VERSIONS, **fields, "takes_damaged": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedSource:
-    """A source that is open, and how it is to be read; see `.reader.read_batches`."""
+    """An open source, with the settings to read it; see `.reader.read_batches`."""
 
     source: Source
     raw: BinaryIO
@@ -83,5 +83,5 @@ class OpenedSource:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether it may never end."""
+        """Whether it may be endless."""
         return self.source.path == STDIN or not Path(self.source.path).is_file()

@@ -1,4 +1,4 @@
-"""What the user named on the command line, as sources that can be read: files, globs, folders, standard input."""
+"""Resolution of command-line arguments to sources: files, globs, folders, standard input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["STDIN", "Source", "SourceSet", "resolve_sources"]
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """The sources in reading order, and what was guessed.
+    """The sources in reading order, and guesses about them.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class SourceSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """What the user said about all sources."""
+    """Settings of the user for all sources."""
 
     text: str | None
     doc_id: str | None
@@ -54,7 +54,7 @@ class _Asked:
     has_columns_later: bool
     rules: ReadingRules
     is_of_files: bool
-    """The user named the format "file"."""
+    """Whether the user named the format "file"."""
 
 
 def resolve_sources(
@@ -71,39 +71,39 @@ def resolve_sources(
     rules: ReadingRules | None = None,
     without: Path | None = None,
 ) -> SourceSet:
-    """Find the files that the arguments name, and how each is to be read.
+    """Find the files that the arguments name, and how to read each.
 
     Parameters
     ----------
     arguments : sequence of str
-        Files, globs (``**`` too), folders, and "-" for standard input.
+        Files, globs (including ``**``), folders, and "-" for standard input.
     file_format : str, optional
-        One of `.formats.FORMATS`, of every source; by default told from the suffix, else from the content.
+        One of `.formats.FORMATS`, for all sources; by default determined by the suffix, else by the content.
     text, doc_id : str, optional
         The columns; by default guessed from their names.
     text_optional : bool, default False
-        Whether a source without a column that was named is read by the column guessed there, which is then said:
-        collections that are compared with one another need not have their columns named alike.
+        Whether a source without a named column is read by a column guessed there, with a note:
+        collections that are compared with one another may have different column names.
     encoding : str, default "utf-8"
-        Of the column names, where they are not UTF-8.
+        Encoding of the column names if they are not UTF-8.
     stdin : binary file, optional
-        Standard input; only looked at, nothing is taken from it.
+        Standard input; it is inspected, but nothing is taken from it.
     in_order : bool, default False
         Read the arguments in their order, and the files of a folder or a pattern sorted by path. By default all files
         are sorted by path, so that the order of the arguments does not matter.
     has_columns_later : bool, default False
-        Look for no columns: the caller chooses them.
+        Do not look for columns: the caller chooses them.
     rules : ReadingRules, optional
-        Which files are taken although they are damaged, and how long a document may be.
+        Whether damaged files are accepted, and how long a document may be.
     without : Path, optional
-        A folder whose files are no input although it lies in a folder that is.
+        A folder to skip although it lies in a folder of the input.
 
     Raises
     ------
     SourceError
-        Nothing is there, it cannot be read, or a column is missing.
+        Nothing is found, a file is unreadable, or a column is missing.
     TruncatedInputError
-        A file is damaged from its beginning, and the rules do not take it.
+        A file is damaged from its beginning, and the rules do not accept that.
     ParameterError
         ``file_format`` is none of the formats.
     """
@@ -130,10 +130,10 @@ def resolve_sources(
 def _files(
     arguments: Sequence[str], file_format: str | None, without: Path | None, *, in_order: bool
 ) -> tuple[list[FoundFile], list[str]]:
-    """Every file that the arguments name, once, in reading order, and the sentences about them."""
+    """Return all files that the arguments name, once each in reading order, and notes about them."""
     guesses: list[str] = []
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)] if len(arguments) > 1 else []
-    if len(marks) < len(arguments):  # a shell names all files of a folder
+    if len(marks) < len(arguments):  # a shell expands * to all files of a folder
         arguments = [one for one in arguments if one not in marks]
         guesses += left_out("the arguments", marks)
     found: dict[str, FoundFile] = {}
@@ -148,7 +148,7 @@ def _files(
                 found[key] = one
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
-        guesses.append(f"{repeated[0]}{others}: already named, perhaps by another path; read once")
+        guesses.append(f"{repeated[0]}{others}: named more than once, perhaps by another path; read once")
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
@@ -159,7 +159,7 @@ def _by_path(one: FoundFile) -> tuple[str, str]:
 
 
 def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
-    """The sentences about files, by the name of each; one that is the same of many files comes once."""
+    """Yield the notes about files, by name; a note that is the same for many files is given once."""
     names: dict[str, list[str]] = {}
     for name, sentences in said_of:
         for sentence in sentences:
@@ -175,7 +175,7 @@ def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
 
 
 def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
-    """The source of one file, and what was guessed about it."""
+    """Return the source of one file, and the guesses about it."""
     named, compression = by_suffix(one.path)
     size_bytes = 0
     if one.path != STDIN:
@@ -189,7 +189,7 @@ def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source,
         size_bytes = status.st_size
         told = one.format or forced or named
         if told is not None and is_of_documents(told) and (told != "file" or one.format == told):
-            # A folder, or a pattern, may find a million of these: they are not opened before they are read.
+            # a folder or pattern may match a million of these, so they are opened only when they are read
             return _source(one, told, compression, size_bytes, asked, is_forced=asked.is_of_files), ()
     try:
         return _resolve_seen(one, forced, named, size_bytes, asked)
@@ -202,7 +202,7 @@ def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source,
 def _resolve_seen(
     one: FoundFile, forced: str | None, named: str | None, size_bytes: int, asked: _Asked
 ) -> tuple[Source, tuple[str, ...]]:
-    """The source of a file by its beginning."""
+    """Return the source of a file from its beginning."""
     if one.path == STDIN:
         head = head_of_stdin(standard_input(asked.stdin), asked.encoding)
         if head.is_all and not head.data:
@@ -213,16 +213,16 @@ def _resolve_seen(
     guesses: list[str] = []
     file_format = forced or named or "file"
     if one.path == STDIN and head.compression == "bzip2" and not head.data and forced is None:
-        # A block of it is up to 900 kB, and nothing of it is seen before all of it is.
+        # a block has up to 900 kB, and nothing of it can be decompressed before all of it is read
         raise SourceError("-: the format of bzip2 data in a pipe cannot be detected. Name it with --format.")
     if forced is None and (named is None or not FORMATS[named].is_settled):
         file_format = FORMATS[named].settled(head, asked.text) if named is not None else sniffed(head) or "file"
         told = FORMATS[file_format]
-        guesses.append(f"{one.name}: read as {told.in_words} (told from its content{told.evidence(head)})")
+        guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
     _check_format(one, file_format, head)
     delimiter = FORMATS[file_format].delimiter(head, asked.text, asked.doc_id) if head.data else None
     if delimiter not in (None, ","):
-        guesses.append(f"delimiter: {'tab' if delimiter == TAB else repr(delimiter)} (told from the header)")
+        guesses.append(f"delimiter: {'tab' if delimiter == TAB else repr(delimiter)} (recognised by the header)")
     text, doc_id, said = _columns(one, file_format, head, delimiter, asked)
     source = _source(one, file_format, head.compression, size_bytes, asked, is_forced=forced == "file")
     return replace(source, text=text, id=doc_id, delimiter=delimiter), (*guesses, *said)
@@ -237,7 +237,7 @@ def _source(
     *,
     is_forced: bool = False,
 ) -> Source:
-    """A source without columns."""
+    """Return a source without columns."""
     rules = asked.rules
     return Source(
         path=one.path,
@@ -252,14 +252,14 @@ def _source(
 
 
 def _refuse_device(name: str, mode: int) -> None:
-    """SourceError for what is neither a file nor a pipe: it holds no documents, and may never end."""
+    """Raise SourceError for anything but a file or a pipe: it contains no documents, and may be endless."""
     for is_one, what in ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a disk"), (stat.S_ISSOCK, "a socket")):
         if is_one(mode):
-            raise SourceError(f"{name}: is {what}, not a file of documents. Name a file, or - for standard input.")
+            raise SourceError(f"{name} is {what}, not a file of documents. Name a file, or - for standard input.")
 
 
 def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
-    """SourceError for a file that is neither plain text nor in a format that is read."""
+    """Raise SourceError for a file that is neither plain text nor in a supported format."""
     kind = head.kind
     if kind is None or (kind.is_text and forced is not None):
         return
@@ -269,7 +269,7 @@ def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
 
 
 def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
-    """SourceError where the content is of another format."""
+    """Raise SourceError if the content is of another format."""
     form = FORMATS[file_format]
     if isinstance(form, StreamFormat) and (advice := looks_like_utf16(head.data)) is not None:
         raise SourceError(f"{one.name}: {advice}.")
@@ -284,7 +284,7 @@ def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
 def _columns(
     one: FoundFile, file_format: str, head: Head, delimiter: str | None, asked: _Asked
 ) -> tuple[str | None, str | None, tuple[str, ...]]:
-    """The columns of a source and the sentences about them."""
+    """Return the columns of a source, and notes about them."""
     form, table = FORMATS[file_format], TABLES.get(file_format)
     if not form.has_columns or asked.has_columns_later:
         return None, None, ()
@@ -294,10 +294,10 @@ def _columns(
     else:
         sample = form.sample(head, delimiter)
     text, doc_id = asked.text, asked.doc_id
-    if sample is None:  # an empty file, or a pipe that shows nothing yet
+    if sample is None:  # an empty file, or a pipe with no visible data yet
         return text, doc_id, ()
     if one.path == STDIN and sample.is_partial and text is None and likely_text(sample, doc_id) is None:
-        return text, doc_id, ()  # the reader sees more of it
+        return text, doc_id, ()  # the reader sees more
     missing = [name for name in (text, doc_id) if name is not None and name not in sample.names]
     missing = [] if sample.is_partial else missing
     if asked.is_optional:
@@ -306,16 +306,16 @@ def _columns(
     if table is not None and columns.text not in sample.mean_length:
         strings = ", ".join(sample.mean_length) or "none"
         raise SourceError(f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}.")
-    said = [f"{one.name}: there is no column '{name}', so another is looked for" for name in missing]
+    said = [f"{one.name}: there is no column '{name}', so another column is guessed" for name in missing]
     return columns.text, columns.id, (*said, *columns.guesses)
 
 
 def _resolve_pipe(one: FoundFile, file_format: str | None, compression: Compression, asked: _Asked) -> Source:
-    """A named pipe: to look at its first line would be to take it."""
+    """Return the source for a named pipe, whose first line cannot be inspected without consuming it."""
     if file_format is None or not FORMATS[file_format].is_pipeable:
         without = ", ".join(name for name, form in FORMATS.items() if not form.is_pipeable)
         raise SourceError(
-            f"{one.name}: is a pipe, so its format cannot be detected. Name it with --format (not {without})."
+            f"{one.name} is a pipe, so its format cannot be detected. Name it with --format (not {without})."
         )
     source = _source(one, file_format, compression, 0, asked, is_forced=file_format == "file")
     return replace(source, text=asked.text, id=asked.doc_id)

@@ -1,7 +1,7 @@
-"""Bytes of a file as they should have been: counted, unpacked, in UTF-8, without a byte order mark.
+"""Bytes of a file made readable: counted, decompressed, in UTF-8, without a byte order mark.
 
-Nothing here holds more of a file than what was asked for: a compressed file that unpacks to terabytes passes through
-in pieces.
+Only the requested part of a file is held: a compressed file that expands to terabytes is processed in
+pieces.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ __all__ = ["ByteStream", "Compression", "Progress", "StreamFault", "no_progress"
 Progress = Callable[[int], None]
 MAX_LINE_BYTES = 1 << 30
 ENDLESS_BYTES = 64 << 30
-"""Files end; what comes through a pipe may not. A longer line is taken for one without an end."""
+"""Limit for lines from a pipe, which may be endless: a longer line is taken for one without an end."""
 _SKIP_BYTES = 1 << 20
 
 
 def no_progress(n_bytes: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 def _counted(raw: BinaryIO, progress: Progress) -> Pull:
-    """The bytes of ``raw`` as they are, each told to ``progress`` once."""
+    """Return the bytes of ``raw`` unchanged, reporting each to ``progress`` once."""
 
     def pull(n_bytes: int) -> bytes:
         try:
@@ -51,8 +51,8 @@ def _counted(raw: BinaryIO, progress: Progress) -> Pull:
 
 
 def _in_utf8(pull: Pull, encoding: str) -> Pull:
-    """Characters of another encoding in UTF-8; what does not decode becomes bytes that are not UTF-8 either."""
-    # The escape becomes a lone surrogate, which no UTF-8 check lets pass: only the record that holds it suffers.
+    """Convert another encoding to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
+    # they become unpaired surrogates, which the UTF-8 check rejects, so only the record that contains them is lost
     decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
     at_end = False
 
@@ -65,7 +65,7 @@ def _in_utf8(pull: Pull, encoding: str) -> Pull:
                 text = decoder.decode(piece, final=at_end)
             except UnicodeDecodeError as error:
                 if at_end:
-                    return b"\xff"  # half a character at the end of the file
+                    return b"\xff"  # an incomplete character at the end of the file
                 raise StreamFault(f"not valid {encoding}: {error.reason}") from error
             if text:
                 return text.encode("utf-8", "surrogatepass")
@@ -75,12 +75,12 @@ def _in_utf8(pull: Pull, encoding: str) -> Pull:
 
 
 def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Pull:
-    """Whole lines, those in UTF-8 as they are and the others decoded.
+    """Return whole lines; lines in UTF-8 are unchanged, the others decoded.
 
-    A line longer than ``max_line_bytes`` comes in pieces as it is: nobody reads it, and nothing here holds it.
+    A line longer than ``max_line_bytes`` is returned unchanged in pieces: no reader uses it, so it is not held.
     """
-    waiting: list[bytes] = []  # the beginning of a line whose end has not come yet
-    is_passing = False  # the line is too long: its pieces are handed out as they come
+    waiting: list[bytes] = []  # the beginning of an incomplete line
+    is_passing = False  # the line is too long: its pieces are returned directly
     fault: StreamFault | None = None
 
     def pull_out(n_bytes: int) -> bytes:
@@ -114,21 +114,21 @@ def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Pull:
 
 
 class ByteStream:
-    """A file's bytes as they should have been.
+    """The readable bytes of a file.
 
     Parameters
     ----------
     raw : binary file
-        Read from where it stands.
+        Read from its current position.
     compression : {"none", "gzip", "zstd", "bzip2", "xz"}
     encoding : str
-        Of the characters inside where they are not UTF-8 (see :mod:`.encodings`).
+        Encoding of the characters if they are not UTF-8 (see :mod:`.encodings`).
     progress : callable
-        Told the bytes of the file itself that were consumed since the last call.
+        Receives the number of bytes of the file itself consumed since the last call.
     max_line_bytes : int
-        A longer line is not decoded. Whoever reads lines passes over it.
+        Longer lines are not decoded; readers of lines skip them.
     is_pipe : bool
-        Whether the bytes may never end: then a line that runs on without an end is a fault.
+        Whether the bytes may be endless: then a line without an end is a fault.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class ByteStream:
         pull = unpacked(_counted(raw, progress), compression)
         self._pull: Pull = pull
         self._bytes_of_file: Pull = pull
-        self._raw = raw if compression == "none" else None  # where the bytes need no change: read in place
+        self._raw = raw if compression == "none" else None  # bytes that need no change are read in place
         self._progress = progress
         self._encoding = with_byte_order(encoding)
         self._max_line_bytes = max_line_bytes
@@ -155,28 +155,28 @@ class ByteStream:
         self._mark = b""
 
     def byte_order_mark(self) -> bytes:
-        """What was taken off the beginning of the file."""
+        """Return the byte order mark that was removed from the beginning of the file."""
         if not self._started:
             self._start()
         return self._mark
 
     def as_it_was(self, data: bytes) -> bytes:
-        """Whole characters that were read, in the encoding of the file again.
+        """Convert complete characters that were read back to the encoding of the file.
 
-        Not where the encoding is told line by line; a stream that is to be written again reads such a file as UTF-8.
+        Not for encodings that are judged line by line; a stream to be written again reads such a file as UTF-8.
         """
         if self._pull is self._bytes_of_file:
             return data
         return back_from_utf8(data, self._encoding)
 
     def read(self, n_bytes: int) -> bytes:
-        """Exactly ``n_bytes``, less only at the end; a fault is raised once all before it was handed out."""
+        """Read exactly ``n_bytes``, less only at the end; a fault is raised after all earlier bytes."""
         room = bytearray(n_bytes)
         n_read = self.read_into(memoryview(room))
         return bytes(room[:n_read])
 
     def read_into(self, room: memoryview) -> int:
-        """Fill ``room``, less only at the end, and return how far; faults as in :meth:`read`."""
+        """Fill ``room``, less only at the end, and return the number of bytes; faults as in :meth:`read`."""
         if not self._started:
             self._start()
         n_have = self._give(room, self._left)
@@ -198,18 +198,18 @@ class ByteStream:
         return n_have
 
     def peek(self, n_bytes: int) -> bytes:
-        """The next bytes, as :meth:`read` gives them, without taking them."""
+        """Return the next bytes, as :meth:`read` would, without consuming them."""
         data = self.read(n_bytes)
         self._left = data + self._left
         return data
 
     def skip_line(self) -> int:
-        r"""Pass over the rest of a line and its newline, without holding it.
+        r"""Skip the rest of a line and its newline, without holding it.
 
         Returns
         -------
         int
-            The bytes passed over, without the newline. Where the file ends or breaks off first, the next reading tells.
+            Number of skipped bytes, without the newline. If the file ends or breaks off first, the next read shows it.
 
         Raises
         ------
@@ -241,20 +241,20 @@ class ByteStream:
             self.check_ends(n_passed)
 
     def check_ends(self, n_passed: int) -> None:
-        """Raise StreamFault where a record that comes through a pipe is so long that it may never end."""
+        """Raise StreamFault if a record from a pipe is so long that it may be endless."""
         if self._is_pipe and n_passed > ENDLESS_BYTES:
             self._fault = StreamFault(f"a line has no end within {ENDLESS_BYTES:,} bytes")
             raise self._fault
 
     def _give(self, room: memoryview, piece: bytes) -> int:
-        """Put a piece into the room; what does not fit waits."""
+        """Copy a piece to the room; the rest waits."""
         n_given = min(len(piece), len(room))
         room[:n_given] = piece[:n_given]
         self._left = piece[n_given:]
         return n_given
 
     def _read_raw(self, room: memoryview) -> int:
-        """Bytes of the file straight into the room."""
+        """Read bytes of the file directly into the room."""
         try:
             n_read: int = self._raw.readinto(room)  # type: ignore[union-attr]
         except OSError as error:
@@ -263,7 +263,7 @@ class ByteStream:
         return n_read
 
     def _start(self) -> None:
-        """Take the byte order mark off and put the decoding in."""
+        """Remove the byte order mark, and set up the decoding."""
         self._started = True
         encoding = self._encoding
         is_by_line = is_told_by_line(encoding)
@@ -290,7 +290,7 @@ class ByteStream:
 
 
 def _with_head(head: bytes, pull: Pull) -> Pull:
-    """``head`` once, then the rest."""
+    """Return ``head`` once, then the rest."""
     waiting = [head] if head else []
 
     def pull_out(n_bytes: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The columns of a table that documents are made of: what may be in them, and their rows as documents."""
+"""Columns of a table that become documents: their allowed types, and the conversion of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RowMask = Callable[[I64], Bool]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The columns that are read."""
+    """Columns to read."""
 
     text: str
     doc_id: str | None
@@ -31,17 +31,17 @@ class Wanted:
 
     @property
     def names(self) -> list[str]:
-        """Each once."""
+        """Names of the columns, each once."""
         keep = None if self.keep is None else self.keep.name
         return list(dict.fromkeys(name for name in (self.text, self.doc_id, keep) if name is not None))
 
     def ids(self, schema: pa.Schema) -> IdType:
-        """The type of the ids, which a column of another type than integers decides."""
+        """Return the type of the ids, which is settled if the column is not of integers."""
         return IdType(self.doc_id is None or not pa.types.is_integer(schema.field(self.doc_id).type))
 
 
 def filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
-    """The kept rows of a batch."""
+    """Return the kept rows of a batch."""
     mask = pa.array(is_kept)
     try:
         return batch.filter(mask)
@@ -51,7 +51,7 @@ def filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
 
 
 def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
-    """Arrow filters no views of strings: they take a way round, those inside of lists and structs through Python."""
+    """Filter a column; Arrow cannot filter string views, so these are converted, those inside lists through Python."""
     without_views = WITHOUT_VIEWS.get(column.type)
     if without_views is not None:
         return column.cast(without_views).filter(mask).cast(column.type)
@@ -62,9 +62,11 @@ def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
         return pa.array([column[row].as_py() for row in rows], column.type)
 
 
-def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None) -> None:
-    """SourceError where a column is missing, is there twice, or is of a type that cannot serve."""
-    for parameter, column in (("text", text), ("id", doc_id)):
+def check_schema(
+    name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None, id_parameter: str = "id"
+) -> None:
+    """Raise SourceError if a column is missing, occurs twice, or has an unsuitable type."""
+    for parameter, column in (("text", text), (id_parameter, doc_id)):
         if column is not None:
             check_column(name, parameter, column, schema.names)
     type_ = schema.field(text).type
@@ -86,14 +88,14 @@ def pieces_of_batch(
     batch_bytes: int,
     max_document_bytes: int | None = None,
 ) -> Iterator[RowPiece]:
-    """The rows of a batch, numbered from ``first_row``, in pieces whose texts are about ``batch_bytes``.
+    """Yield the rows of a batch, numbered from ``first_row``, in pieces with about ``batch_bytes`` of text.
 
-    A longer text has a piece of its own, and no text there if it is longer than ``max_document_bytes``.
+    A longer text has a piece of its own, without the text if it is longer than ``max_document_bytes``.
 
     Raises
     ------
     SourceError
-        Ids of the source of this ``name`` cannot be read.
+        Ids of the source called ``name`` cannot be read.
     """
     text = wanted.text
     column = batch.column(text)
@@ -108,7 +110,7 @@ def pieces_of_batch(
         done = int(ends[start - 1]) if start else 0
         stop = max(int(np.searchsorted(ends, done + most, "right")), start + 1)
         part, n_bytes = batch.slice(start, stop - start), int(ends[stop - 1]) - done
-        if max_document_bytes is not None and n_bytes > max_document_bytes:  # then it is one row
+        if max_document_bytes is not None and n_bytes > max_document_bytes:  # then the piece is one row
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
             yield _piece(part, wanted, name, first_row + start, too_long(n_bytes, max_document_bytes))
         else:
@@ -117,14 +119,14 @@ def pieces_of_batch(
 
 
 def _lengths(values: pa.Array) -> pa.Array:
-    """Bytes of each text."""
+    """Return the size of each text in bytes."""
     if pa.types.is_null(values.type):
         return pa.nulls(len(values), pa.int32())
     return pc.binary_length(as_binary(plain(values)))
 
 
 def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str) -> RowPiece:
-    """The rows of a table's batch, numbered from ``first_row``."""
+    """Return the rows of a table's batch, numbered from ``first_row``."""
     n_rows, doc_id, keep = len(batch), wanted.doc_id, wanted.keep
     texts = as_binary(plain(batch.column(wanted.text)))
     problems = pa.nulls(n_rows, pa.large_string())
@@ -140,7 +142,7 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why
 
 
 def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
-    """Integers as int64, everything else as it reads; SourceError where Python has no value for it."""
+    """Return integers as int64, other values as strings; SourceError if Python cannot represent a value."""
     if pa.types.is_integer(values.type):
         try:
             return values.cast(pa.int64())
@@ -157,7 +159,7 @@ def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
     try:
         return ids_from_python([None if value is None else str(value) for value in values.to_pylist()])
     except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
-        # bytes that are not UTF-8 inside of a list, moments that Python does not count to, time zones it does not know
+        # invalid UTF-8 inside a list, times out of Python's range, unknown time zones
         raise SourceError(
             f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read as ids. "
             "Choose another column (--id)."

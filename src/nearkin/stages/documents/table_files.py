@@ -1,4 +1,4 @@
-"""Documents of tables that are open, Parquet or Arrow: what reads them sees no difference."""
+"""Documents of open tables, Parquet or Arrow, which other code treats alike."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ SAMPLE_ROWS = 20
 
 
 class TableFile(Protocol):
-    """A table that is open.
+    """An open table.
 
     Attributes
     ----------
     schema : Schema
     note : str or None
-        A sentence about the file that the user should know.
+        A sentence about the file for the user.
     """
 
     schema: pa.Schema
     note: str | None
 
     def first_rows(self, n_rows: int) -> pa.Table:
-        """Some rows with all columns; StreamFault where they are damaged."""
+        """Return some rows with all columns; StreamFault if they are damaged."""
 
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """The wanted columns, some rows at a time; StreamFault where the file breaks off."""
+        """Yield the wanted columns, some rows at a time; StreamFault if the file breaks off."""
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept rows with all columns, compressed as they were; StreamFault after what was kept before."""
+        """Write the kept rows with all columns and the original compression; StreamFault after rows before damage."""
 
 
 def check_first_to_keep_by(table: TableFile, name: str, column: str) -> bool | None:
-    """Whether the first values of the column to keep by are dates; None where there are none.
+    """Return whether the first values of the column to keep by are dates; None if there are none.
 
     Raises
     ------
     SourceError
-        They are strings, and none of them is a date.
+        The values are strings, and none of them is a date.
     """
     try:
         values = plain(table.first_rows(SAMPLE_ROWS).column(column).combine_chunks())
-    except StreamFault:  # damage is told where it is read
+    except StreamFault:  # damage is reported when the rows are read
         values = pa.nulls(0, table.schema.field(column).type)
     check_keep_strings(name, column, values, table.schema.names)
     keep = KeepColumn(column)
@@ -61,16 +61,16 @@ def check_first_to_keep_by(table: TableFile, name: str, column: str) -> bool | N
 
 
 def read_table_file(table: TableFile, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Batches of documents, about ``batch_bytes`` of text each; a null text is a row with its problem.
+    """Yield batches of documents with about ``batch_bytes`` of text each; a null text is a row with its problem.
 
-    Columns are guessed where nobody could look before.
+    Unknown columns are guessed.
 
     Raises
     ------
     SourceError
-        A column is missing or cannot serve.
+        A column is missing or unsuitable.
     StreamFault
-        The file breaks off; all rows before were handed out.
+        The file breaks off; all earlier rows have been yielded.
     """
     source, keep = opened.source, opened.keep
     if table.note is not None:

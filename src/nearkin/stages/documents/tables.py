@@ -1,4 +1,4 @@
-"""Documents that are in memory already: tables, data frames, lists."""
+"""Documents in memory: tables, data frames, lists."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _SAMPLE_ROWS = 20
 
 
 def guess_columns(table: object, *, text: str | None = None, doc_id: str | None = None) -> Columns | None:
-    """The columns that :func:`read_table` would read, and a sentence for each that was guessed.
+    """Return the columns that :func:`read_table` would read, and a sentence for each guess.
 
     Returns
     -------
     Columns or None
-        None where there are no columns: strings, pairs, iterators, which cannot be looked at twice, and tables without
+        None if there are no columns: for strings, pairs, iterators, which can be read only once, and tables without
         rows.
 
     Examples
@@ -66,7 +66,7 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
 
 
 def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Columns:
-    """The columns of an Arrow table; where the text is named, the ids are only if they are too."""
+    """Return the columns of an Arrow table; if only the text is named, there are no ids."""
     if text is not None:
         return Columns(text, doc_id, ())
     return choose_columns(sample_of_table(table.slice(0, _SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
@@ -82,35 +82,35 @@ def read_table(
     note: Callable[[str], None] = no_note,
     is_whole: bool = True,
 ) -> Iterator[pa.RecordBatch]:
-    """The documents of a table, a batch at a time, as :func:`.reader.read_batches` gives those of a file.
+    """Yield the documents of a table in batches, like :func:`.reader.read_batches` for a file.
 
     Parameters
     ----------
     table : object
-        A pyarrow Table or array, anything that gives Arrow data (pandas and polars data frames and series), an
+        A pyarrow Table or array, anything that provides Arrow data (pandas and polars data frames and series), an
         iterable of strings, of ``(id, text)`` pairs or of dicts.
     text, doc_id : str, optional
         The columns; by default guessed from their names.
     keep_column : str, optional
         Its numbers, dates and times become ``keep_value``; see `KeepColumn`.
     batch_rows : int
-        At most so many rows a batch; less where texts are long.
+        Maximum number of rows per batch; fewer if texts are long.
     note : callable, optional
-        Told at the end if some documents have no value in ``keep_column``.
+        Called at the end if some documents have no value in ``keep_column``.
     is_whole : bool
-        False for a part of a table: its first strings need not be dates though others are.
+        False for a part of a table: its first strings need not be dates although others are.
 
     Yields
     ------
     RecordBatch
-        Of `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64. ``line`` is the row, from 1.
+        Table with `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64. ``line`` is the row, from 1.
 
     Raises
     ------
     ParameterError
-        On the first batch: the table is of none of these types.
+        With the first batch: the table has none of these types.
     SourceError
-        On the first batch: a column is missing or cannot serve.
+        With the first batch: a column is missing or unsuitable.
     """
     if batch_rows < 1:
         raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
@@ -124,11 +124,11 @@ def read_table(
 def _read(
     table: object, text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int, *, is_whole: bool
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of a table of any kind."""
+    """Yield the batches of a table of any kind."""
     table = _held(table)
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
-        if arrow is None:  # a column on its own
+        if arrow is None:  # a single column
             arrow, text = pa.table({"text": pa.chunked_array(table)}), "text"
         yield from _read_arrow(arrow, text, doc_id, keep, batch_rows, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
@@ -142,9 +142,9 @@ def _not_accepted(table: object, came: str = "") -> ParameterError:
 
 
 def _held(table: object) -> object:
-    """The table; of a pandas frame that Arrow refuses, its records: one odd value is one bad document.
+    """Return the table; or the records of a pandas frame that Arrow refuses: one odd value is one bad document.
 
-    Arrow takes a column of objects only if all have one type, and no half characters in strings.
+    Arrow accepts a column of objects only if all have one type, and rejects unpaired surrogates in strings.
     """
     if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "__arrow_c_stream__"):
         return table
@@ -161,7 +161,7 @@ def _held(table: object) -> object:
 
 
 def _as_arrow(table: object) -> pa.Table | None:
-    """The data as an Arrow table; None where it is one column."""
+    """Return the data as an Arrow table; None if it is a single column."""
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, (pa.Array, pa.ChunkedArray)):
@@ -172,14 +172,14 @@ def _as_arrow(table: object) -> pa.Table | None:
         try:
             pa.chunked_array(table)
         except (pa.ArrowException, TypeError, ValueError):
-            raise SourceError(f"{_LABEL}: cannot be turned into Arrow data: {error}.") from error
+            raise SourceError(f"{_LABEL} cannot be converted to Arrow data: {error}.") from error
         return None
 
 
 def _read_arrow(
     table: pa.Table, text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int, *, is_whole: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of an Arrow table; none of one without rows, whose columns need not have a type yet."""
+    """Yield batches of an Arrow table; none if it has no rows, whose columns may lack types."""
     keep_column = None if keep is None else keep.name
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
@@ -204,7 +204,7 @@ def _read_arrow(
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The columns of records that are dicts."""
+    """Columns of records that are dicts."""
 
     text: str | None
     doc_id: str | None
@@ -214,7 +214,7 @@ class _Names:
 def _read_records(
     records: Iterable[object], text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of Python objects, which may come from an iterator without end."""
+    """Yield batches of Python objects, which may come from an endless iterator."""
     stream = iter(records)
     head = list(islice(stream, _SAMPLE_ROWS))
     dicts = [record for record in head if isinstance(record, Mapping)]
@@ -242,7 +242,7 @@ def _read_records(
 
 
 def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
-    """One record more; returns the bytes of its text."""
+    """Add a record; return the bytes of its text."""
     doc_id: object = None
     keep_value = None
     if isinstance(record, Mapping):

@@ -1,4 +1,4 @@
-"""A file that is one document."""
+"""Reader of a file that is one document."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFile:
-    """How a file that is one document is read.
+    """Settings to read a file that is one document.
 
     Parameters
     ----------
     name : str
-        Its id.
+        Id of the document.
     encoding : str
-        The file is in it only where all of it, seen together, is not UTF-8.
+        Used only if the file as a whole is not UTF-8.
     max_document_bytes : int
     problem_of_table : callable
-        Why a file that begins so is no text, where it is a table.
+        Returns why a file with this beginning is not text, if it is a table.
     is_forced : bool
-        Text with markup is read as it is: the user named the format.
+        Whether the user named the format, so that text with markup is read unchanged.
     is_pipe : bool
-        It may never end.
+        Whether it may be endless.
     text_of : callable, optional
-        What a format makes of the file; ValueError says why it cannot.
+        Converts the file to a text; ValueError says why it cannot.
     """
 
     name: str
@@ -54,9 +54,9 @@ class TextFile:
 
 
 def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatch]:
-    """One batch of one document.
+    """Yield one batch of one document.
 
-    A file that breaks off, is too long or is no plain text is a row with its problem. The stream is one of UTF-8.
+    A file that breaks off, is too long or is not plain text is a row with its problem. The stream is in UTF-8.
     """
     rows = RowList()
     data, problem = _held(stream, file)
@@ -69,7 +69,7 @@ def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatc
 
 
 def _held(stream: ByteStream, file: TextFile) -> tuple[bytes | None, str | None]:
-    """All of the file, or why it is no document."""
+    """Return the whole file, or why it is not a document."""
     pieces: list[bytes] = []
     n_bytes = 0
     try:
@@ -91,7 +91,7 @@ def _extracted(data: bytes, text_of: Callable[[str], str]) -> tuple[bytes | None
     try:
         content = data.decode()
     except UnicodeDecodeError:
-        return data, None  # which is its problem
+        return data, None  # invalid UTF-8 is reported later as the problem
     try:
         return text_of(content).encode(), None
     except ValueError as error:
@@ -99,7 +99,7 @@ def _extracted(data: bytes, text_of: Callable[[str], str]) -> tuple[bytes | None
 
 
 def _rest(stream: ByteStream) -> int:
-    """How many bytes are left; they are not held."""
+    """Count the remaining bytes without holding them."""
     n_bytes = 0
     while n_piece := len(stream.read(_PIECE_BYTES)):
         n_bytes += n_piece
@@ -114,7 +114,7 @@ def _why_no_document(first: bytes, file: TextFile) -> str | None:
 
 
 def _characters(data: bytes | None, encoding: str) -> tuple[bytes | None, str | None]:
-    """The bytes of a file in UTF-8, or why there are none."""
+    """Return the bytes of a file in UTF-8, or why there are none."""
     if data is None:
         return None, None
     if not encoding.startswith(WIDE) and (advice := looks_like_utf16(data)) is not None:

@@ -1,4 +1,4 @@
-"""TMX, the format in which translation memories are exchanged: units of a text in several languages.
+"""TMX, the exchange format of translation memories: units of a text in several languages.
 
 Source: "TMX 1.4b Specification", LISA OSCAR, 2005. A file of any size streams through expat (see :mod:`.xml_stream`).
 """
@@ -18,12 +18,12 @@ from nearkin.stages.documents.xml_stream import guarded_parser, parse
 _BATCH_ROWS = 1 << 14
 _MAX_CHARACTERS = 1 << 20
 _CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))
-"""Elements inside a text that hold the markup of the program it came from, not words."""
+"""Elements inside a text that contain a program's markup instead of words."""
 
 
 @dataclass
 class _Unit:
-    """A unit on its way: the languages and texts of its variants, and where it began."""
+    """A unit being read: the languages and texts of its variants, and its first line."""
 
     line: int
     texts: list[tuple[str, str | None]] = field(default_factory=list)
@@ -31,7 +31,7 @@ class _Unit:
 
 
 class TmxReader:
-    """Reads the units of a TMX file that have a text in two languages.
+    """Reader of the units of a TMX file that have a text in two languages.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class TmxReader:
     name : str
         For messages.
     source, target : str
-        Codes of languages; ``de`` is also ``de-AT``. Of several variants in one language the first is taken.
+        Codes of languages; ``de`` includes ``de-AT``. The first of several variants in one language is used.
 
     Attributes
     ----------
     languages : Counter of str
-        Of all variants read so far.
+        Languages of all variants read so far.
     n_units : int
-        Read so far, with or without both languages.
+        Number of units read so far, with or without both languages.
     """
 
     def __init__(self, stream: ByteStream, name: str, source: str, target: str) -> None:
@@ -63,14 +63,14 @@ class TmxReader:
         self._sides = RowList(), RowList()
 
     def batches(self) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """Batches of source texts, each with that of their translations; ``line`` is where a unit begins.
+        """Yield batches of source texts, each with that of their translations; ``line`` is where a unit begins.
 
         Raises
         ------
         StreamFault
-            The file breaks off or is no XML; all units before were handed out.
+            The file breaks off or is not XML; all earlier units have been yielded.
         SourceError
-            It declares entities.
+            The file declares entities.
         """
         parser = self._parser = guarded_parser(self._stream, self._name)
         parser.SkippedEntityHandler = self._skipped
@@ -128,7 +128,7 @@ class TmxReader:
                 self._text.append(text)
 
     def _close(self) -> None:
-        """Keep the unit, if it has both languages."""
+        """Keep the unit if it has both languages."""
         unit = self._unit
         if unit is None:
             return

@@ -1,4 +1,4 @@
-"""Values of JSON and of Python as texts, ids and numbers, and in words where they are none."""
+"""Conversion of JSON and Python values to texts, ids and numbers, or to words for messages."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import math
 
 
 class LongInteger(str):
-    """The digits of an integer that Python refuses to convert for its length."""
+    """Digits of an integer that is too long for Python to convert."""
 
     __slots__ = ()
 
 
 def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str | None]:
-    r"""The text as bytes, or why there is none.
+    r"""Return the text as bytes, or why there is none.
 
-    ``is_utf8`` is false where the value came from bytes that are not UTF-8, which then stand in it as surrogates.
+    ``is_utf8`` is false if the value came from bytes that are not UTF-8, which it contains as surrogates.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str |
 
 
 def id_of(value: object) -> int | str | None:
-    """Integers and strings as they are; anything else as the JSON that says it.
+    """Return integers and strings unchanged; anything else as its JSON.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def id_of(value: object) -> int | str | None:
 
 
 def number_of(value: object) -> float | None:
-    """A value that chooses survivors; null where it is no number."""
+    """Return a value that chooses survivors; null if it is not a number."""
     if isinstance(value, LongInteger):
         return -math.inf if value.startswith("-") else math.inf
     if not isinstance(value, (bool, int, float)):
@@ -63,7 +63,7 @@ def number_of(value: object) -> float | None:
 
 
 def in_words(value: object) -> str:
-    """What kind of value this is."""
+    """Describe the type of a value."""
     if isinstance(value, LongInteger):
         return "a number"
     for types, words in (

@@ -1,7 +1,7 @@
-"""XML of any size through expat, which resolves nothing.
+"""Streaming XML parser based on expat, which resolves nothing.
 
-The document type that many files name is not fetched, and a file that declares entities of its own is refused, as
-these can unfold to any size or name other files.
+The document type that many files name is not fetched, and a file that declares its own entities is refused, because
+these can expand to any size or refer to other files.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _READ_BYTES = 1 << 18
 _MAX_MARKUP_BYTES = 16 << 20
-"""Of one tag or comment: expat holds it until its end comes."""
+"""Maximum size of a tag or comment, which expat holds until its end."""
 _CUT_SHORT = frozenset((expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN))
 
 
 def guarded_parser(stream: ByteStream, name: str) -> expat.XMLParserType:
-    """A parser for a stream, which raises SourceError where the file declares entities or a type of its own."""
+    """Return a parser for a stream; it raises SourceError if the file declares entities or its own document type."""
 
     def refuse() -> None:
         raise SourceError(
-            f"{name}: it declares a document type of its own, which may unfold to any size or name other files. "
-            "Take the <!DOCTYPE ...> out, if you trust the file."
+            f"{name} declares its own document type, which may expand to any size or refer to other files. "
+            "Remove the <!DOCTYPE ...> if you trust the file."
         )
 
     def doctype(name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
@@ -34,7 +34,7 @@ def guarded_parser(stream: ByteStream, name: str) -> expat.XMLParserType:
     def entity(*declared: object) -> None:
         refuse()
 
-    has_mark = bool(stream.byte_order_mark())  # then what comes is UTF-8, whatever the file says of itself
+    has_mark = bool(stream.byte_order_mark())  # then the data is UTF-8, whatever the file declares
     parser = expat.ParserCreate("utf-8" if has_mark else None)
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = doctype
@@ -43,12 +43,12 @@ def guarded_parser(stream: ByteStream, name: str) -> expat.XMLParserType:
 
 
 def parse(parser: expat.XMLParserType, stream: ByteStream) -> Iterator[bytes]:
-    """Feed the stream to the parser; each piece is handed out after the parser has told all that it could of it.
+    """Feed the stream to the parser; yield each piece after the parser has processed it.
 
     Raises
     ------
     StreamFault
-        The file breaks off or is no XML.
+        The file breaks off or is not XML.
     """
     n_fed = 0
     is_done = False
@@ -68,7 +68,7 @@ def parse(parser: expat.XMLParserType, stream: ByteStream) -> Iterator[bytes]:
 
 def _why(error: Exception) -> str:
     if not isinstance(error, expat.ExpatError):
-        return f"the encoding that the file names is not known ({error})"
+        return f"the encoding that the file declares is unknown ({error})"
     said = expat.ErrorString(error.code)
     if said in _CUT_SHORT:
         return f"the XML is truncated in line {error.lineno}"

@@ -1,1 +1,1 @@
-"""Text → features: shingle sets."""
+"""Features of texts, such as shingle sets."""

@@ -1,4 +1,4 @@
-"""Counts of terms to weights, and documents to vectors of length 1.
+"""Weights from counts of terms, and documents as vectors of length 1.
 
 Source: S. E. Robertson, S. Walker, S. Jones, M. M. Hancock-Beaulieu, M. Gatford, "Okapi at TREC-3", 1994; with the
 inverse document frequency of Lucene, which is never negative.
@@ -16,14 +16,14 @@ from nearkin.records import F64, I64, TermCounts, WeightedVectors
 
 @dataclass(frozen=True, slots=True)
 class BM25:
-    """A term weighs ``idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean length))``.
+    """BM25 weights: ``idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean length))``.
 
     Parameters
     ----------
     k1 : float
-        >= 0: how much more a term weighs that occurs again.
+        >= 0: increase of a term's weight with repetition.
     b : float
-        From 0 to 1: how much longer documents are held back.
+        From 0 to 1: penalty of longer documents.
 
     Examples
     --------
@@ -44,23 +44,23 @@ class BM25:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the weights, but for the counts."""
+        """Fingerprint of the parameters that determine the weights."""
         return f"bm25;k1={self.k1!r};b={self.b!r}"
 
     def weigh(
         self, counts: TermCounts, *, document_frequencies: F64, n_documents: int, mean_length: float
     ) -> WeightedVectors:
-        """A vector for each document.
+        """Return a vector for each document.
 
         Parameters
         ----------
         counts : TermCounts
         document_frequencies : float64 array, shape (n_vocabulary,)
-            In how many documents of the collection each term is; of translated terms no whole numbers.
+            Number of documents of the collection that contain each term; fractional for translated terms.
         n_documents : int
-            Of the collection.
+            Number of documents in the collection.
         mean_length : float
-            Of its documents: the sum of a document's counts.
+            Mean sum of the counts of its documents.
         """
         sizes = counts.sizes
         tf = counts.counts.astype(np.float64)
@@ -75,7 +75,7 @@ class BM25:
 
 
 def sums_of(values: F64, offsets: I64) -> F64:
-    """The sum of each document's values, shape (n_documents,)."""
+    """Return the sum of each document's values, shape (n_documents,)."""
     sums = np.zeros(len(offsets) - 1)
     filled = np.flatnonzero(np.diff(offsets))
     if len(filled):

@@ -11,14 +11,14 @@ from nearkin.stages.features.shingles import Characters, Shingling
 
 
 def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureCounts:
-    """The distinct features of each text with their counts.
+    """Count the distinct features of each text.
 
     Parameters
     ----------
     texts : LargeStringArray
         Valid UTF-8; a null has no features.
     shingling : Shingling
-        What a feature is; those of `FeatureCounts` are the same as those of `Shingling.sets`.
+        Definition of a feature; the hashes are the same as those of `Shingling.sets`.
 
     Examples
     --------

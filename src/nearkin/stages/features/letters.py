@@ -1,7 +1,7 @@
-"""Letter counts: a document as how often each letter and digit occurs in it.
+"""Letter counts: a document represented by the frequency of each letter and digit.
 
-The 62 Latin counts are those by which Stroz Friedberg found similar documents among 13 million in electronic discovery:
-small edits move few of them, and little.
+Stroz Friedberg used the 62 Latin counts to find similar documents among 13 million in electronic discovery: small edits
+change few of them, and only slightly.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from nearkin.records import LetterVectors
 
 Alphabet = Literal["latin", "universal"]
 MIN_LETTERS = 20
-"""A document with fewer counted letters and digits says too little: any two of its kind would be alike."""
+"""Minimum number of counted letters and digits; documents with fewer would all look similar."""
 MIN_SHARE = 0.5
-"""So does one of whose letters and digits, of all scripts, fewer than this part are counted."""
+"""Minimum share of a document's letters and digits, in all scripts, that must be counted."""
 _BUCKETS: dict[str, int] = {"latin": 0, "universal": N_BUCKETS}
 
 
 @dataclass(frozen=True, slots=True)
 class LetterCounts:
-    """Counts letters and digits, by code point, upper and lower case apart.
+    """Counts letters and digits by code point; upper and lower case are separate.
 
     Parameters
     ----------
     alphabet : {"latin", "universal"}
         "latin": the 62 counts A to Z, a to z, 0 to 9, and nothing else. "universal": these, and 64 more for the
-        letters and digits of all other scripts, each in the bucket that a hash of its code point names. What is a
-        letter or a digit is pinned to Unicode 14.0; combining marks are neither.
+        letters and digits of all other scripts, each in the bucket given by a hash of its code point. The definition of
+        letters and digits is pinned to Unicode 14.0; combining marks are neither.
 
     Examples
     --------
@@ -52,24 +52,24 @@ class LetterCounts:
 
     @property
     def n_dimensions(self) -> int:
-        """Counts of each document: 62 or 126."""
+        """Number of counts per document: 62 or 126."""
         return N_LATIN + _BUCKETS[self.alphabet]
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `count`."""
+        """Fingerprint of the parameters that determine the result of `count`."""
         return f"letters={self.alphabet};dimensions={self.n_dimensions};least={MIN_LETTERS};unicode=14.0"
 
     def count(self, texts: pa.LargeStringArray) -> LetterVectors:
-        """The vector of each text.
+        """Return the vector of each text.
 
-        A count stops at 2**27 - 1. A text is not counted (`LetterVectors.is_counted`), and is to be matched with
-        nothing, when fewer than 20 of its letters and digits have a place in the vector, or fewer than half of them.
+        A count is at most 2**27 - 1. A text does not count (`LetterVectors.is_counted`), and must match nothing, if
+        fewer than 20 of its letters and digits, or fewer than half of them, have a place in the vector.
 
         Parameters
         ----------
         texts : LargeStringArray
-            Valid UTF-8; not normalised: case and forms of letters are part of the vector. A null has no letters.
+            Valid UTF-8, not normalised: case and forms of letters are part of the vector. A null has no letters.
         """
         data, offsets = text_buffers(texts)
         counts, n_counted, n_others = count_letters(data, offsets, n_buckets=_BUCKETS[self.alphabet])

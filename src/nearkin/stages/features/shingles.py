@@ -1,4 +1,4 @@
-"""Shingles: overlapping n-grams of words or characters, one apart, as a set.
+"""Sets of shingles: overlapping n-grams of words or characters.
 
 Source: Andrei Z. Broder, "On the resemblance and containment of documents", 1997.
 """
@@ -18,20 +18,20 @@ from nearkin.records import ShingleSets
 _MAX_UNITS = 64
 
 MAX_BYTES_PER_CHARACTER = 40
-"""What shingling takes at most while it works on a text: 8 for a shingle, up to 32 in the table of the distinct ones.
+"""Maximum memory per byte of a text during shingling: 8 for a shingle, up to 32 in the table of distinct ones.
 
-Texts in which shingles recur, as in all prose, take far less: both grow with the distinct shingles.
+Texts with repeated shingles, as in all prose, take far less: both grow with the distinct shingles.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Shingling:
-    """What `Words` and `Characters` have in common; use one of these.
+    """Base of `Words` and `Characters`; use one of these.
 
     Parameters
     ----------
     length : int
-        Units in a shingle, 1 to 64. A text with fewer units, but some, is a single shingle of them all.
+        Units in a shingle, 1 to 64. A shorter text that is not empty is a single shingle of all its units.
     """
 
     length: int
@@ -46,11 +46,11 @@ class Shingling:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sets`."""
+        """Fingerprint of the parameters that determine the result of `sets`."""
         return f"shingle={self};unicode=14.0"
 
     def sets(self, texts: pa.LargeStringArray) -> ShingleSets:
-        """The distinct shingles of each text, as 64-bit hashes.
+        """Return the distinct shingles of each text, as 64-bit hashes.
 
         Parameters
         ----------
@@ -80,19 +80,19 @@ class Words(Shingling):
 
 @dataclass(frozen=True, slots=True)
 class Characters(Shingling):
-    """Character n-grams: code points of the normalised text, punctuation and spaces among them."""
+    """Character n-grams: code points of the normalised text, including punctuation and spaces."""
 
     length: int = 5
     unit: ClassVar[str] = "chars"
 
 
 def parse_shingling(text: str, *, parameter: str = "shingle", owner: str = "dedup") -> Shingling:
-    """From ``"words:5"`` or ``"chars:24"``; the parameter and its owner are for messages.
+    """Parse ``"words:5"`` or ``"chars:24"``; the parameter and its owner are for messages.
 
     Raises
     ------
     ParameterError
-        For anything else.
+        The input is anything else.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def parse_shingling(text: str, *, parameter: str = "shingle", owner: str = "dedu
     """
     unit, _, length = text.partition(":")
     kinds: dict[str, type[Shingling]] = {"words": Words, "chars": Characters}
-    is_number = length.isascii() and length.isdigit() and len(length) < 10  # Python refuses thousands of digits
+    is_number = length.isascii() and length.isdigit() and len(length) < 10  # Python refuses very long numbers
     if unit not in kinds or not is_number or not 1 <= int(length) <= _MAX_UNITS:
         rule = f"words:N or chars:N with N from 1 to {_MAX_UNITS}, such as words:5"
         raise ParameterError.of(parameter, owner, rule, text)

@@ -1,4 +1,4 @@
-"""Words by running numbers, while a collection is read."""
+"""Consecutive numbers for words while a collection is read."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FIRST_ROOM = 1 << 12
 
 
 class Vocabulary:
-    """Distinct words, numbered from 0 in the order in which they come.
+    """Distinct words, numbered from 0 in order of first occurrence.
 
-    They are told apart by 64-bit hashes: of ten million words two share one with a probability of 3 in a million.
+    They are identified by 64-bit hashes: among ten million words, two share one with a probability of 3 in a million.
 
     Examples
     --------
@@ -39,18 +39,18 @@ class Vocabulary:
 
     @property
     def words(self) -> pa.LargeStringArray:
-        """Of each number."""
+        """The word of each number."""
         if len(self._parts) > 1:
             self._parts = [pa.concat_arrays(self._parts)]
         return self._parts[0]
 
     @property
     def hashes(self) -> U64:
-        """Of each number, well mixed, the same on every machine; shape (n_words,)."""
+        """Well-mixed hash of each number's word, the same on every machine; shape (n_words,)."""
         return self._hashes[: self._n]
 
     def add(self, words: pa.LargeStringArray) -> I32:
-        """The number of each word; new ones get the next numbers."""
+        """Return the number of each word; new words get the next numbers."""
         hashes = hashes_of(words)
         self._make_room(self._n + len(hashes))
         before = self._n
@@ -62,12 +62,12 @@ class Vocabulary:
         return np.asarray(numbers, np.int32)
 
     def find(self, words: pa.LargeStringArray) -> I64:
-        """The number of each word, -1 where it has none."""
+        """Return the number of each word, -1 if it has none."""
         hashes = hashes_of(words)
         return find(self._hashes, self._table, hashes)
 
     def count(self, texts: TextWords) -> TermCounts:
-        """The words of texts as numbers, counted."""
+        """Count the words of texts, as numbers."""
         numbers = self.add(texts.words)
         terms, counts, offsets = count_terms(numbers[texts.ids], texts.offsets, self._n)
         return TermCounts(terms, counts, offsets)
@@ -83,6 +83,6 @@ class Vocabulary:
 
 
 def hashes_of(words: pa.LargeStringArray) -> U64:
-    """A hash of each word, shape (n_words,)."""
+    """Return a hash of each word, shape (n_words,)."""
     data, offsets = text_buffers(words)
     return hash_strings(data, offsets)

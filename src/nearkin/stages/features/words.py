@@ -1,4 +1,4 @@
-"""Texts → their words in order, stemmed where that is wanted.
+"""Words of texts in order, optionally stemmed.
 
 Source of the stems: Martin Porter and others, Snowball, https://snowballstem.org.
 """
@@ -24,17 +24,17 @@ STEMMED_LANGUAGES = {
     "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
     "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
-"""Codes of the languages that Snowball has stems for, and its names of them."""
+"""Codes of the languages for which Snowball has stems, and its names for them."""
 
 
 @dataclass(frozen=True)
 class WordSplitter:
-    """Splits texts into the words that word shingles are made of: runs of letters, digits and marks of any script.
+    """Splits texts into the words that word shingles use: runs of letters, digits and marks of any script.
 
     Parameters
     ----------
     stem : str, optional
-        The code of a language, such as ``"de"``: words become their Snowball stems.
+        Code of a language, such as ``"de"``: words are replaced by their Snowball stems.
 
     Raises
     ------
@@ -52,7 +52,7 @@ class WordSplitter:
 
     stem: str | None = None
     _stems: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
-    """Of the words met so far: of a large corpus each distinct word is stemmed once."""
+    """Cached stems: each distinct word of a large corpus is stemmed once."""
 
     def __post_init__(self) -> None:
         if self.stem is not None:
@@ -60,13 +60,13 @@ class WordSplitter:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `split`."""
+        """Fingerprint of the parameters that determine the result of `split`."""
         if self.stem is None:
             return "words;unicode=14.0"
         return f"words;unicode=14.0;stem={STEMMED_LANGUAGES[self.stem]};snowball={_snowball_version()}"
 
     def split(self, texts: pa.LargeStringArray) -> TextWords:
-        """The words of each text.
+        """Return the words of each text.
 
         Parameters
         ----------
@@ -85,15 +85,15 @@ class WordSplitter:
         return TextWords(distinct, ids, text_offsets, self.fingerprint)
 
     def stems(self, words: list[str]) -> list[str]:
-        """The stem of each word."""
+        """Return the stem of each word."""
         new = [word for word in words if word not in self._stems]
-        # a word whose stem would be empty stands for itself
+        # a word whose stem would be empty is its own stem
         stemmer = self._stemmer()
         self._stems.update((word, stemmer.stemWord(word) or word) for word in new)
         return [self._stems[word] for word in words]
 
     def _stemmer(self) -> Any:
-        """A stemmer of its own for each call: it may not be shared by threads."""
+        """Return a new stemmer for each call: threads must not share it."""
         if self.stem not in STEMMED_LANGUAGES:
             raise ParameterError.of("stem", "words", f"one of {', '.join(STEMMED_LANGUAGES)}", self.stem)
         name = STEMMED_LANGUAGES[self.stem]
@@ -111,7 +111,7 @@ def _snowball() -> Any:
 
 
 def _snowball_version() -> str:
-    """The first part alone: stems change with it."""
+    """Return the major version, with which stems change."""
     from importlib.metadata import version
 
     return version("snowballstemmer").partition(".")[0]

@@ -1,1 +1,1 @@
-"""Matches → groups."""
+"""Groups built from matches."""

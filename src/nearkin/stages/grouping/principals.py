@@ -1,7 +1,7 @@
-"""Groups from verified matches, by one of two rules.
+"""Grouping of verified matches by one of two rules.
 
-``principal``: every member matches its principal; nothing chains. ``component``: everything that a chain of matches
-connects.
+``principal``: every member matches its principal; there are no chains. ``component``: everything that is connected by a
+chain of matches.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def group(matches: Matches, similarity: F64, order: U32, *, rule: Rule) -> Group
     Parameters
     ----------
     matches : Matches
-        All of them at or above the threshold.
+        All matches, at or above the threshold.
     similarity : float64 array, shape (n_pairs,)
-        By which a member chooses among principals.
+        Similarities, by which a member chooses among principals.
     order : uint32 array, shape (n_rows,)
-        All rows, the one most to be kept first.
+        All rows, the most preferred first.
     rule : {"principal", "component"}
 
     Returns
@@ -43,7 +43,7 @@ def group(matches: Matches, similarity: F64, order: U32, *, rule: Rule) -> Group
 
 
 def count_bridges(matches: Matches, principal: U32) -> I64:
-    """At the row of each principal, the matches that lead out of its group, shape (n_rows,)."""
+    """Count, at the row of each principal, the matches that lead out of its group, shape (n_rows,)."""
     a, b = principal[matches.left], principal[matches.right]
     crossing = a != b
     ends = np.concatenate([a[crossing], b[crossing]])
@@ -51,8 +51,8 @@ def count_bridges(matches: Matches, principal: U32) -> I64:
 
 
 def _first_of_each(component: U32, order: U32) -> U32:
-    """At the index of each component its most preferred row."""
+    """Return, at the index of each component, its most preferred row."""
     first = np.zeros(len(component), np.uint32)
     backwards = order[::-1]
-    first[component[backwards]] = backwards  # the last write, hence the most preferred row, stays
+    first[component[backwards]] = backwards  # the last write wins: the most preferred row
     return first

@@ -1,4 +1,4 @@
-"""Which document of a group is kept: the order of preference among documents."""
+"""Order of preference among documents, which determines the document of a group that is kept."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FORM = re.compile(r"(longest|shortest|first)|(max|min):(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The document of a group to keep.
+    """Rule that chooses the document of a group to keep.
 
-    It is the longest, the shortest, the first, or the one with the greatest or least value in a column. Equals
+    It is the longest, the shortest, the first, or the one with the maximum or minimum value in a column. Ties
     are decided by the order of reading; for the first, sources are read in the order in which they were named.
 
     Examples
@@ -36,12 +36,12 @@ class Keep:
 
     @classmethod
     def parse(cls, text: str) -> Keep:
-        """From ``longest``, ``shortest``, ``first``, ``max:COLUMN`` or ``min:COLUMN``.
+        """Parse ``longest``, ``shortest``, ``first``, ``max:COLUMN`` or ``min:COLUMN``.
 
         Raises
         ------
         ParameterError
-            For anything else.
+            The input is anything else.
         """
         found = _FORM.fullmatch(text)
         if not found:
@@ -52,23 +52,23 @@ class Keep:
         return self.rule if self.column is None else f"{self.rule}:{self.column}"
 
     def order(self, n_characters: I64, values: F64 | None) -> U32:
-        """All rows, the most preferred first, shape (n_rows,).
+        """Return all rows, the most preferred first, shape (n_rows,).
 
         Parameters
         ----------
         n_characters : int64 array, shape (n_rows,)
         values : float64 array, shape (n_rows,), or None
-            Of the column; a row without one (NaN) comes after all that have one.
+            Values of the column; a row without one (NaN) comes after all that have one.
         """
         return np.argsort(self.codes(n_characters, values), kind="stable").astype(np.uint32)
 
     def codes(self, n_characters: I64, values: F64 | None) -> U64:
-        """A number for each row: of two rows the one with the lower is preferred, of equals the one read first.
+        """Return a number for each row: the lower one is preferred, in a tie the row read first.
 
         Parameters
         ----------
         n_characters, values
-            As for `order`.
+            See `order`.
 
         Returns
         -------
@@ -87,6 +87,6 @@ class Keep:
         given = np.full(len(n_characters), np.nan) if values is None else values
         ordered = np.where(np.isnan(given), np.nan, (given if self.rule == "min" else -given) + 0.0)  # no -0.0
         bits = ordered.view(np.uint64)
-        # floats in the order of unsigned numbers: of negative ones every bit turned round; NaN comes last
+        # floats in the order of unsigned numbers: all bits of negative ones are inverted; NaN comes last
         codes: U64 = np.where(bits >> np.uint64(63) != 0, ~bits, bits ^ _SIGN)
         return np.where(np.isnan(given), _LAST, codes)

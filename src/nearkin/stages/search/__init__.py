@@ -1,1 +1,1 @@
-"""Signatures or sets → candidates: which pairs are worth an exact look."""
+"""Candidates from signatures or sets: pairs worth an exact comparison."""

@@ -1,4 +1,4 @@
-"""Locality-sensitive hashing by bands: two documents are candidates if all slots of some band agree.
+"""Locality-sensitive hashing by bands: two documents are candidates if all slots of a band agree.
 
 Source: Jure Leskovec, Anand Rajaraman, Jeffrey D. Ullman, "Mining of Massive Datasets", 2014, chapter 3.
 """
@@ -15,7 +15,7 @@ from nearkin.records import F64, U64, Signatures
 
 @dataclass(frozen=True, slots=True)
 class Bands:
-    """``bands`` bands of ``rows`` slots each. More bands find more; more rows in a band find less.
+    """``bands`` bands of ``rows`` slots each. More bands find more pairs; more rows per band find fewer.
 
     Parameters
     ----------
@@ -39,31 +39,31 @@ class Bands:
 
     @property
     def size(self) -> int:
-        """Slots that a signature must have."""
+        """Number of slots that a signature must have."""
         return self.bands * self.rows
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `keys`, but for the signatures."""
+        """Fingerprint of the method, without the signatures."""
         return f"bands={self.bands};rows={self.rows}"
 
     def probability(self, similarity: F64 | float) -> F64:
-        """The probability that a pair of this Jaccard similarity becomes a candidate: 1 − (1 − s^rows)^bands."""
+        """Return the probability that a pair of this Jaccard similarity is a candidate: 1 − (1 − s^rows)^bands."""
         return found_by_bands(similarity, self.bands, self.rows)
 
     def keys(self, signatures: Signatures) -> U64:
-        """A 64-bit hash of the ordered slots of each band, shape (bands, n_documents).
+        """Return a 64-bit hash of the ordered slots of each band, shape (bands, n_documents).
 
         Raises
         ------
         ParameterError
-            If the signatures have fewer slots than the bands need.
+            The signatures have fewer slots than the bands need.
         """
         if signatures.slots.shape[1] < self.size:
             raise ParameterError.of(
                 "signatures",
                 "Bands.keys",
-                f"of at least {self.size} slots ({self.bands} bands of {self.rows})",
+                f"signatures with at least {self.size} slots ({self.bands} bands of {self.rows})",
                 signatures.slots.shape[1],
             )
         return band_keys(signatures.slots, bands=self.bands, rows=self.rows)

@@ -1,11 +1,11 @@
-"""Keys by which a set finds the sets that contain most of it: rare elements of small sets, samples of large ones.
+"""Keys with which a set finds the sets that contain most of it: rare elements of small sets, samples of large ones.
 
-A pair is sought by its smaller set A: |A ∩ B| >= t |A|.
+A pair is found through its smaller set A: |A ∩ B| >= t |A|.
 
 - Small sets, exactly: B has one of any |A| − ⌈t |A|⌉ + 1 elements of A. A *leads* with that many of its rarest ones,
   and every other set that has one of them *follows*. No pair is missed.
-- Large sets, by a sample: of every set the shingles whose hash falls below one bound. What is sampled of A ∩ B is
-  sampled of both, however much longer B is.
+- Large sets, by a sample: the shingles of every set whose hash is below a common bound. The sampled part of A ∩ B is
+  sampled in both, however much longer B is.
 
 Sources: Surajit Chaudhuri, Venkatesh Ganti, Raghav Kaushik, "A primitive operator for similarity joins in data
 cleaning", 2006 (prefixes); Andrei Z. Broder, "On the resemblance and containment of documents", 1997 (its "0 mod m"
@@ -28,14 +28,14 @@ _FEWEST_BITS, _MAX_BITS = 16, 32
 
 @dataclass(frozen=True, slots=True)
 class LeadKeys:
-    """The elements that small sets lead with, to be looked for in all other sets.
+    """Elements with which small sets lead, to be looked up in all other sets.
 
     Parameters
     ----------
     bitmap : uint8 array
-        See `kernels.marks`: a first look that refuses almost all elements.
+        See `kernels.marks`: a first test that rejects almost all elements.
     keys : uint64 array or None
-        The elements, sorted; None where they are not in one place: then a few others pass, with which no set leads.
+        The sorted elements; None if they are distributed: then a few elements pass with which no set leads.
 
     Examples
     --------
@@ -50,21 +50,21 @@ class LeadKeys:
 
     @classmethod
     def of(cls, keys: U64) -> LeadKeys:
-        """The elements, which may repeat."""
+        """Make the keys from elements, which may repeat."""
         bitmap = _bitmap_for(len(keys))
         mark(keys, bitmap)
         return cls(bitmap, sorted_distinct(keys.copy()))
 
     @classmethod
     def of_bits(cls, bits: U32, n_keys: int) -> LeadKeys:
-        """From what `bits_of` gave for parts of ``n_keys`` elements."""
+        """Make the keys from results of `bits_of` for parts of ``n_keys`` elements."""
         bitmap = _bitmap_for(n_keys)
         hashes = bits.astype(np.uint64) << np.uint64(_shift_for(n_keys))
         mark(hashes, bitmap)
         return cls(bitmap)
 
     def followed_by(self, sets: ShingleSets) -> tuple[U64, I64]:
-        """The elements of sets that some set leads with, and the set each comes from; shapes (n_keys,)."""
+        """Return the elements of sets with which some set leads, and the set of each; shapes (n_keys,)."""
         places = np.flatnonzero(is_marked(sets.hashes, self.bitmap))
         elements = sets.hashes[places]
         if self.keys is not None and len(self.keys):
@@ -75,7 +75,7 @@ class LeadKeys:
 
 
 def is_new_entry(keys: U64, rows: U32, others: tuple[U64, U32]) -> Bool:
-    """Which entries (key, row) are not among some others.
+    """Return which entries (key, row) are not among the others.
 
     Examples
     --------
@@ -93,12 +93,12 @@ def is_new_entry(keys: U64, rows: U32, others: tuple[U64, U32]) -> Bool:
 
 
 def bits_of(keys: U64, n_keys: int) -> U32:
-    """The bits by which some of ``n_keys`` elements are known, each once."""
+    """Return the distinct bits that represent some of ``n_keys`` elements."""
     return sorted_distinct(keys >> np.uint64(_shift_for(n_keys))).astype(np.uint32)
 
 
 def _shift_for(n_keys: int) -> int:
-    """How many bits of a hash do not count: so many keys set a sixteenth of the bits at most."""
+    """Return the number of ignored bits of a hash, chosen so that the keys set at most a sixteenth of the bits."""
     return 64 - min(max((_BITS_OF_A_KEY * n_keys - 1).bit_length(), _FEWEST_BITS), _MAX_BITS)
 
 

@@ -1,6 +1,6 @@
-"""Every pair: the search that misses nothing and grows with the square.
+"""Exhaustive search: every pair, which misses nothing and grows quadratically.
 
-Truth for tests and audits, and a choice for small collections.
+Used as the truth for tests and audits, and as a choice for small collections.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nearkin.records import I64, U8, Candidates, ShingleSets
 
 
 def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
-    """All pairs of rows, in blocks of left rows.
+    """Yield all pairs of rows, in blocks of left rows.
 
     Examples
     --------
@@ -28,10 +28,10 @@ def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
 
 
 def common_counts(sets: ShingleSets) -> I64:
-    """How many shingles every two of a few sets share, shape (n_sets, n_sets), zero on the diagonal.
+    """Count the shingles shared by each two of a few sets, shape (n_sets, n_sets), zero on the diagonal.
 
-    Every shingle is looked up once, in sorted order, and not once for every other set: where most pairs share nothing
-    they cost nothing.
+    Every shingle is looked up once, in sorted order, instead of once for every other set: pairs that share nothing
+    cost nothing.
 
     Examples
     --------

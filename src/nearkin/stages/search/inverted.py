@@ -1,4 +1,4 @@
-"""A few sets against very many: how many shingles each of the many shares with each of the few, all of them counted.
+"""Inverted index of a few sets: counts the shingles that each of very many sets shares with each of them.
 
 Source: Justin Zobel, Alistair Moffat, "Inverted files for text search engines", 2006.
 """
@@ -18,18 +18,18 @@ _AT_A_TIME = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class InvertedSets:
-    """Which of a few sets have a shingle.
+    """Index from shingles to the few sets that have them.
 
     Parameters
     ----------
     keys : uint64 array, shape (n_keys,)
-        The distinct shingles of the few sets, rising.
+        The distinct shingles of the few sets, ascending.
     starts : int64 array, shape (n_keys + 1,)
     owners : uint32 array, shape (n_shingles,)
-        The sets that have ``keys[i]`` are ``owners[starts[i]:starts[i + 1]]``, rising.
+        The sets that have ``keys[i]`` are ``owners[starts[i]:starts[i + 1]]``, ascending.
     sizes : int64 array, shape (n_sets,)
     fingerprint : str
-        Of the shingling.
+        Fingerprint of the shingling.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class InvertedSets:
 
     @classmethod
     def of(cls, few: ShingleSets) -> InvertedSets:
-        """The shingles of some sets in order, each with the sets that have it."""
+        """Index the shingles of some sets."""
         order = np.argsort(few.hashes, kind="stable")
         owners = np.repeat(np.arange(len(few), dtype=np.uint32), few.sizes)[order]
         keys, starts = np.unique(few.hashes[order], return_index=True)
@@ -56,12 +56,12 @@ class InvertedSets:
         return cls(keys, ends, owners, few.sizes, few.fingerprint)
 
     def shared(self, many: ShingleSets) -> Matches:
-        """The pairs that share any shingle.
+        """Return the pairs that share any shingle.
 
         Parameters
         ----------
         many : ShingleSets
-            Of the same shingling.
+            Sets of the same shingling.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class InvertedSets:
         return Matches(*(column.astype(np.uint32) for column in (left, right, n_common, n_left, n_right)))
 
     def _counted(self, many: ShingleSets) -> Iterator[I64]:
-        """Rows of ``many``, rows of the few, and what they share; some rows of ``many`` at a time."""
+        """Yield rows of ``many``, rows of the few, and their shared shingles, for some rows of ``many`` at a time."""
         if not len(self.keys) or not len(many.hashes):
             return
         place = np.minimum(np.searchsorted(self.keys, many.hashes), len(self.keys) - 1)
@@ -90,7 +90,7 @@ class InvertedSets:
         place = place[is_known]
         row = np.repeat(np.arange(len(many)), many.sizes)[is_known]
         n_owners = np.diff(self.starts)[place]
-        # a row is never cut: what one shares with all of the few is at most what these have
+        # a row is never split: it shares at most all shingles of the few
         running = np.concatenate([[0], np.cumsum(n_owners)])
         first_of_row = np.searchsorted(row, np.arange(len(many) + 1))
         at = 0
@@ -104,7 +104,7 @@ class InvertedSets:
             at = until
 
     def _count(self, row: I64, place: I64, n_owners: I64) -> I64:
-        """Each pair once, from an entry for each shingle that it shares."""
+        """Return each pair once, with the number of its entries, one per shared shingle."""
         inside = np.arange(n_owners.sum()) - np.repeat(np.cumsum(n_owners) - n_owners, n_owners)
         owner = self.owners[np.repeat(self.starts[place], n_owners) + inside].astype(np.int64)
         pairs, n_common = np.unique(np.repeat(row, n_owners) * len(self.sizes) + owner, return_counts=True)

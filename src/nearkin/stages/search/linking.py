@@ -1,4 +1,4 @@
-"""Entries (key, row) → sorted runs of candidate pairs."""
+"""Sorted runs of candidate pairs from entries (key, row)."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from nearkin.kernels.linking import link_runs, sort_by_key
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates
 
 MIN_PIVOTS = 64
-"""Rows of a run that all others of it are compared with, however many entries there are."""
+"""Minimum number of rows of a run with which all others are compared, for any number of entries."""
 MAX_PAIRS = 1 << 23
-"""Pairs that one run may make; a run of over 4,096 rows is not compared in full."""
+"""Maximum number of pairs from one run; a run of over 4,096 rows is not compared in full."""
 FOLLOWS = np.uint8(4)
-"""Among the sides of an entry: it only meets entries that lead, those without this bit."""
+"""Bit of an entry's sides: the entry is compared only with leading ones, those without this bit."""
 _ROOM = 1 << 20
-_ROUNDING = 1e-9  # 0.55 * 100 is a little more than 55: a filter may let too much through, never too little
+_ROUNDING = 1e-9  # 0.55 * 100 is a little more than 55: a filter may accept too much, never too little
 
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """Which pairs of rows with a common key are worth an exact look.
+    """Rules for the pairs of rows with a common key that are worth an exact comparison.
 
     Parameters
     ----------
     sizes : uint32 array, shape (n_rows,)
-        Shingles of each row.
+        Number of shingles of each row.
     sides : uint8 array, shape (n_rows,)
-        A pair needs one row with bit 1 and one with bit 2; 3 everywhere means any pair. Rows with `FOLLOWS` are paired
+        A pair needs one row with bit 1 and one with bit 2; 3 everywhere allows any pair. Rows with `FOLLOWS` are paired
         with rows that lack it, never with one another.
     min_size_ratio : float
-        Pairs whose smaller set is smaller than this part of the larger one cannot match: the Jaccard threshold, or 0.
+        Pairs with a smaller ratio of sizes cannot match: the Jaccard threshold, or 0.
     max_pivots : int
-        Rows of a run that all others of it are compared with; up to so many, a run is compared in full.
+        Rows of a run with which all others are compared; a run of at most this length is compared in full.
     """
 
     sizes: U32
@@ -43,22 +43,22 @@ class Linking:
     max_pivots: int = MIN_PIVOTS
 
     def link(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
-        """Sorted runs of distinct pairs, and how many pairs that could match by their sides were not compared.
+        """Yield sorted runs of distinct pairs, and the number of possible pairs that were not compared.
 
         Parameters
         ----------
         keys, rows : uint64 and uint32 arrays, shape (n_entries,)
-            In order of preference of the rows: the first rows of a key become its pivots. Those that lead come first.
+            In order of preference of the rows: the first rows of a key become its pivots. Leading rows come first.
 
         Returns
         -------
         iterator of (pairs, n_not_compared)
-            Of each pair the lower row is in the upper 32 bits, the higher in the lower; sorted.
+            Pairs with the lower row in the upper 32 bits, the higher in the lower; sorted.
         """
         return self.link_sorted(*sort_entries(keys, rows))
 
     def link_sorted(self, keys: U64, rows: U32) -> Iterator[tuple[U64, int]]:
-        """The same for entries that `sort_entries` has put in order."""
+        """Do the same for entries sorted by `sort_entries`."""
         room, start = min(_ROOM, self.max_pivots * max(len(keys), self.max_pivots)), 0
         while start < len(keys):
             pairs = np.empty(room, np.uint64)
@@ -73,7 +73,7 @@ class Linking:
                 max_pairs=MAX_PAIRS,
                 pairs=pairs,
             )
-            if after == start:  # one run larger than the room
+            if after == start:  # a single run exceeds the room
                 room *= 2
                 continue
             start = after
@@ -81,18 +81,18 @@ class Linking:
 
 
 def sort_entries(keys: U64, rows: U32) -> tuple[U64, U32]:
-    """Entries by key; rows of one key stay in their order."""
+    """Sort entries by key; rows of the same key keep their order."""
     return sort_by_key(keys, rows)
 
 
 @dataclass(frozen=True, slots=True)
 class SkewedRuns:
-    """The keys that more rows share than are always compared with each other.
+    """Keys shared by more rows than are always compared in full.
 
     Parameters
     ----------
     lengths, n_leads : int64 arrays, shape (n_keys,)
-        The rows that share each key, and those of them that lead. All others are compared with these only.
+        Number of rows that share each key, and of leading ones among them, with which all others are compared.
     """
 
     lengths: I64
@@ -125,7 +125,7 @@ class SkewedRuns:
 
     @classmethod
     def joined(cls, parts: Sequence[SkewedRuns]) -> SkewedRuns:
-        """Those of several stretches of keys."""
+        """Join the runs of several ranges of keys."""
         none = np.zeros(0, np.int64)
         return cls(
             np.concatenate([none, *(part.lengths for part in parts)]),
@@ -133,13 +133,13 @@ class SkewedRuns:
         )
 
     def pivots(self, max_pivots: int | I64) -> I64:
-        """How many rows of each run all others are compared with, as `link_runs` decides it."""
+        """Return the number of pivots of each run, as determined by `link_runs`."""
         affordable = np.maximum(1, MAX_PAIRS // np.maximum(self.lengths, 1))
         pivots: I64 = np.minimum(np.minimum(self.n_leads, max_pivots), affordable)
         return pivots
 
     def affordable_pivots(self, max_pairs: int) -> int:
-        """The most pivots with which the runs make at most so many pairs; at least `MIN_PIVOTS`.
+        """Return the maximum number of pivots with which the runs make at most ``max_pairs``, at least `MIN_PIVOTS`.
 
         Examples
         --------
@@ -156,7 +156,7 @@ class SkewedRuns:
 
 
 def _n_pairs_with(n_first: I64, length: I64) -> I64:
-    """The pairs of each run that hold one of its first rows."""
+    """Count the pairs of each run that contain one of its first rows."""
     return n_first * (n_first - 1) // 2 + (length - n_first) * n_first
 
 
@@ -189,7 +189,7 @@ def merge_runs(runs: Sequence[U64], *, block_pairs: int) -> Iterator[Candidates]
 
 
 def sorted_distinct(values: U64) -> U64:
-    """Sort in place; each value once.
+    """Sort in place, and remove repeated values.
 
     ``np.unique`` looks numbers up in a hash table since numpy 2.3; sorting is up to 77 times faster (5 million pairs).
     """

@@ -1,7 +1,7 @@
-"""Small sets, searched exactly: two sets of Jaccard similarity >= t share one of their few rarest elements.
+"""Exact search of small sets: two sets with Jaccard similarity >= t share one of their few rarest elements.
 
-If every set is ordered in one and the same way, two sets A, B with |A ∩ B| >= t |A ∪ B| share an element of the first
-|A| − ⌈t |A|⌉ + 1 of A and the first |B| − ⌈t |B|⌉ + 1 of B. The order that makes few candidates is the rarest first.
+If all sets are ordered in the same way, two sets A, B with |A ∩ B| >= t |A ∪ B| share an element of the first
+|A| − ⌈t |A|⌉ + 1 of A and the first |B| − ⌈t |B|⌉ + 1 of B. The order with the fewest candidates is the rarest first.
 
 Source: Surajit Chaudhuri, Venkatesh Ganti, Raghav Kaushik, "A primitive operator for similarity joins in data
 cleaning", 2006, and Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scaling up all pairs similarity search",
@@ -21,17 +21,17 @@ from nearkin.records import I64, U32, U64, ShingleSets
 
 COUNT_BITS = 22
 _SORTED_BELOW = 1 << 18
-_ROUNDING = 1e-9  # a threshold such as 0.7 is not a binary fraction: a prefix may be one too long, never one too short
+_ROUNDING = 1e-9  # 0.7 is not a binary fraction: a prefix may be one element too long, never too short
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """How often elements occur, by the upper COUNT_BITS bits of their hashes.
+    """Frequencies of elements, by the upper COUNT_BITS bits of their hashes.
 
     Parameters
     ----------
     buckets : int64 array, shape (n_buckets,)
-        Ascending; buckets without an element are left out.
+        Ascending, without empty buckets.
     n : int64 array, shape (n_buckets,)
 
     Examples
@@ -46,7 +46,7 @@ class Occurrences:
 
     @classmethod
     def of(cls, hashes: U64) -> Occurrences:
-        """Those of some elements."""
+        """Count some elements."""
         buckets = (hashes >> np.uint64(64 - COUNT_BITS)).astype(np.int64)
         if len(buckets) >= _SORTED_BELOW:
             return cls._counted(np.bincount(buckets, minlength=1 << COUNT_BITS))
@@ -54,7 +54,7 @@ class Occurrences:
 
     @classmethod
     def summed(cls, buckets: U32 | I64, n: U32 | I64) -> Occurrences:
-        """Numbers of elements in buckets, which may come in any order and more than once."""
+        """Sum numbers of elements in buckets, which may come in any order and repeatedly."""
         if len(buckets) >= _SORTED_BELOW:
             return cls._counted(np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.int64))  # exact below 2**53
         order = np.argsort(buckets, kind="stable")
@@ -69,16 +69,16 @@ class Occurrences:
 
     @classmethod
     def joined(cls, parts: Sequence[Occurrences]) -> Occurrences:
-        """Those of several parts together."""
+        """Sum the counts of several parts."""
         buckets, n = (np.concatenate(columns) for columns in zip(*((one.buckets, one.n) for one in parts), strict=True))
         return cls.summed(buckets, n)
 
     def add_to(self, counts: U32) -> None:
-        """Add them to an array with a place for every bucket, shape (2**COUNT_BITS,)."""
+        """Add the counts to an array with a place for every bucket, shape (2**COUNT_BITS,)."""
         counts[self.buckets] += self.n.astype(np.uint32)
 
     def dense(self) -> U32:
-        """A place for every bucket, shape (2**COUNT_BITS,)."""
+        """Return an array with a place for every bucket, shape (2**COUNT_BITS,)."""
         counts = np.zeros(1 << COUNT_BITS, np.uint32)
         self.add_to(counts)
         return counts
@@ -106,11 +106,11 @@ class Prefixes:
             raise ParameterError.of("threshold", "Prefixes", "a number > 0 and <= 1", self.threshold)
 
     def lengths(self, sizes: I64) -> I64:
-        """How many elements each set contributes, shape (n_sets,)."""
+        """Return the number of elements that each set contributes, shape (n_sets,)."""
         return np.where(sizes > 0, sizes - np.ceil(self.threshold * sizes - _ROUNDING).astype(np.int64) + 1, 0)
 
     def keys(self, sets: ShingleSets, counts: U32) -> tuple[U64, I64]:
-        """The elements that each set contributes, and the set each comes from.
+        """Return the elements that each set contributes, and the set of each.
 
         Parameters
         ----------

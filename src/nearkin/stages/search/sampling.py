@@ -1,7 +1,7 @@
-"""Sampled shingles, for containment: of every set, the shingles whose hash falls below one and the same bound.
+"""Sampled shingles, for containment: the shingles of every set whose hash is below a common bound.
 
-If A lies in B, what is sampled of A is sampled of B too, however much longer B is; bands, which need a high Jaccard
-similarity, would not see it.
+If A lies in B, the sample of A is also in the sample of B, however much longer B is; bands, which need a high Jaccard
+similarity, would miss it.
 
 Source: Andrei Z. Broder, "On the resemblance and containment of documents", 1997 (its "0 mod m" samples).
 """
@@ -22,14 +22,14 @@ _SALT = np.uint64(0xA0761D6478BD642F)
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Keep each shingle with probability ``rate``; documents that share a kept one are candidates.
+    """Keeps each shingle with probability ``rate``; documents that share a kept one are candidates.
 
     Parameters
     ----------
     rate : float
         In (0, 1].
     seed : int, default 0
-        In [0, 2**64). Another seed samples other shingles.
+        In [0, 2**64). A different seed samples other shingles.
 
     Examples
     --------
@@ -48,24 +48,24 @@ class Sampling:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `keys`, but for the sets."""
+        """Fingerprint of the method, without the sets."""
         return f"sampling={self.rate!r}" + (f";seed={self.seed}" if self.seed else "")
 
     def probability(self, n_common: I64 | F64) -> F64:
-        """The probability that a pair with so many common shingles becomes a candidate: 1 − (1 − rate)^n."""
+        """Return the probability that a pair with this many common shingles is a candidate: 1 − (1 − rate)^n."""
         return found_by_sample(n_common, self.rate)
 
     @property
     def _salt(self) -> np.uint64:
-        """An odd number: that of all samples ever stored for seed 0, a random one for any other."""
+        """Odd number: for seed 0 that of all stored samples, for other seeds a random one."""
         if not self.seed:
             return _SALT
         return np.uint64(int(round_constants(1, self.seed)[0]) | 1)
 
     def keys(self, sets: ShingleSets) -> tuple[U64, I64]:
-        """The sampled shingles, and the set each comes from; shapes (n_keys,)."""
+        """Return the sampled shingles, and the set of each; shapes (n_keys,)."""
         bound = min(int(self.rate * 2.0**64), 2**64 - 1)
-        # the salt keeps the sample independent of any other use of the hash's upper bits; a product with an odd
+        # the salt keeps the sample independent of other uses of the hash's upper bits; multiplication by an odd
         # number is a bijection
         is_kept = (sets.hashes * self._salt) <= np.uint64(bound)
         set_of_shingle = np.repeat(np.arange(len(sets), dtype=np.int64), sets.sizes)

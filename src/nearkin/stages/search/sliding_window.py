@@ -1,4 +1,4 @@
-"""Pairs of signatures that stand near each other in one of many sorted orders: for thresholds too low for tables.
+"""Pairs of signatures near each other in one of many sorted orders, for thresholds too low for tables.
 
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
 cross-lingual pairwise similarity", SIGIR 2011, section 4.3; the idea is that of Moses S. Charikar, "Similarity
@@ -20,21 +20,21 @@ from nearkin.records import I64, U32, U64, BitSignatures, Bool
 from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, rows_of, sides_of
 
 _LEADING, _MORE = 32, 64
-_HELD = 1 << 22  # pairs, with those that were found again, before they are made distinct
+_HELD = 1 << 22  # pairs, including repeated ones, before they are made distinct
 
 
 @dataclass(frozen=True, slots=True)
 class WindowPairs:
-    """What a sliding window found, each pair once, in order of left and right rows.
+    """Pairs found by a sliding window, each once, in order of left and right rows.
 
     Parameters
     ----------
     left, right : uint32 arrays, shape (n_pairs,)
-        Rows; of one collection the left is the lower one.
+        Rows; in one collection the left row is the lower one.
     distance : uint16 array, shape (n_pairs,)
-        Bits in which the two differ.
+        Number of differing bits.
     n_comparisons : int
-        That were made, those of pairs that were compared before among them.
+        Number of comparisons, including repeated ones.
     """
 
     left: U32
@@ -44,7 +44,7 @@ class WindowPairs:
 
     @classmethod
     def of(cls, pairs: NearPairs, n_comparisons: int) -> WindowPairs:
-        """Pairs that are distinct and sorted."""
+        """Make the record from distinct, sorted pairs."""
         left, right = (rows.astype(np.uint32) for rows in rows_of(pairs.keys))
         return cls(left, right, pairs.distance, n_comparisons)
 
@@ -54,16 +54,16 @@ class WindowPairs:
 
 @dataclass(frozen=True, slots=True)
 class SlidingWindow:
-    """Sort signatures by their bits in many random orders, and compare each with those near it.
+    """Sorts signatures by their bits in many random orders, and compares each with those near it.
 
     Parameters
     ----------
     permutations : int
-        Orders of the bits, at least 1: Q of the article.
+        Number of orders of the bits, at least 1: Q of the article.
     window : int
-        Signatures on either side that one is compared with, at least 1: B of the article.
+        Signatures on either side with which each is compared, at least 1: B of the article.
     seed : int
-        In [0, 2**64): other orders.
+        In [0, 2**64). A different seed gives other orders.
 
     Examples
     --------
@@ -88,32 +88,32 @@ class SlidingWindow:
 
     @property
     def fingerprint(self) -> str:
-        """What decides what is found, but for the signatures and the distance."""
+        """Fingerprint of the method, without the signatures and the distance."""
         return f"sliding-window;permutations={self.permutations};window={self.window};seed={self.seed}"
 
     def orders(self, n_bits: int) -> Iterator[I64]:
-        """The order of the bits for each permutation, shape (n_bits,); the same on every machine."""
+        """Yield the order of the bits for each permutation, shape (n_bits,); the same on every machine."""
         return (self.order(number, n_bits) for number in range(self.permutations))
 
     def order(self, number: int, n_bits: int) -> I64:
-        """One of them."""
+        """Return one of the orders."""
         return np.random.Generator(np.random.PCG64([self.seed, number])).permutation(n_bits)
 
     def pairs(
         self, left: BitSignatures, right: BitSignatures | None = None, *, distance: int, threads: int = 1
     ) -> WindowPairs:
-        """Pairs whose signatures differ in at most so many bits, and that stand in one window at least once.
+        """Find pairs whose signatures differ in at most ``distance`` bits and share a window at least once.
 
         Parameters
         ----------
         left : BitSignatures
             Documents without features are never neighbours.
         right : BitSignatures, optional
-            Of another collection: then a pair is of one document of each. Windows go over both collections together.
+            Another collection: then a pair has one document of each. Windows extend over both collections together.
         distance : int
             From 0 to the number of bits.
         threads : int
-            The answer does not depend on it.
+            The result does not depend on it.
 
         Raises
         ------
@@ -133,11 +133,11 @@ class SlidingWindow:
         return WindowPairs.of(distinct(held), n_comparisons)
 
     def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
-        """For each of the orders what is compared: work that can be cut into pieces, as many as there are machines."""
+        """Yield the comparisons for each order: work that can be divided among machines."""
         return (sort() for sort in self.sorts(left, right))
 
     def sorts(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Callable[[], Stretches]]:
-        """The same, each order still to be sorted: that can be done while another one is searched."""
+        """Yield a function for each order that sorts it and returns its work, so that sorting and searching overlap."""
         words, rows = sides_of(left, right)
         joined = np.concatenate(words) if len(words) > 1 else words[0]
         documents = np.arange(len(joined))
@@ -148,17 +148,17 @@ class SlidingWindow:
         return (partial(sort, number) for number in range(self.permutations))
 
     def places(self, number: int, n_bits: int, words: U64, documents: I64) -> I64:
-        """Some signatures in one of the orders of bits: where each of them is, shape (n,).
+        """Return the positions of some signatures in one of the orders of bits, shape (n,).
 
         Parameters
         ----------
         number : int
-            Of the order.
+            Number of the order.
         n_bits : int
         words : uint64 array, shape (n, n_words)
         documents : int64 array, shape (n,)
-            Whose they are, by numbers in both collections, those on the left first; only documents that have features
-            are counted. Signatures that are equal stand in an order that depends on these numbers alone.
+            Numbers of their documents in both collections, those on the left first, counting only documents with
+            features. The order of equal signatures depends only on these numbers.
         """
 
         def ties(own: I64) -> U64:
@@ -167,15 +167,15 @@ class SlidingWindow:
         return _sorted(words, _bit_places(self.order(number, n_bits)), ties)
 
     def tie_breaks(self, number: int, documents: I64) -> U64:
-        """What documents of equal signatures are sorted by, shape (n,), for one of the orders of bits.
+        """Return the keys by which documents with equal signatures are sorted, shape (n,), in one order of bits.
 
-        Another order in each: else equal documents would stand in the same windows every time, those of one collection
-        before those of the other.
+        They differ between orders: otherwise equal documents would share the same windows every time, those of one
+        collection before those of the other.
         """
         return _mixed(documents.astype(np.uint64) + np.uint64(np.random.PCG64([self.seed, number, 1]).random_raw()))
 
     def positions(self, left: BitSignatures, right: BitSignatures) -> Iterator[tuple[I64, I64]]:
-        """For each of the orders where the documents of both stand in it; -1 for those without features."""
+        """Yield, for each order, the positions of the documents of both collections; -1 for those without features."""
         words, rows = sides_of(left, right)
         joined = np.concatenate(words)
         for number in range(self.permutations):
@@ -186,19 +186,19 @@ class SlidingWindow:
             yield sides
 
     def reach(self, is_left: Bool, n_before: int = 0) -> tuple[I64, I64]:
-        """Which documents on the right each one on the left is compared with, in a part of a sorted order.
+        """Return the range of right documents with which each left one is compared, in a part of a sorted order.
 
         Parameters
         ----------
         is_left : bool array, shape (n,)
-            Of each document of the part, in order.
+            For each document of the part, in order.
         n_before : int
-            The first so many end the part before this one, and were compared with one another there.
+            Number of initial documents that belong to the previous part, where they were compared with one another.
 
         Returns
         -------
         starts, ends : int64 arrays, shape (n_left,)
-            The first one, and that after the last, counted among those on the right.
+            First document, and one after the last, counted among those on the right.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class SlidingWindow:
         return starts, n_right[np.minimum(at + self.window + 1, len(is_left))]
 
     def _stretches(self, words: list[U64], rows: list[I64], order: I64) -> Stretches:
-        """Of two collections, which are sorted together, so that a window is as wide for both."""
+        """Return the work of two collections, sorted together so that a window is equally wide for both."""
         n = len(order)
         if len(words) == 1:
             ends = np.minimum(np.arange(n) + self.window + 1, n)
@@ -223,7 +223,7 @@ class SlidingWindow:
 
 @dataclass(frozen=True, slots=True)
 class SignatureScan:
-    """Compare every signature with every other: the truth for `SlidingWindow`, and quicker where that would find most.
+    """Compares every signature with every other: the truth for `SlidingWindow`, and faster if that would find most.
 
     Examples
     --------
@@ -236,23 +236,23 @@ class SignatureScan:
 
     @property
     def fingerprint(self) -> str:
-        """That nothing decides what is found but the signatures and the distance."""
+        """Fingerprint: only the signatures and the distance determine the result."""
         return "signature-scan"
 
     def pairs(
         self, left: BitSignatures, right: BitSignatures | None = None, *, distance: int, threads: int = 1
     ) -> WindowPairs:
-        """Pairs whose signatures differ in at most so many bits; see `SlidingWindow.pairs`."""
+        """Find pairs whose signatures differ in at most ``distance`` bits; see `SlidingWindow.pairs`."""
         check_search(left, right, distance=distance, threads=threads, owner="SignatureScan.pairs")
         (stretches,) = self.stretches(left, right)
         return WindowPairs.of(distinct(list(stretches.all_near(distance, threads))), stretches.n_comparisons)
 
     def stretches(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Stretches]:
-        """What is compared."""
+        """Yield the comparisons."""
         return (sort() for sort in self.sorts(left, right))
 
     def sorts(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Callable[[], Stretches]]:
-        """The same as `SlidingWindow` has it; there is but one order, that in which they came."""
+        """Yield the work as `SlidingWindow` does; there is only one order, the original."""
         words, rows = sides_of(left, right)
         places = [np.arange(len(own)) for own in rows]
         n_left, n_right = len(places[0]), len(places[-1])
@@ -261,17 +261,17 @@ class SignatureScan:
 
 
 def _bit_places(order: I64) -> I64:
-    """Where the bits of an order are in 64-bit words: in the bytes of a signature the first bit is the highest."""
+    """Return the positions of an order's bits in 64-bit words: the first bit of a signature's byte is the highest."""
     return (order // 8) * 8 + 7 - order % 8
 
 
 def _sorted(words: U64, places: I64, ties: Callable[[I64], U64]) -> I64:
-    """The order of signatures whose bits are read in another order."""
+    """Return the order of signatures whose bits are read in another order."""
     leading = leading_bits(words, places[:_LEADING])
     order = order_of(leading)
-    is_tied = np.zeros(len(order) + 1, np.bool_)  # with the one before it
+    is_tied = np.zeros(len(order) + 1, np.bool_)  # with the previous one
     is_tied[1:-1] = leading[order[1:]] == leading[order[:-1]]
-    among = np.flatnonzero(is_tied[:-1] | is_tied[1:])  # few: places of those who are tied with a neighbour
+    among = np.flatnonzero(is_tied[:-1] | is_tied[1:])  # positions tied with a neighbour, usually few
     if len(among):
         own = order[among]
         rest = [leading_bits(words[own], some) for some in _pieces(places[_LEADING:])]
@@ -280,7 +280,7 @@ def _sorted(words: U64, places: I64, ties: Callable[[I64], U64]) -> I64:
 
 
 def _mixed(numbers: U64) -> U64:
-    """A bijection of 64 bits that looks random; see ``kernels.plain.mixing``."""
+    """Apply a pseudo-random bijection to 64 bits; see ``kernels.plain.mixing``."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))
@@ -291,7 +291,7 @@ def _pieces(places: I64) -> Iterator[I64]:
 
 
 def distinct(parts: Sequence[NearPairs]) -> NearPairs:
-    """Each pair once, in order of its rows."""
+    """Return each pair once, in order of its rows."""
     keys = np.concatenate([np.zeros(0, np.uint64), *(part.keys for part in parts)])
     distances = np.concatenate([np.zeros(0, np.uint16), *(part.distance for part in parts)])
     distinct_keys, firsts = np.unique(keys, return_index=True)

@@ -1,4 +1,4 @@
-"""Signatures compared with stretches of others: what a sliding window and a look at every pair have in common."""
+"""Comparison of signatures with ranges of others, shared by a sliding window and an exhaustive scan."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from nearkin.records import I64, U64, BitSignatures
 
 U16 = NDArray[np.uint16]
 _CHUNK = 1 << 12
-"""Left signatures of one piece of work; the answer does not depend on it."""
+"""Number of left signatures in one piece of work; the result does not depend on it."""
 _ROOM = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class NearPairs:
-    """Pairs of rows that are near each other, in no order; a pair may come again in another piece of work.
+    """Pairs of near rows, in any order; a pair may occur again in another piece of work.
 
     Parameters
     ----------
     keys : uint64 array, shape (n_pairs,)
         The left row in the upper 32 bits, the right row in the lower.
     distance : uint16 array, shape (n_pairs,)
-        Bits in which the two differ.
+        Number of differing bits.
     """
 
     keys: U64
@@ -40,18 +40,18 @@ class NearPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretches:
-    """Signatures on the left, those on the right in tiles, and which of them each left one is compared with.
+    """Left signatures, right signatures in tiles, and the range with which each left one is compared.
 
     Parameters
     ----------
     left : uint64 array, shape (n_left, n_words)
     tiles : uint64 array, shape (n_tiles, n_words, 64)
     left_rows, right_rows : int64 arrays
-        The row of each.
+        Row of each.
     starts, ends : int64 arrays, shape (n_left,)
-        The stretch of each left one, in signatures on the right.
+        Range of each left signature, in right signatures.
     is_one_set : bool
-        Both sides are the same documents: of a pair the lower row is the left one.
+        Whether both sides are the same documents: then the lower row of a pair is the left one.
     """
 
     left: U64
@@ -64,17 +64,17 @@ class Stretches:
 
     @classmethod
     def of(cls, words: Sequence[U64], rows: Sequence[I64], places: Sequence[I64], starts: I64, ends: I64) -> Stretches:
-        """Signatures of one or two collections, each in some order.
+        """Make the work for signatures of one or two collections, each in some order.
 
         Parameters
         ----------
         words : sequence of uint64 arrays, shape (n_documents, n_words)
         rows : sequence of int64 arrays
-            The row of the document of each signature.
+            Row of each signature's document.
         places : sequence of int64 arrays
-            The order of each side.
+            Order of each side.
         starts, ends : int64 arrays
-            See above.
+            See `Stretches`.
         """
         return cls(
             left=_filled(words[0][places[0]], UNIT),
@@ -88,20 +88,20 @@ class Stretches:
 
     @property
     def n_comparisons(self) -> int:
-        """That a look at every stretch takes."""
+        """Number of comparisons for all ranges."""
         return int(np.maximum(self.ends - self.starts, 0).sum())
 
     @property
     def pieces(self) -> Sequence[slice]:
-        """Parts of the left side that can be compared by themselves, at the same time."""
+        """Parts of the left side that can be compared independently."""
         return [slice(first, first + _CHUNK) for first in range(0, len(self.left), _CHUNK)]
 
     def n_comparisons_of(self, piece: slice) -> int:
-        """That a look at a part takes."""
+        """Return the number of comparisons for a part."""
         return int(np.maximum(self.ends[piece] - self.starts[piece], 0).sum())
 
     def near(self, piece: slice, distance: int) -> NearPairs:
-        """The pairs of a part that differ in at most so many bits."""
+        """Return the pairs of a part that differ in at most ``distance`` bits."""
         own, starts, ends = self.left[piece], self.starts[piece], self.ends[piece]
         pairs, distances = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint16)
         found: list[tuple[U64, U16]] = []
@@ -118,7 +118,7 @@ class Stretches:
         return NearPairs(keys_of(left, right), np.concatenate([one for _, one in found]))
 
     def all_near(self, distance: int, threads: int) -> Iterator[NearPairs]:
-        """The pairs of all parts; of four for each thread at most they are held."""
+        """Yield the pairs of all parts; at most four parts per thread are held."""
         pieces = self.pieces
         if threads == 1 or len(pieces) < 2:
             yield from (self.near(piece, distance) for piece in pieces)
@@ -129,22 +129,22 @@ class Stretches:
 
 
 def keys_of(left: I64, right: I64) -> U64:
-    """Both rows of each pair in one number: the left one in its upper 32 bits, the right one in the lower."""
+    """Return both rows of each pair in one number: the left in its upper 32 bits, the right in the lower."""
     return np.asarray((left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
 
 
 def rows_of(keys: U64) -> tuple[I64, I64]:
-    """The left and the right row of each pair."""
+    """Return the left and the right row of each pair."""
     return (keys >> np.uint64(32)).astype(np.int64), (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def n_pieces_of(n_left: int) -> int:
-    """How many pieces so many signatures on the left are cut into."""
+    """Return the number of pieces into which the left signatures are cut."""
     return -(-n_left // _CHUNK)
 
 
 def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64], list[I64]]:
-    """The signatures of documents that have features, and their rows, of one collection or two."""
+    """Return the signatures of documents that have features, and their rows, for one collection or two."""
     sides = [left] if right is None else [left, right]
     rows = [np.flatnonzero(side.has_features).astype(np.int64) for side in sides]
     words = [side.words if len(own) == len(side) else side.words[own] for side, own in zip(sides, rows)]
@@ -152,7 +152,7 @@ def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64
 
 
 def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: int, threads: int, owner: str) -> None:
-    """Refuse signatures of two methods, and what is no distance or no number of threads.
+    """Refuse signatures of two methods, and an invalid distance or number of threads.
 
     Raises
     ------
@@ -168,6 +168,6 @@ def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: 
 
 
 def _filled(words: U64, unit: int) -> U64:
-    """With words of zeros, up to a multiple of those that the kernel takes at once."""
+    """Pad with words of zeros, up to a multiple of those that the kernel takes at once."""
     n_over = -words.shape[1] % unit
     return np.pad(words, ((0, 0), (0, n_over))) if n_over else words

@@ -1,1 +1,1 @@
-"""Features → signatures of fixed size."""
+"""Signatures of fixed size, made from features."""

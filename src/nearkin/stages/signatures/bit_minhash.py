@@ -1,4 +1,4 @@
-"""MinHash in bits: a sketch of which each slot keeps one bit.
+"""MinHash in bits: a sketch that keeps one bit of each slot.
 
 Source: Ping Li and Arnd Christian König, "b-Bit Minwise Hashing", WWW 2010; the slots are those of `minhash`.
 """
@@ -21,7 +21,7 @@ class BitMinHash:
     """One bit of each slot of a MinHash: two signatures agree in a bit with probability ``(1 + J) / 2``.
 
     So a Hamming distance of ``d`` in ``n`` bits estimates a Jaccard similarity of ``1 - 2 * d / n``. Counts of features
-    play no part: they are sets here.
+    are ignored.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class BitMinHash:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the features."""
+        """Fingerprint of the method, without the features."""
         return f"bit-minhash;{self._minhash.fingerprint}"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """One signature a document; 0 for documents without features."""
+        """Return one signature per document; 0 for documents without features."""
         slots = self._minhash.sign(counted.sets).slots
         bits = ((slots * _ODD) >> np.uint64(63)).astype(np.uint8)
         return signatures(np.packbits(bits, axis=1), counted, self)

@@ -1,4 +1,4 @@
-"""What all signatures of bits have in common."""
+"""Interface and helpers of all bit signatures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_BITS = 1024
 
 
 class BitMethod(Protocol):
-    """A way to make signatures of bits from counted features."""
+    """A method that makes bit signatures from counted features."""
 
     @property
     def bits(self) -> int:
@@ -22,14 +22,14 @@ class BitMethod(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the features."""
+        """Fingerprint of the method, without the features."""
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """One signature a document; 0 for documents without features."""
+        """Return one signature per document; 0 for documents without features."""
 
 
 def check_bits(bits: int, name: str) -> None:
-    """Refuse a length that is no multiple of 8 from 8 to 1024."""
+    """Refuse a length that is not a multiple of 8 from 8 to 1024."""
     if not isinstance(bits, int) or isinstance(bits, bool) or not 8 <= bits <= MAX_BITS or bits % 8:
         raise ParameterError.of("bits", name, f"a multiple of 8 from 8 to {MAX_BITS}", bits)
 
@@ -41,19 +41,19 @@ def check_seed(seed: int, name: str) -> None:
 
 
 def packed_words(words: U32, bits: int) -> U8:
-    """The bytes of 32-bit words, as many as the signature has."""
+    """Return the bytes of 32-bit words, as many as the signature has."""
     return np.ascontiguousarray(words.astype("<u4", copy=False).view(np.uint8)[:, : bits // 8])
 
 
 def signatures(packed: U8, counted: FeatureCounts, method: BitMethod) -> BitSignatures:
-    """With documents that have no features set to 0, whatever the method made of nothing."""
+    """Make signatures, with those of documents without features set to 0."""
     has_features = counted.has_features
     packed[~has_features] = 0
     return BitSignatures(packed, has_features, f"{counted.fingerprint};{method.fingerprint}")
 
 
 def votes(counted: FeatureCounts) -> NDArray[np.int32] | I64:
-    """The counts as signed integers, small ones unless the sum of a document's needs more."""
+    """Return the counts as signed integers, small ones unless the sum of a document needs more."""
     n_most = int(counted.n_occurrences.max(initial=0))
     if n_most < 2**30:
         return counted.counts.astype(np.int32)

@@ -1,6 +1,6 @@
 """MinHash by Fast Similarity Sketching.
 
-Its error is 0.7 times MinHash's on short documents and never a greater one; long ones it sketches in one pass.
+Its error is 0.7 times MinHash's on short documents and never larger; long documents are sketched in one pass.
 
 Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv
 1704.04370.
@@ -26,7 +26,7 @@ class MinHash:
     size : int
         Slots, 1 to 65,536.
     seed : int
-        In [0, 2**64): another seed is another independent sketch.
+        In [0, 2**64). A different seed gives another, independent sketch.
 
     Examples
     --------
@@ -49,13 +49,13 @@ class MinHash:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the sets."""
+        """Fingerprint of the method, without the sets."""
         return f"minhash=fast-similarity-sketching;size={self.size};seed={self.seed}"
 
     def sign(self, sets: ShingleSets) -> Signatures:
         """Sketch each set.
 
-        An empty set is like nothing, not even another empty set: leave such rows out of any comparison.
+        An empty set is similar to nothing, not even to another empty set: exclude such rows from comparisons.
         """
         slots = sketch(sets.hashes, sets.offsets, size=self.size, seed=self.seed)
         return Signatures(slots, f"{sets.fingerprint};{self.fingerprint}")
@@ -66,7 +66,7 @@ class MinHash:
         Parameters
         ----------
         a, b : Signatures
-            With as many rows, or one with one row.
+            The same number of rows in both, or one row in one of them.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class MinHash:
         Raises
         ------
         FingerprintError
-            If they were made by different methods: that would compare nothing with nothing.
+            The signatures were made by different methods, and their comparison would be meaningless.
         """
         if a.fingerprint != b.fingerprint:
             raise FingerprintError(

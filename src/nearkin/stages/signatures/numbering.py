@@ -1,4 +1,4 @@
-"""Features by running numbers: what is known of a feature is kept once, at its number."""
+"""Consecutive numbers for features, by which data about each is stored once."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _PART = 1 << 15
 
 
 class FeatureNumbers:
-    """Numbers from 0 for the hashes of features, in the order in which they come.
+    """Numbers from 0 for the hashes of features, in order of first occurrence.
 
     Attributes
     ----------
     hashes : uint64 array, shape (n_features,)
-        Of each number.
+        Hash of each number's feature.
 
     Examples
     --------
@@ -38,17 +38,17 @@ class FeatureNumbers:
 
     @property
     def hashes(self) -> U64:
-        """Of each number, shape (n_features,)."""
+        """Hash of each number's feature, shape (n_features,)."""
         return self._hashes[: self._n]
 
     def find(self, hashes: U64) -> I64:
-        """The number of each hash, -1 where it has none."""
+        """Return the number of each hash, -1 if it has none."""
         return find(self._hashes, self._table, hashes)
 
     def add(self, hashes: U64) -> I64:
-        """The number of each hash; new ones get the next numbers."""
+        """Return the number of each hash; new ones get the next numbers."""
         numbers = np.empty(len(hashes), np.int64)
-        for start in range(0, len(hashes), _PART):  # most are known: room for all at once would be far too much
+        for start in range(0, len(hashes), _PART):  # most are known: room for all would be far too much
             part = slice(start, start + _PART)
             self._make_room(self._n + len(hashes[part]))
             numbers[part], self._n = insert(self._hashes, self._n, self._table, hashes[part])

@@ -1,4 +1,4 @@
-"""Random projection of weighted terms: the angle between two vectors in bits.
+"""Random projection of weighted terms: bits that estimate the angle between two vectors.
 
 Source: Moses S. Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002.
 """
@@ -18,7 +18,7 @@ from nearkin.stages.signatures.bits import check_seed, packed_words
 _UNIT = float(1 << 20)
 _MAX_WEIGHT = float(1 << 20)
 MAX_BITS = 65_528
-"""A Hamming distance is told in 16 bits."""
+"""Maximum length, because Hamming distances are stored in 16 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class TermVectors:
     Parameters
     ----------
     hashes : uint64 array, shape (n_terms,)
-        Well mixed hashes of the terms, each document's one after another.
+        Well-mixed hashes of the terms, document after document.
     weights : float64 array, shape (n_terms,)
-        At most 2**20 in size; differences under 2**-20 do not count.
+        Absolute values of at most 2**20; differences below 2**-20 are ignored.
     offsets : int64 array, shape (n_documents + 1,)
     fingerprint : str
-        Of what terms are and how they are weighted.
+        Fingerprint of the terms and their weights.
     """
 
     hashes: U64
@@ -47,7 +47,7 @@ class TermVectors:
 
 @dataclass(frozen=True, slots=True)
 class RandomProjection:
-    """A bit is 1 where the vector lies on the positive side of a random plane.
+    """A bit is 1 if the vector lies on the positive side of a random plane.
 
     Two signatures differ in a bit with probability ``angle / pi``, so a Hamming distance of ``d`` in ``n`` bits
     estimates a cosine of ``cos(pi * d / n)``. The planes are drawn from the hashes of the terms, entries +1 and -1:
@@ -81,16 +81,16 @@ class RandomProjection:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the vectors."""
+        """Fingerprint of the method, without the vectors."""
         return f"random-projection;bits={self.bits};seed={self.seed}"
 
     def sign(self, vectors: TermVectors) -> BitSignatures:
-        """One signature a document; 0 for documents without terms.
+        """Return one signature per document; 0 for documents without terms.
 
         Raises
         ------
         ParameterError
-            If a weight is not finite or too large.
+            A weight is not finite or too large.
         """
         if len(vectors.weights) and not float(np.abs(vectors.weights).max()) <= _MAX_WEIGHT:
             worst = vectors.weights[np.argmax(~(np.abs(vectors.weights) <= _MAX_WEIGHT))]
@@ -104,7 +104,7 @@ class RandomProjection:
 
 
 def _votes(vectors: TermVectors) -> NDArray[np.int32] | I64:
-    """The weights as integers, small ones where no document's sum needs more: they are added twice as quickly."""
+    """Return the weights as integers, small ones if no document's sum needs more: they are added twice as fast."""
     weights = np.rint(vectors.weights * _UNIT)
     filled = np.flatnonzero(np.diff(vectors.offsets))
     most = np.add.reduceat(np.abs(weights), vectors.offsets[filled]).max() if len(filled) else 0.0

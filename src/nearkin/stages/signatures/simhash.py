@@ -2,7 +2,7 @@
 
 Source: Moses S. Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002; with SHAKE-256 as in
 Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due Diligence Corpus", SIGIR
-2019, and the code the authors published with it.
+2019, and the code that the authors published.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Hash = Literal["shake256", "fast"]
 
 @dataclass(frozen=True, slots=True)
 class Simhash:
-    """A bit is 1 where more occurrences of features have a 1 in that bit of their hash than have a 0.
+    """A bit is 1 if more occurrences of features have a 1 than a 0 in that bit of their hash.
 
-    Shorter signatures are beginnings of longer ones in the bits of the hashes, and so of each other.
+    Shorter signatures are prefixes of longer ones, because they use the first bits of the hashes.
 
     Parameters
     ----------
     bits : int
         A multiple of 8 from 8 to 1024.
     hash : {"shake256", "fast"}
-        "shake256" is the article's: SHAKE-256 of the feature's bytes, its first bit first, made once for each distinct
-        feature and kept. "fast" draws the bits from the feature's 64-bit hash with the finaliser of SplitMix64: as good
-        a projection, no table, and several times as fast.
+        "shake256" is the article's: SHAKE-256 of the feature's bytes, first bit first, computed once for each distinct
+        feature and cached. "fast" draws the bits from the feature's 64-bit hash with the finaliser of SplitMix64: an
+        equally good projection, without a table, and several times as fast.
     seed : int
-        In [0, 2**64), of "fast" alone.
+        In [0, 2**64), only for "fast".
 
     Examples
     --------
@@ -69,12 +69,12 @@ class Simhash:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the features."""
+        """Fingerprint of the method, without the features."""
         how = self.hash if self.hash == "shake256" else f"{self.hash};seed={self.seed}"
         return f"simhash={how};bits={self.bits}"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """One signature a document; 0 for documents without features."""
+        """Return one signature per document; 0 for documents without features."""
         if self.hash == "fast":
             words = project_hashes(
                 counted.hashes, votes(counted), counted.offsets, n_words=self._n_words, seed=self.seed
@@ -85,12 +85,12 @@ class Simhash:
         return signatures(packed_words(words, self.bits), counted, self)
 
     def _digests(self, counted: FeatureCounts, chosen: I64) -> U8:
-        """SHAKE-256 of some features."""
+        """Return SHAKE-256 of some features."""
         data, starts, ends = spell(counted, chosen)
         n_bytes = 4 * self._n_words
         is_long = ends - starts > MAX_MESSAGE_BYTES
         digests = shake256(data, np.where(is_long, ends, starts), ends, n_bytes=n_bytes)
-        for i in np.flatnonzero(is_long).tolist():  # n-grams of 34 and more characters
+        for i in np.flatnonzero(is_long).tolist():  # n-grams of at least 34 characters
             message = data[starts[i] : ends[i]].tobytes()
             digests[i] = np.frombuffer(hashlib.shake_256(message).digest(n_bytes), np.uint8)
         return digests

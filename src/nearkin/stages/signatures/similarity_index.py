@@ -1,6 +1,6 @@
-"""The similarity index: one number per document, so that one SQL query finds documents like it.
+"""Similarity index: one number per document, so that a single SQL query finds similar documents.
 
-Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia. How good one number can be is
+Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia. The quality of such a number is
 measured in docs/lab/similarity-index.md.
 """
 
@@ -22,10 +22,10 @@ from nearkin.stages.signatures.bits import check_seed
 from nearkin.stages.signatures.text_streams import STREAMS, StreamName, TextStream, Variation
 
 TOLERANCE = 0.3
-"""The paper's."""
+"""Tolerance of the paper."""
 DIVISOR, EXTREMES, FREQUENT_WORDS = 25, 400, 200
 MAX_SUPER_SHINGLED = 1 << 18
-"""Shingles that method 14 takes: its time grows with their square, and is a few seconds then."""
+"""Maximum number of shingles for method 14: its time grows quadratically, and is a few seconds at the limit."""
 METHODS = {
     1: "the sum of all shingles",
     2: "the Rabin fingerprint of all shingles",
@@ -53,12 +53,12 @@ class SimilarityIndexes:
     Parameters
     ----------
     values : int64 array, shape (n_documents,)
-        0 where there is none.
+        0 if there is none.
     has_value : bool array, shape (n_documents,)
         False: the text has too few characters or words for a single k-gram, or the method keeps none of its shingles;
-        with method 14 also that it has too many.
+        for method 14 also if it has too many.
     fingerprint : str
-        Of the method: numbers of two methods say nothing about one another.
+        Fingerprint of the method: numbers of different methods cannot be compared.
     """
 
     values: I64
@@ -69,12 +69,12 @@ class SimilarityIndexes:
         return len(self.values)
 
     def similar(self, others: SimilarityIndexes, tolerance: float = TOLERANCE) -> Bool:
-        """Which of the others are similar to each of these, shape (n_documents, n_others); it is not symmetric.
+        """Return which of the others are similar to each of these, shape (n_documents, n_others); not symmetric.
 
         Raises
         ------
         FingerprintError
-            If they were made by different methods.
+            They were made by different methods.
         """
         if self.fingerprint != others.fingerprint:
             raise FingerprintError(
@@ -90,25 +90,25 @@ class SimilarityIndexes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityIndex:
-    """Text → stream → k-grams → shingles → sketch → one number.
+    """Method from text to stream, k-grams, shingles, sketch and finally one number.
 
-    A shingle is Java's ``String.hashCode`` of a k-gram, a signed number of 32 bits; sums are made in 64. Equal shingles
-    of a text count as often as they come.
+    A shingle is Java's ``String.hashCode`` of a k-gram, a signed 32-bit number; sums have 64 bits. Repeated shingles
+    of a text count each time.
 
     Parameters
     ----------
     method : int
         1 to 14, see `METHODS`.
     stream : {"characters", "words", "soundex"}
-        See `TextStream`. Method 13 is of words or codes only.
+        See `TextStream`. Method 13 needs words or codes.
     variation : {"A", "B", "C", "D"}
         See `TextStream`.
     k : int
-        Characters, words or codes in a k-gram, at least 1. A text with fewer has no index.
+        Characters, words or codes in a k-gram, at least 1. A shorter text has no index.
     w : int
-        Window of methods 5 and 6, at least 1; it plays no part in the others.
+        Window of methods 5 and 6, at least 1; ignored by the others.
     seed : int
-        Of methods 11 and 12, in [0, 2**64).
+        Seed of methods 11 and 12, in [0, 2**64).
 
     Examples
     --------
@@ -143,7 +143,7 @@ class SimilarityIndex:
 
     @classmethod
     def parse(cls, spec: str) -> SimilarityIndex:
-        """From the paper's name, ``"43B"``, to which ``:k=8``, ``:k=8,w=12`` or ``:seed=1`` may be added.
+        """Parse the paper's name, ``"43B"``, to which ``:k=8``, ``:k=8,w=12`` or ``:seed=1`` may be added.
 
         Raises
         ------
@@ -166,22 +166,22 @@ class SimilarityIndex:
 
     @property
     def tracking_number(self) -> int:
-        """The paper's: of characters 1 to 14, of words 21 to 34, of Soundex codes 41 to 54."""
+        """Number in the paper: 1 to 14 for characters, 21 to 34 for words, 41 to 54 for Soundex codes."""
         return self.method + self._OFFSETS[self.stream]
 
     @property
     def name(self) -> str:
-        """The tracking number and the variation."""
+        """Tracking number and variation."""
         return f"{self.tracking_number}{self.variation}"
 
     @property
     def spec(self) -> str:
-        """What `parse` reads as the same."""
+        """Specification that `parse` reads as the same method."""
         return f"{self.name}:k={self.k},w={self.w}" + (f",seed={self.seed}" if self.seed else "")
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `index`."""
+        """Fingerprint of the parameters that determine the result of `index`."""
         more = f";w={self.w}" if self.method in (5, 6) else ""
         more += f";seed={self.seed}" if self.method in (11, 12) else ""
         return f"similarity-index={self.tracking_number};k={self.k}{more};{self._text_stream.fingerprint}"
@@ -191,12 +191,12 @@ class SimilarityIndex:
         return f"{self.name}, k {self.k}{of_window}"
 
     def index(self, texts: pa.LargeStringArray) -> SimilarityIndexes:
-        """The number of each text.
+        """Return the number of each text.
 
         Parameters
         ----------
         texts : LargeStringArray
-            As they came; valid UTF-8. A null counts as empty. For bytes that are no text see `text_of_bytes`.
+            Unchanged texts; valid UTF-8. A null counts as empty. For binary data see `text_of_bytes`.
         """
         if self.method == 13:
             shingles, offsets = self._text_stream.frequent_words(texts, FREQUENT_WORDS)
@@ -205,7 +205,7 @@ class SimilarityIndex:
         return self.index_of_shingles(shingles, offsets)
 
     def index_of_shingles(self, shingles: I32, offsets: I64) -> SimilarityIndexes:
-        """The number of each text of which the shingles are known.
+        """Return the number of each text from its shingles.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class SimilarityIndex:
         return SimilarityIndexes(np.where(has_value, values, 0), has_value, self.fingerprint)
 
     def _sketches(self, shingles: I32, offsets: I64) -> tuple[I32, I64]:
-        """What the method keeps of the shingles."""
+        """Return the shingles that the method keeps."""
         kept: tuple[I32, I64] = shingles, offsets
         if self.method in (3, 4):
             kept = fingerprint_sketches.divisible(shingles, offsets, by=DIVISOR)
@@ -242,10 +242,10 @@ class SimilarityIndex:
 
 
 def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
-    """The least and the greatest whole number that is similar to an index; the first is above the second if none is.
+    """Return the minimum and maximum integer similar to an index; the first is above the second if there are none.
 
-    The paper's rule, ``si - |tolerance * si| < x < si + |tolerance * si|``, exact; the tolerance means the decimal
-    number that it is written as.
+    This is the paper's rule, ``si - |tolerance * si| < x < si + |tolerance * si|``, computed exactly; the tolerance
+    means the decimal number as which it is written.
 
     Parameters
     ----------
@@ -266,9 +266,9 @@ def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
 
 
 def text_of_bytes(data: bytes) -> str:
-    r"""Bytes as a text: as UTF-8 if they are that, else each byte as the character of its number (Latin-1).
+    r"""Decode bytes to a text: as UTF-8 if valid, otherwise each byte as the character of its number (Latin-1).
 
-    So a compiled class, or an image, has an index too.
+    So a compiled class or an image has an index too.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def text_of_bytes(data: bytes) -> str:
 
 
 def _where(shingles: I32, offsets: I64, mask: Bool) -> tuple[I32, I64]:
-    """The shingles of some texts; the others have none."""
+    """Return the shingles of some texts; the others get none."""
     sizes = np.diff(offsets)
     kept = np.concatenate([[0], np.cumsum(sizes * mask)]).astype(np.int64)
     return shingles[np.repeat(mask, sizes)], kept

@@ -1,6 +1,6 @@
-"""How often each feature occurs in a collection: saved, merged, and named by what they hold.
+"""Frequencies of features in a collection: saved, merged, and identified by content.
 
-A file of statistics is Parquet: a row for each feature, by rising hash, and what they are of in the file's metadata.
+A file of statistics is Parquet: a row for each feature, by ascending hash, with the origin in the file's metadata.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _KEY = b"nearkin.statistics"
 SCHEMA = pa.schema(
     [
         pa.field("feature", pa.uint64(), nullable=False),  # its hash
-        pa.field("occurrences", pa.int64(), nullable=False),  # cf: in all documents, repeats counted
-        pa.field("documents", pa.int64(), nullable=False),  # df: that have it
+        pa.field("occurrences", pa.int64(), nullable=False),  # cf: in all documents, counting repeats
+        pa.field("documents", pa.int64(), nullable=False),  # df: number of documents with it
     ]
 )
 
@@ -40,13 +40,13 @@ class Statistics:
     Parameters
     ----------
     features : str
-        Fingerprint of what a feature is.
+        Fingerprint of the definition of a feature.
     hashes : uint64 array, shape (n_features,)
-        Rising.
+        Ascending.
     occurrences, documents : int64 arrays, shape (n_features,)
-        How often each feature occurs in all documents, and how many of them have it.
+        Number of occurrences of each feature in all documents, and of documents with it.
     n_documents : int
-        Documents with any feature.
+        Number of documents with any feature.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Statistics:
         Raises
         ------
         FingerprintError
-            If their features are not of one kind.
+            Their features are of different kinds.
         """
         growing: GrowingStatistics | None = None
         for counted in batches:
@@ -82,12 +82,12 @@ class Statistics:
 
     @property
     def n_occurrences(self) -> int:
-        """Of all features in all documents."""
+        """Number of occurrences of all features in all documents."""
         return int(self.occurrences.sum())
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all of it: statistics of equal collections have equal ones."""
+        """Digest of the content: statistics of equal collections have equal ones."""
         digest = hashlib.sha256(f"{FORMAT_VERSION};{self.features};{self.n_documents};".encode())
         for array in (self.hashes, self.occurrences, self.documents):
             digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).data)
@@ -95,23 +95,23 @@ class Statistics:
 
     @cached_property
     def _numbers(self) -> FeatureNumbers:
-        """The place of each feature; worked out when features are looked up, not to merge or save."""
+        """Index of each feature; computed when features are looked up, not for merging or saving."""
         numbers = FeatureNumbers()
         numbers.add(self.hashes)
         return numbers
 
     def frequencies(self, hashes: U64) -> I64:
-        """How often each of these features occurs in the collection; 1 for those that do not."""
+        """Return the number of occurrences of each feature in the collection; 1 for unknown features."""
         number = self._numbers.find(hashes)
         return np.where(number >= 0, self.occurrences[number], 1) if len(self.hashes) else np.ones_like(number)
 
     def merged(self, other: Statistics) -> Statistics:
-        """Of both collections together.
+        """Return the statistics of both collections together.
 
         Raises
         ------
         FingerprintError
-            If they are of other features.
+            The features are of different kinds.
         """
         growing = GrowingStatistics(self.features)
         growing.merge(self)
@@ -119,7 +119,7 @@ class Statistics:
         return growing.frozen()
 
     def save(self, path: Path) -> None:
-        """Write to a file, as it is; publish it whole with `runs.files.published`."""
+        """Write directly to a file; use `runs.files.published` to publish it atomically."""
         about = {
             "version": FORMAT_VERSION,
             "features": self.features,
@@ -136,48 +136,48 @@ class Statistics:
         Raises
         ------
         SourceError
-            If it is no such file, of another version, or damaged.
+            The file has no statistics, is of another version, or is damaged.
         """
         try:
             table = parquet.read_table(path)
         except parquet.UNREADABLE as error:
             reason = parquet.why_unreadable(path, error)
-            raise SourceError(f"{path}: cannot be read as statistics: {reason}.") from error
+            raise SourceError(f"Cannot read {path} as statistics: {reason}.") from error
         try:
             about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
             if about is not None:
                 version, kind, n_documents = about["version"], str(about["features"]), int(about["n_documents"])
         except (KeyError, TypeError, ValueError) as error:
-            raise SourceError(f"{path}: is damaged: its metadata cannot be read ({error}).") from error
+            raise SourceError(f"{path} is damaged: its metadata cannot be read ({error}).") from error
         if about is None or not table.schema.remove_metadata().equals(SCHEMA):
             raise SourceError(
-                f"{path}: is not a file of statistics. Make one with: nearkin statistics INPUT --out FILE."
+                f"{path} is not a file of statistics. Make one with: nearkin statistics INPUT --out FILE."
             )
         if version != FORMAT_VERSION:
             raise SourceError(
-                f"{path}: statistics of format {version}; this version of Nearkin reads {FORMAT_VERSION}."
+                f"{path} has statistics of format {version}; this version of Nearkin reads {FORMAT_VERSION}."
             )
         hashes, occurrences, documents = (table[name].to_numpy() for name in SCHEMA.names)
         loaded = cls(kind, hashes, occurrences, documents, n_documents)
         if loaded.fingerprint != about.get("fingerprint"):
             raise SourceError(
-                f"{path}: is damaged: it holds {loaded.fingerprint}, and was written as {about.get('fingerprint')}."
+                f"{path} is damaged: its content is {loaded.fingerprint}, not the stored {about.get('fingerprint')}."
             )
         return loaded
 
 
 class GrowingStatistics:
-    """Statistics to which documents are added.
+    """Statistics to which documents can be added.
 
     Parameters
     ----------
     features : str
-        Fingerprint of what a feature is.
+        Fingerprint of the definition of a feature.
 
     Attributes
     ----------
     n_documents, n_occurrences : int
-        Documents with any feature; features in them, repeats counted.
+        Number of documents with any feature; number of their features, counting repeats.
     """
 
     def __init__(self, features: str) -> None:
@@ -190,7 +190,7 @@ class GrowingStatistics:
 
     @property
     def n_features(self) -> int:
-        """Distinct features."""
+        """Number of distinct features."""
         return len(self._numbers)
 
     def add(self, counted: FeatureCounts) -> None:
@@ -200,7 +200,7 @@ class GrowingStatistics:
         self.n_occurrences += int(counted.counts.sum(dtype=np.int64))
 
     def add_and_weigh(self, counted: FeatureCounts) -> I64:
-        """Count a batch of documents, each weighed by those before it and itself.
+        """Count a batch of documents, and weight each with the statistics up to itself.
 
         Returns
         -------
@@ -213,7 +213,7 @@ class GrowingStatistics:
         return weights
 
     def merge(self, other: Statistics) -> None:
-        """Add those of another collection."""
+        """Add the statistics of another collection."""
         self._check(other.features)
         numbers = self._numbers_of(other.hashes)
         self._occurrences[numbers] += other.occurrences
@@ -222,7 +222,7 @@ class GrowingStatistics:
         self.n_documents += other.n_documents
 
     def frozen(self) -> Statistics:
-        """As they are now."""
+        """Return the present statistics."""
         order = np.argsort(self._numbers.hashes)
         n = len(order)
         return Statistics(
@@ -240,7 +240,7 @@ class GrowingStatistics:
             )
 
     def _note_documents(self, counted: FeatureCounts) -> I64:
-        """The numbers of the features of new documents, which are counted, but not yet their occurrences."""
+        """Return the numbers of the features of new documents; documents are counted, occurrences not yet."""
         self._check(counted.fingerprint)
         numbers = self._numbers_of(counted.hashes)
         add_at(self._documents, numbers, np.ones(len(numbers), np.int64))

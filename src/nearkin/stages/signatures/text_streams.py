@@ -1,4 +1,4 @@
-"""A text as a stream of characters, of words, or of the Soundex codes of words; with parts of it left out.
+"""Text as a stream of characters, words, or Soundex codes of words, optionally with parts omitted.
 
 Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia; sections 3.4 and 3.5.
 """
@@ -34,18 +34,18 @@ _codes: dict[bytes, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class TextStream:
-    """What a text is read as, in lower case.
+    """Units into which a text is divided, in lower case.
 
     Parameters
     ----------
     name : {"characters", "words", "soundex"}
-        A word is what stands between white space, without what is no letter, digit or mark at either end. Its Soundex
-        code is that of its letters A to Z, accents apart; a word that has none stays as it is.
+        A word is the text between white space, stripped of all but letters, digits and marks at both ends. Its Soundex
+        code is that of its letters A to Z, ignoring accents; a word without such letters is unchanged.
     variation : {"A", "B", "C", "D"}
-        A: all of it. B: without stop words. C: of characters without the vowels a, e, i, o, u; of words, or codes,
-        the first occurrence of each alone. D: as B and as C.
+        A: everything. B: without stop words. C: characters without the vowels a, e, i, o, u; words or codes
+        only at their first occurrence. D: B and C together.
     stops : tuple of bytes, optional
-        Stop words, as `bare_words` makes them; by default `stop_words`.
+        Stop words in the form of `bare_words`; by default `stop_words`.
 
     Examples
     --------
@@ -70,30 +70,30 @@ class TextStream:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `shingles`, but for the length of k-grams."""
+        """Fingerprint of the parameters that determine the result of `shingles`, except the length of k-grams."""
         list_of = stop_words_fingerprint() if self.stops is None else f"given-{_digest(self.stops)}"
         stops = f";stop-words={list_of}" if self.leaves_out_stop_words else ""
         return f"stream={self.name};variation={self.variation}{stops};unicode=14.0"
 
     @property
     def leaves_out_stop_words(self) -> bool:
-        """Variations B and D."""
+        """Whether stop words are omitted: variations B and D."""
         return self.variation in ("B", "D")
 
     @property
     def leaves_out_more(self) -> bool:
-        """Variations C and D: vowels, or words that came before."""
+        """Whether vowels or repeated words are omitted: variations C and D."""
         return self.variation in ("C", "D")
 
     def shingles(self, texts: pa.LargeStringArray, k: int) -> tuple[I32, I64]:
-        """Java's ``String.hashCode`` of every k-gram of each text: values, and where those of each text begin.
+        """Return Java's ``String.hashCode`` of every k-gram of each text: values, and the start of each text's.
 
         Parameters
         ----------
         texts : LargeStringArray
-            As they came.
+            Unchanged texts.
         k : int
-            Characters (UTF-16 units), words or codes.
+            Number of characters (UTF-16 units), words or codes.
         """
         if self.name == "characters":
             data, offsets = text_buffers(_LOWER.apply(texts))
@@ -103,11 +103,11 @@ class TextStream:
         return self._words(texts).shingles(k)
 
     def frequent_words(self, texts: pa.LargeStringArray, most: int) -> tuple[I32, I64]:
-        """Java's ``String.hashCode`` of the most frequent words, or codes, of each text."""
+        """Return Java's ``String.hashCode`` of the most frequent words, or codes, of each text."""
         return self._words(texts).most_frequent(most).shingles(1)
 
     def words(self, texts: pa.LargeStringArray) -> list[list[str]]:
-        """The words, or codes, of each text, for who wants to see them."""
+        """Return the words, or codes, of each text, for display."""
         words = self._words(texts)
         spelt = [words.data[a:b].tobytes().decode() for a, b in words.bounds]
         return [[spelt[i] for i in words.ids[a:b]] for a, b in pairwise(words.offsets)]
@@ -128,7 +128,7 @@ class TextStream:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of some texts by their numbers, and what each number stands for.
+    """Words of some texts as numbers, and the meaning of each number.
 
     Parameters
     ----------
@@ -145,13 +145,13 @@ class _Words:
     bounds: I64
 
     def without(self, is_left_out: Bool) -> _Words:
-        """Without some of the distinct words."""
+        """Return the words without some of the distinct ones."""
         is_kept = ~is_left_out[self.ids]
         n_kept = np.concatenate([[0], np.cumsum(is_kept)])
         return replace(self, ids=self.ids[is_kept], offsets=n_kept[self.offsets])
 
     def coded(self) -> _Words:
-        """Each word's Soundex code in its place; the same code has one number."""
+        """Replace each word by its Soundex code; equal codes have the same number."""
         numbers = dict[str, int]()
         codes = [_code(bytes(self.data[a:b])) for a, b in self.bounds.tolist()]
         becomes = np.array([numbers.setdefault(code, len(numbers)) for code in codes], np.int32)
@@ -161,23 +161,23 @@ class _Words:
         return _Words(data, becomes[self.ids], self.offsets, np.stack([ends[:-1], ends[1:]], axis=1))
 
     def first_occurrences(self) -> _Words:
-        """Each word of a text once."""
+        """Return each word of a text once."""
         ids, offsets = first_ids(self.ids, self.offsets, n_distinct=len(self.bounds))
         return replace(self, ids=ids, offsets=offsets)
 
     def most_frequent(self, most: int) -> _Words:
-        """The most frequent words of each text."""
+        """Return the most frequent words of each text."""
         ids, offsets = frequent_ids(self.ids, self.offsets, n_distinct=len(self.bounds), most=most)
         return replace(self, ids=ids, offsets=offsets)
 
     def shingles(self, k: int) -> tuple[I32, I64]:
-        """The hash of every k-gram."""
+        """Return the hash of every k-gram."""
         return word_shingles(self.ids, self.offsets, *hash_words(self.data, self.bounds), length=k)
 
 
 @cache
 def stop_words() -> tuple[bytes, ...]:
-    """The English list of the package stopwordsiso, each word as a `TextStream` has it.
+    """Return the English list of the package stopwordsiso, each word in the form of a `TextStream`.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def stop_words() -> tuple[bytes, ...]:
 
 
 def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
-    """Words of a list, each once, as a `TextStream` has them.
+    """Return the distinct words of a list in the form of a `TextStream`.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
 
 @cache
 def stop_words_fingerprint() -> str:
-    """Of the list: another version of the package may have other words."""
+    """Return a fingerprint of the list: another version of the package may have other words."""
     return f"stopwordsiso-en-{_digest(stop_words())}"
 
 
@@ -214,7 +214,7 @@ def _digest(words: tuple[bytes, ...]) -> str:
 
 
 def soundex(word: str) -> str:
-    """The code of a word's letters A to Z, accents apart, by American Soundex; the word itself if it has none.
+    """Return the American Soundex code of a word's letters A to Z, ignoring accents; without letters the word itself.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def soundex(word: str) -> str:
 
 
 def _code(word: bytes) -> str:
-    """See `soundex`; codes are kept, as words come again and again."""
+    """Return a code; see `soundex`. Codes are cached, because words are repeated."""
     code = _codes.get(word)
     if code is None:
         if len(_codes) >= _MAX_CODES:

@@ -21,7 +21,7 @@ from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 
 
 class _SparseProjection:
-    """What all of them do with the weights of features: add up the features' vectors, and keep the signs."""
+    """Base of the methods: adds up the weighted vectors of features, and keeps the signs."""
 
     __slots__ = ()
     bits: int
@@ -37,11 +37,11 @@ class _SparseProjection:
 
     @property
     def n_nonzero(self) -> int:
-        """Entries of a vector that are not 0."""
+        """Number of entries of a vector that are not 0."""
         return max(1, round(math.sqrt(self.bits) if self.density is None else self.bits * self.density))
 
     def _named(self, kind: str) -> str:
-        """The beginning of a fingerprint."""
+        """Return the beginning of a fingerprint."""
         return f"{kind};bits={self.bits};nonzero={self.n_nonzero};seed={self.seed}"
 
     def _project(self, counted: FeatureCounts, weights: NDArray[np.int32] | I64) -> U8:
@@ -52,18 +52,18 @@ class _SparseProjection:
 
 @dataclass(frozen=True, slots=True)
 class TopSig(_SparseProjection):
-    """A bit is 1 where the sum of the features' vectors over {-1, 0, +1}, each occurrence once, is greater than 0.
+    """A bit is 1 if the sum of the features' vectors over {-1, 0, +1}, once per occurrence, is greater than 0.
 
-    The vector of a feature is drawn from its 64-bit hash when it is needed: there is no table of vectors, and a feature
-    that nobody has seen before is as good as any other. The bits are cut into as many stretches as a vector has
-    entries that are not 0, and each stretch gets one of them: an entry is not 0 with probability ``density``.
+    The vector of a feature is drawn from its 64-bit hash when it is needed: there is no table of vectors, and new
+    features are treated like any other. The bits are cut into as many stretches as a vector has nonzero
+    entries, and each stretch gets one of them: an entry is not 0 with probability ``density``.
 
     Parameters
     ----------
     bits : int
         A multiple of 8 from 8 to 1024.
     density : float, optional
-        Share of a vector that is not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as the article says; its code takes
+        Share of a vector that is not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as in the article; its code uses
         1/16 up to 256 bits and 1/32 above.
     seed : int
         In [0, 2**64).
@@ -85,29 +85,29 @@ class TopSig(_SparseProjection):
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the features."""
+        """Fingerprint of the method, without the features."""
         return self._named("topsig")
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """One signature a document; 0 for documents without features."""
+        """Return one signature per document; 0 for documents without features."""
         return signatures(self._project(counted, votes(counted)), counted, self)
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedTopSig(_SparseProjection):
-    """TopSig with each distinct feature once, weighted by how much commoner it is in the document than elsewhere.
+    """TopSig with each distinct feature once, weighted by its frequency in the document relative to the collection.
 
-    The weight of a feature is ``ln((tf / |d|) / (cf / |C|))``: its share of the document's features over its share of
-    the collection's (Geva and De Vries 2011). It may be negative. A feature that the statistics do not have counts as
-    seen once. Logarithms are integers in units of 2**-20, so that the same documents give the same bits on every
+    The weight of a feature is ``ln((tf / |d|) / (cf / |C|))``: its share of the document's features divided by its
+    share of the collection's (Geva and De Vries 2011). It may be negative. A feature missing from the statistics counts
+    as seen once. Logarithms are integers in units of 2**-20, so that the same documents give the same bits on every
     machine.
 
     Parameters
     ----------
     statistics : Statistics
-        Of the collection.
+        Statistics of the collection.
     bits, density, seed
-        As for `TopSig`.
+        See `TopSig`.
 
     Examples
     --------
@@ -131,34 +131,34 @@ class WeightedTopSig(_SparseProjection):
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the features."""
+        """Fingerprint of the method, without the features."""
         return f"{self._named('weighted-topsig')};statistics={self.statistics.fingerprint}"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """One signature a document; 0 for documents without features.
+        """Return one signature per document; 0 for documents without features.
 
         Raises
         ------
         FingerprintError
-            If the statistics are of other features.
+            The statistics are of other features.
         """
         return signatures(self._project(counted, weights(counted, self.statistics)), counted, self)
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineTopSig(_SparseProjection):
-    """Weighted TopSig of documents as they arrive, each by the statistics of those before it and itself.
+    """Weighted TopSig of arriving documents, each with the statistics up to itself.
 
-    The same documents in the same order give the same signatures, whatever the batches they come in; in another order
-    they do not. How far a signature is from what the whole collection would have given is measured by
-    `workflows.signing.drift`.
+    The same documents in the same order give the same signatures, whatever the batches; in another order
+    they do not. `workflows.signing.drift` measures how far a signature is from that with the statistics of the whole
+    collection.
 
     Parameters
     ----------
     growing : GrowingStatistics
-        Of the documents so far; `sign` adds to it.
+        Statistics of the documents so far; `sign` adds to it.
     bits, density, seed
-        As for `TopSig`.
+        See `TopSig`.
 
     Examples
     --------
@@ -178,19 +178,19 @@ class OnlineTopSig(_SparseProjection):
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the features and the documents before."""
+        """Fingerprint of the method, without the features and earlier documents."""
         return f"{self._named('weighted-topsig')};statistics=growing"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """One signature a document, which is counted first; 0 for documents without features."""
+        """Return one signature per document, which is counted first; 0 for documents without features."""
         return signatures(self._project(counted, self.growing.add_and_weigh(counted)), counted, self)
 
 
 def weights(counted: FeatureCounts, statistics: Statistics) -> I64:
-    """``ln((tf / |d|) / (cf / |C|))`` of each feature, in units of 2**-20, shape (n_features,)."""
+    """Return ``ln((tf / |d|) / (cf / |C|))`` of each feature, in units of 2**-20, shape (n_features,)."""
     if counted.fingerprint != statistics.features:
         raise FingerprintError(
-            f"The statistics are of other features: {statistics.features!r}, the documents' are "
+            f"The statistics are of other features: {statistics.features!r}, but the documents' are "
             f"{counted.fingerprint!r}."
         )
     of_collection = statistics.frequencies(counted.hashes)

@@ -1,4 +1,4 @@
-"""The simple MinHash of the article on due diligence: kept to be measured against, not to be used.
+"""The simple MinHash of the article on due diligence, included only for comparison.
 
 Source: Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due Diligence
 Corpus", SIGIR 2019.
@@ -22,9 +22,9 @@ _PART_BYTES = 32  # 1024 bits / 4
 
 @dataclass(frozen=True, slots=True)
 class TruncatedMinHash:
-    """The least MD5, SHA-1, SHA-256 and SHA-512 of all features, each cut to a quarter of the bits, one after another.
+    """The minimum MD5, SHA-1, SHA-256 and SHA-512 of all features, each cut to a quarter of the bits, concatenated.
 
-    MD5 has 128 bits and SHA-1 160: at more than 512 bits what they lack is 0.
+    MD5 has 128 bits and SHA-1 160: beyond 512 bits their missing bits are 0.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ class TruncatedMinHash:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `sign`, but for the features."""
+        """Fingerprint of the method, without the features."""
         return f"truncated-minhash={'+'.join(HASHES)};bits={self.bits}"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """One signature a document; 0 for documents without features."""
+        """Return one signature per document; 0 for documents without features."""
         rows, row_of = self._vectors.rows_of(counted)
         least = min_rows(rows.view(np.uint64), row_of, counted.offsets, n_parts=len(HASHES))
         parts = least.astype(">u8").view(np.uint8).reshape(len(counted), len(HASHES), _PART_BYTES)
@@ -63,7 +63,7 @@ class TruncatedMinHash:
 
 
 def _digests(counted: FeatureCounts, chosen: I64) -> U8:
-    """The four hashes of some features, each filled up with zeros to 32 bytes or cut to them."""
+    """Return the four hashes of some features, each padded with zeros or cut to 32 bytes."""
     data, starts, ends = spell(counted, chosen)
     view = data.data
     parts = [getattr(hashlib, name) for name in HASHES]
@@ -74,5 +74,5 @@ def _digests(counted: FeatureCounts, chosen: I64) -> U8:
             for part in parts
         ]
     )
-    words = np.frombuffer(joined, ">u8").astype(np.uint64)  # numbers that compare as the bytes do
+    words = np.frombuffer(joined, ">u8").astype(np.uint64)  # numbers in the order of the bytes
     return words.view(np.uint8).reshape(len(chosen), -1)

@@ -1,4 +1,4 @@
-"""The hash of each distinct feature, computed once."""
+"""Cached hashes of distinct features, each computed once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nearkin.records import I64, U8, U32, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
 MAX_FEATURES = 1 << 22
-"""Kept at most; with 1,024 bits each they take about 640 MB. When there are more, all are forgotten."""
+"""Maximum number of cached rows; with 1,024 bits each they take about 640 MB. Beyond it, the cache is cleared."""
 
 Hashing = Callable[[FeatureCounts, I64], U8]
-"""Features, and which of them → a row of bytes for each."""
+"""Returns a row of bytes for each selected feature."""
 
 
 class FeatureVectors:
-    """A row of bytes for each feature that was seen, kept by its 64-bit hash.
+    """A row of bytes for each feature seen so far, by its 64-bit hash.
 
     Contracts of 54,000 characters have 7,200 distinct 4-grams each, but a new one brings only 300 that no earlier one
     had (1,797 EDGAR agreements): a slow hash is needed for one occurrence in 170. Threads may share one of these.
@@ -28,9 +28,9 @@ class FeatureVectors:
     Parameters
     ----------
     hashing : callable
-        Makes the rows of features that were not seen before.
+        Makes the rows of new features.
     row_bytes : int
-        Of each row.
+        Size of each row.
     max_features : int
     """
 
@@ -46,12 +46,12 @@ class FeatureVectors:
         self._rows = np.zeros((1024, self._row_bytes), np.uint8)
 
     def rows_of(self, counted: FeatureCounts) -> tuple[U8, I64]:
-        """The rows that are known, and which of them each feature has.
+        """Return the cached rows, and the row of each feature.
 
         Returns
         -------
         rows : uint8 array, shape (n_rows, row_bytes)
-            It does not change any more where the second result points.
+            Rows to which the second result points do not change any more.
         row_of : int64 array, shape (n_features,)
         """
         with self._lock:
@@ -62,17 +62,17 @@ class FeatureVectors:
                     self._forget()
                     known, row_of = 0, self._numbers.add(counted.hashes)
                 self._fill(known, counted, row_of)
-            except BaseException:  # interrupted: some features have a number and no row
+            except BaseException:  # interrupted: some features have a number but no row
                 self._forget()
                 raise
             return self._rows, row_of
 
     def _fill(self, known: int, counted: FeatureCounts, row_of: I64) -> None:
-        """Make the rows of the features that have just got a number."""
+        """Make the rows of the features that have just received a number."""
         n = len(self._numbers)
         if n == known:
             return
-        if n > len(self._rows):  # another array: whoever has the old one keeps it as it is
+        if n > len(self._rows):  # a new array: earlier results keep the old one unchanged
             rows = np.zeros((1 << (n - 1).bit_length(), self._row_bytes), np.uint8)
             rows[:known] = self._rows[:known]
             self._rows = rows
@@ -84,21 +84,21 @@ class FeatureVectors:
 
 
 def as_words(rows: U8) -> U32:
-    """Rows of bytes, a multiple of four each, as 32-bit words."""
+    """Return rows of bytes, a multiple of four each, as 32-bit words."""
     return rows.view("<u4").astype(np.uint32, copy=False)
 
 
 def spell(counted: FeatureCounts, chosen: I64) -> tuple[U8, I64, I64]:
-    """The bytes of some features: what a hash is computed of that needs more than 64 bits.
+    """Return the bytes of some features, as input of hashes that need more than 64 bits.
 
-    Of character n-grams they are their UTF-8. A word n-gram may be written in many ways; it stands for them all by its
-    64-bit hash, the lowest byte first.
+    Character n-grams are spelled as UTF-8. A word n-gram may be written in many ways; its 64-bit hash, lowest byte
+    first, stands for all of them.
 
     Parameters
     ----------
     counted : FeatureCounts
     chosen : int64 array, shape (n,)
-        Which of ``counted.hashes``, in rising order.
+        Indices into ``counted.hashes``, ascending.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Translation tables: which words of one language stand for which of another, learned from pairs of sentences."""
+"""Translation tables: the words of two languages that translate each other, learned from pairs of sentences."""

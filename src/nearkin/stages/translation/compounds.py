@@ -1,7 +1,7 @@
-"""Compounds into parts that a translation table has.
+"""Splitting of compounds into parts that a translation table contains.
 
 Source: Philipp Koehn, Kevin Knight, "Empirical methods for compound splitting", EACL 2003: of all ways to cut a word
-into known words, with fillers between them, the one whose parts have the greatest geometric mean of frequencies.
+into known words with linking letters between them, the one whose parts have the highest geometric mean of frequencies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LINKS = {
     "no": ("", "s", "e"),
     "fi": ("", "n"),
 }
-"""Languages that write compounds as one word, and what they put between the parts."""
+"""Languages that write compounds as one word, and their linking letters."""
 _MIN_PART = 4
 _LONGEST = 60
 
@@ -29,9 +29,9 @@ class CompoundSplitter:
     Parameters
     ----------
     frequencies : mapping of str to float
-        Known words, and how often they occur; above 0.
+        Known words and their frequencies, above 0.
     links : tuple of str
-        What may stand between two parts, "" among them.
+        Letters that may stand between two parts, including "".
 
     Examples
     --------
@@ -49,11 +49,11 @@ class CompoundSplitter:
         object.__setattr__(self, "_links", tuple(sorted(self.links, key=len)))
 
     def parts(self, word: str) -> tuple[str, ...]:
-        """Two parts or more, which are known; nothing if there is no such way to cut it."""
+        """Return two or more known parts; empty if the word cannot be cut in this way."""
         if not 2 * _MIN_PART <= len(word) <= _LONGEST or not word.isalpha():
             return ()
         best: tuple[float, tuple[str, ...]] = (0.0, ())
-        # of each end, for each number of parts, the best way to cut what comes before: (product, parts)
+        # for each end and number of parts, the best way to cut what precedes it: (product, parts)
         ways: list[dict[int, tuple[float, tuple[str, ...]]]] = [{} for _ in range(len(word) + 1)]
         ways[0][0] = (1.0, ())
         for end in range(_MIN_PART, len(word) + 1):
@@ -68,7 +68,7 @@ class CompoundSplitter:
     def _extend(
         self, ways: list[dict[int, tuple[float, tuple[str, ...]]]], word: str, start: int, end: int, frequency: float
     ) -> None:
-        """Put a part behind every way that ends before it, and a link behind the part unless the word ends there."""
+        """Append a part to every split that ends before it, and a link unless the word ends there."""
         part = word[start:end]
         for n, (product, parts) in ways[start].items():
             for link in self._links:

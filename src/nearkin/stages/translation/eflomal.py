@@ -1,4 +1,4 @@
-"""Word alignment by eflomal, where it is installed.
+"""Word alignment by eflomal, if it is installed.
 
 Source: Robert Östling and Jörg Tiedemann, "Efficient word alignment with Markov chain Monte Carlo", 2016. It samples:
 two runs over the same sentences give nearly, not exactly, the same table.
@@ -30,12 +30,12 @@ def is_installed() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Eflomal:
-    """The aligner of that name: a hidden Markov model with fertilities, sampled.
+    """The aligner eflomal: a sampled hidden Markov model with fertilities.
 
     Raises
     ------
     MissingExtraError
-        It is not installed.
+        Eflomal is not installed.
     """
 
     def __post_init__(self) -> None:
@@ -44,18 +44,18 @@ class Eflomal:
 
     @property
     def fingerprint(self) -> str:
-        """What it is, with its version."""
+        """Name and version."""
         from importlib.metadata import version
 
         return f"eflomal;version={version('eflomal')}"
 
     def align(self, pairs: SentencePairs) -> TranslationRows:
-        """The words that are linked in either direction; a link in both counts one, in one a half.
+        """Return the words linked in either direction; a link in both counts 1, in one 1/2.
 
         Raises
         ------
         RunError
-            Eflomal did not finish.
+            Eflomal failed.
         """
         module = importlib.import_module("eflomal")
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
@@ -67,9 +67,9 @@ class Eflomal:
                     links_filename_fwd=str(links[0]),
                     links_filename_rev=str(links[1]),
                 )
-            except SystemExit as error:  # its way of saying that its program is not where it looks for it
+            except SystemExit as error:  # raised if eflomal does not find its program
                 raise RunError(
-                    "eflomal did not start: its program is neither beside python nor on the PATH."
+                    "eflomal did not start: its program is neither next to python nor on the PATH."
                 ) from error
             counts: Counter[int] = Counter()
             for path in links:
@@ -84,14 +84,14 @@ class Eflomal:
 
 
 def _lines(sentences: Sentences) -> Iterator[str]:
-    """Sentences of numbers: no word can be taken for anything else."""
+    """Yield sentences of numbers, so that no word can be misread."""
     words, offsets = sentences
     for start, end in pairwise(offsets.tolist()):
         yield " ".join(map(str, words[start:end].tolist()))
 
 
 def _count_links(path: Path, pairs: SentencePairs, counts: Counter[int]) -> None:
-    """Lines of "0-1 2-0", one a pair of sentences: the place of a source word, the place of a target word."""
+    """Count links from lines of "0-1 2-0", one per pair of sentences: positions of a source and a target word."""
     (source, source_offsets), (target, target_offsets) = pairs.source, pairs.target
     n_lines, n_targets = 0, len(pairs.target_words)
     if path.exists():

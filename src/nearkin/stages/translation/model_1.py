@@ -1,8 +1,8 @@
-"""IBM Model 1: which words are translations of one another, by expectation and maximisation.
+"""IBM Model 1: translation probabilities of words, by expectation maximisation.
 
 Source: Peter F. Brown, Stephen A. Della Pietra, Vincent J. Della Pietra, Robert L. Mercer, "The mathematics of
-statistical machine translation: parameter estimation", 1993. Every word of a sentence is given by one word of the
-other, or by NULL, all of them as likely; what is learned is which words a word gives.
+statistical machine translation: parameter estimation", 1993. Every word of a sentence is produced by one word of the
+other, or by NULL, all equally likely; the model learns which words a word produces.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from nearkin.kernels import model_1 as kernel
 from nearkin.records import F64, I32, I64
 from nearkin.stages.translation.pairs import SentencePairs, Sentences
 
-_ENTRY_BYTES = 4 + 8 + 8 + 12  # a word, its probability, the next one, and what pruning takes
+_ENTRY_BYTES = 4 + 8 + 8 + 12  # a word, its probability, the next one, and the memory for pruning
 _POSITION_BYTES = 4 + 8 + 8  # the sentence of a given word; the likelihood of an emitted one, and its inverse
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What one direction learned.
+    """The result of learning one direction.
 
     Parameters
     ----------
     starts : int64 array, shape (n_given + 1,)
         The row of given word ``g`` is from ``starts[g]`` to ``starts[g + 1]``.
     words : int32 array, shape (n_entries,)
-        Emitted words, rising in each row.
+        Emitted words, ascending in each row.
     probabilities : float64 array, shape (n_entries,)
         p(emitted | given); each row sums to 1.
     expected : float64 array, shape (n_given,)
-        How many words each given word is expected to have emitted in the corpus.
+        Expected number of words that each given word emitted in the corpus.
     perplexities : tuple of float
-        Per emitted word: before the first iteration and after each; they never rise.
+        Per emitted word: before the first iteration and after each; they never increase.
     """
 
     starts: I64
@@ -47,11 +47,11 @@ class Learned:
 
     @property
     def given(self) -> I32:
-        """The given word of each entry, shape (n_entries,)."""
+        """Given word of each entry, shape (n_entries,)."""
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
 
     def counts(self, entries: I64) -> tuple[F64, F64]:
-        """The probability and the expected count of some entries; 0 where an entry is -1."""
+        """Return the probability and the expected count of some entries; 0 if an entry is -1."""
         is_there = entries >= 0
         found = np.where(is_there, entries, 0)
         p = np.where(is_there, self.probabilities[found], 0.0) if len(self.words) else np.zeros(len(entries))
@@ -61,12 +61,12 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Model1:
-    """The aligner that needs nothing installed.
+    """The built-in aligner.
 
     Parameters
     ----------
     iterations : int
-        1 to 100. More of them fit rare words to the few sentences that they stand in.
+        1 to 100. More iterations overfit rare words to their few sentences.
 
     Examples
     --------
@@ -91,22 +91,22 @@ class Model1:
 
     @property
     def fingerprint(self) -> str:
-        """What decides the result of `learn`."""
+        """Fingerprint of the parameters that determine the result of `learn`."""
         return f"model-1;iterations={self.iterations}"
 
     def learn(
         self, pairs: SentencePairs, *, is_reverse: bool = False, advance: Callable[[int], None] = lambda n: None
     ) -> Learned:
-        """p(target | source) of the words that stand opposite to one another; the other way round if that is asked.
+        """Learn p(target | source) of opposite words, or the reverse.
 
         Parameters
         ----------
         pairs : SentencePairs
         is_reverse : bool
-            p(source | target) instead.
+            Learn p(source | target) instead.
         advance : callable
-            Told after each pass how many pairs of words were looked at, in all ``iterations + 1`` times as many as
-            there are.
+            Called after each pass with the number of processed pairs of words; ``iterations + 1`` times their number
+            in total.
         """
         prepared = _Prepared.of(pairs, is_reverse=is_reverse)
         rows = prepared.rows()
@@ -125,7 +125,7 @@ class Model1:
 
 
 def needed_bytes(pairs: SentencePairs) -> tuple[int, int]:
-    """About what learning each direction takes in memory, beside the sentences; found by a pass over them."""
+    """Estimate the memory for learning each direction, besides the sentences, by a pass over them."""
     needed = []
     for is_reverse in (False, True):
         prepared = _Prepared.of(pairs, is_reverse=is_reverse)
@@ -136,7 +136,7 @@ def needed_bytes(pairs: SentencePairs) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """One direction, its rows measured but not made."""
+    """A direction with rows whose sizes are known but which are not made yet."""
 
     places: tuple[I64, I32]
     emitted: Sentences
@@ -159,7 +159,7 @@ class _Prepared:
         return self.starts, words
 
     def perplexity(self, sums: F64) -> float:
-        """2 to the bits that an emitted word costs on average; NULL and all given words are as likely to give it."""
+        """Return 2 to the power of the mean bits per emitted word; NULL and all given words are equally likely."""
         if not len(sums):
             return 1.0
         n_givers = np.repeat(self.n_given_words + 1, np.diff(self.emitted[1]))

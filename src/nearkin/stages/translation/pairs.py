@@ -1,4 +1,4 @@
-"""Pairs of sentences as numbers of words: what aligners read."""
+"""Pairs of sentences as word numbers, the input of aligners."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from nearkin.kernels.buffers import strings
 from nearkin.records import I32, I64, Bool, TextWords
 
 MAX_WORDS = 200
-"""A longer sentence is left out: it would be most of the work, and its words could be translations of anything."""
+"""Maximum number of words in a sentence: longer ones would take most of the work and give little evidence."""
 Sentences = tuple[I32, I64]
-"""The words of all sentences, and where each begins, shape (n_sentences + 1,)."""
+"""Words of all sentences, and the start of each, shape (n_sentences + 1,)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentencePairs:
-    """Sentences of two languages: each is the translation of the one with the same number.
+    """Sentences in two languages, translations of each other by number.
 
     Parameters
     ----------
     source, target : tuple of an int32 array and an int64 array of shape (n_pairs + 1,)
-        The words of all sentences, and where each sentence begins; none is empty.
+        Words of all sentences, and the start of each sentence; none is empty.
     source_words, target_words : LargeStringArray
         The word of each number.
     n_read, n_empty, n_too_long : int
-        Pairs that came; those left out because a side had no word, or more than `MAX_WORDS`.
+        Pairs that were read; omitted because a side had no word; omitted for more than `MAX_WORDS`.
     """
 
     source: Sentences
@@ -43,12 +43,12 @@ class SentencePairs:
 
     @property
     def n_word_pairs(self) -> int:
-        """A word of a source sentence and one of its translation, over all sentences."""
+        """Number of pairs of a word of a source sentence and one of its translation, over all sentences."""
         return int((np.diff(self.source[1]) * np.diff(self.target[1])).sum())
 
 
 class GrowingPairs:
-    """Pairs of sentences to which more are added.
+    """A growing collection of sentence pairs.
 
     Examples
     --------
@@ -67,11 +67,11 @@ class GrowingPairs:
 
     @property
     def n_read(self) -> int:
-        """Pairs that came."""
+        """Number of pairs that were read."""
         return self._n_read
 
     def add(self, source: TextWords, target: TextWords) -> None:
-        """Sentences and their translations, as many of the ones as of the others."""
+        """Add sentences and the same number of translations."""
         lengths = np.diff(source.offsets), np.diff(target.offsets)
         is_empty = np.minimum(*lengths) == 0
         is_too_long = ~is_empty & (np.maximum(*lengths) > MAX_WORDS)
@@ -83,7 +83,7 @@ class GrowingPairs:
             side.add(one, is_kept)
 
     def frozen(self) -> SentencePairs:
-        """The pairs as they are now."""
+        """Return the present pairs."""
         source, target = (side.sentences() for side in self._sides)
         source_words, target_words = (strings(list(side.numbers)) for side in self._sides)
         return SentencePairs(
@@ -98,7 +98,7 @@ class GrowingPairs:
 
 
 class _Side:
-    """The sentences of one language; the words have numbers in the order in which they came."""
+    """Sentences of one language; words are numbered in order of first occurrence."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -108,7 +108,7 @@ class _Side:
     def add(self, texts: TextWords, is_kept: Bool) -> None:
         lengths = np.diff(texts.offsets)
         ids = texts.ids[np.repeat(is_kept, lengths)]
-        used = np.unique(ids)  # words of sentences that are left out get no number
+        used = np.unique(ids)  # words of omitted sentences get no number
         numbers = np.full(len(texts.words), -1, np.int32)
         words = texts.words.take(pa.array(used)).to_pylist()
         numbers[used] = [self.numbers.setdefault(word, len(self.numbers)) for word in words]

@@ -1,4 +1,4 @@
-"""Terms of one language as terms of another, by a translation table.
+"""Projection of terms from one language to another, by a translation table.
 
 Source: Kareem Darwish, Douglas W. Oard, "Probabilistic structured query methods", SIGIR 2003, as Ferhan Ture, Tamer
 Elsayed, Jimmy Lin use it in "No free lunch: brute force vs. locality-sensitive hashing for cross-lingual pairwise
@@ -20,26 +20,26 @@ from nearkin.stages.translation.compounds import LINKS, CompoundSplitter
 from nearkin.stages.translation.table import TranslationTable
 
 WAYS = ("whole", "stem", "itself", "parts", "unknown")
-"""How a word of the source language gets over: it is in the table; words with its stem are; the other collection has
-it too, as it has names and numbers; the parts of a compound are in the table; not at all."""
+"""Ways in which a source word is translated: it is in the table; words with its stem are; the other collection contains
+it too, like names and numbers; the parts of a compound are in the table; not at all."""
 Stemming = Callable[[pa.LargeStringArray], pa.LargeStringArray]
 
 
 @dataclass(frozen=True, slots=True)
 class WordProjection:
-    """Which terms of the target language each term of the source language becomes.
+    """Target terms of each source term.
 
     Parameters
     ----------
     starts : int64 array, shape (n_source + 1,)
     targets : int32 array, shape (n_entries,)
-        Terms of the target language: source term ``i`` becomes those from ``starts[i]`` to ``starts[i + 1]``.
+        Target terms: source term ``i`` becomes those from ``starts[i]`` to ``starts[i + 1]``.
     shares : float32 array, shape (n_entries,)
-        How much of each: p(source | target).
+        Share of each: p(source | target).
     ways : uint8 array, shape (n_source,)
-        The place in `WAYS` of each source term's way.
+        Index in `WAYS` of each source term's way.
     n_targets : int
-        Terms of the target language.
+        Number of terms in the target language.
     """
 
     starts: I64
@@ -49,29 +49,29 @@ class WordProjection:
     n_targets: int
 
     def project(self, counts: TermCounts, *, least: float) -> TermCounts:
-        """Documents in terms of the target language; what comes to less than ``least`` is left out."""
+        """Return documents in terms of the target language; results below ``least`` are omitted."""
         own = counts.terms, counts.counts, counts.offsets
         return TermCounts(*project_terms(own, (self.starts, self.targets, self.shares), self.n_targets, least=least))
 
     def document_frequencies(self, frequencies: F64) -> F64:
-        """``df*`` of each target term, from ``df`` of each source term."""
+        """Return ``df*`` of each target term, from ``df`` of each source term."""
         of_entry = np.repeat(frequencies, np.diff(self.starts)) * self.shares
         return np.bincount(self.targets, of_entry, self.n_targets).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Projector:
-    """Finds the way of every word of a collection into the other language.
+    """Finds the way in which every word of a collection is translated.
 
     Parameters
     ----------
     table : TranslationTable
-        From the language of the words.
+        Table from the language of the words.
     stemming : callable, optional
-        Words to their stems, where the table is of whole words: a form that the table lacks is translated as the other
-        forms of the same word.
+        Maps words to their stems, for tables of whole words: a missing form is translated like the other forms of
+        the same word.
     splits : bool
-        Whether compounds are split, in languages that write them as one word.
+        Whether to split compounds in languages that write them as one word.
     agreement : float
         A translation is used if the table gives it this probability in the other direction too. Without that every
         rare word of the target language counts as a translation of whatever common words stood beside it: the formula
@@ -98,18 +98,18 @@ class Projector:
     def of(
         self, words: pa.LargeStringArray, is_used: Bool, targets: pa.LargeStringArray, used_targets: I64
     ) -> WordProjection:
-        """The way of each word.
+        """Return the way of each word.
 
         Parameters
         ----------
         words : LargeStringArray
-            Of the collection in the source language, each once.
+            Distinct words of the collection in the source language.
         is_used : bool array, shape (n_words,)
-            The others get no way.
+            Words to translate; the others get no way.
         targets : LargeStringArray
-            Of the collection in the target language, each once.
+            Distinct words of the collection in the target language.
         used_targets : int64 array
-            Places in ``targets``: to nothing else a word is translated, since nothing else can be met there.
+            Indices into ``targets``: words are translated only to these, since no others can match.
         """
         way = self._of(words.filter(pa.array(is_used)), targets.take(pa.array(used_targets)))
         ways = np.full(len(words), WAYS.index("unknown"), np.uint8)
@@ -146,7 +146,7 @@ class Projector:
         return _projection(source, target, values, ways, len(targets))
 
     def _by_stem(self, words: pa.LargeStringArray, rows: I64) -> tuple[I64, I64, F64]:
-        """Words that the table lacks as all of its words with the same stem, each to its share."""
+        """Translate missing words like all words with the same stem, each by its share."""
         if self.stemming is None:
             return _nothing()
         stems = self.stemming(self.table.source_words).dictionary_encode()
@@ -159,7 +159,7 @@ class Projector:
         return np.repeat(rows, sizes), of_stem[at], np.repeat(1.0 / np.maximum(sizes, 1), sizes)
 
     def _by_parts(self, words: pa.LargeStringArray, rows: I64) -> tuple[I64, I64, F64]:
-        """Compounds as their parts."""
+        """Translate compounds by their parts."""
         links = LINKS.get(self.table.origin.source.lower().partition("-")[0])
         if links is None or not self.splits or not len(rows):
             return _nothing()
@@ -173,7 +173,7 @@ class Projector:
         return np.array(own, np.int64), np.array(parts, np.int64), np.ones(len(own))
 
     def _known(self) -> tuple[dict[str, int], dict[str, float]]:
-        """Words of the table that may be parts, those that occur more than once: their numbers and frequencies."""
+        """Return words of the table that may be parts, those that occur more than once: numbers and frequencies."""
         rows = self.table.rows
         counts = np.bincount(rows.source, rows.counts, len(rows.source_words))
         numbers = np.flatnonzero(counts > 1.5)
@@ -182,7 +182,7 @@ class Projector:
 
 
 class _Entries:
-    """The translations of the table's source words that the collection in the target language has."""
+    """Translations of the table's source words that occur in the target collection."""
 
     def __init__(self, table: TranslationTable, targets: pa.LargeStringArray, agreement: float) -> None:
         rows = table.rows
@@ -194,14 +194,14 @@ class _Entries:
         self._p = rows.backward[kept]
 
     def of(self, words: I64) -> tuple[I64, I64, F64]:
-        """The translations of some words: the place in ``words`` of each, the target, p(source | target)."""
+        """Return the translations of some words: index in ``words``, target, p(source | target)."""
         sizes = self._starts[words + 1] - self._starts[words]
         at = np.repeat(self._starts[words], sizes) + _running(sizes)
         return np.repeat(np.arange(len(words)), sizes), self._targets[at], self._p[at]
 
 
 def _projection(source: I64, target: I64, values: F64, ways: U8, n_targets: int) -> WordProjection:
-    """In order of source terms, each target of one once."""
+    """Order by source term; each target of a source term occurs once."""
     keys, places = np.unique(source * max(n_targets, 1) + target, return_inverse=True)
     shares = np.bincount(places, values, len(keys))
     own, targets = np.divmod(keys, max(n_targets, 1))
@@ -210,7 +210,7 @@ def _projection(source: I64, target: I64, values: F64, ways: U8, n_targets: int)
 
 
 def _places(words: pa.LargeStringArray, among: pa.LargeStringArray) -> I64:
-    """Where each word is among others; -1 where it is not."""
+    """Return the index of each word among others; -1 if it is missing."""
     if not len(among):
         return np.full(len(words), -1, np.int64)
     found = pc.index_in(words, value_set=among).fill_null(-1)
@@ -218,7 +218,7 @@ def _places(words: pa.LargeStringArray, among: pa.LargeStringArray) -> I64:
 
 
 def _running(sizes: I64) -> I64:
-    """0, 1, … for each size, one after another."""
+    """Return 0, 1, … for each size, concatenated."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 

@@ -1,4 +1,4 @@
-"""Pairs of words that are translations of one another, before they are a table: joined, pruned, normalised."""
+"""Pairs of words that translate each other, before they become a table: joined, pruned, normalised."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from nearkin.stages.translation.model_1 import Learned
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """Which translations are left out.
+    """Limits for the translations to keep.
 
-    Each direction is pruned by itself: what is left out in one has the probability 0 there, and a row that is left out
-    in both is gone. What is kept of a word is made to sum to 1 again.
+    Each direction is pruned separately: a pruned row has probability 0 in that direction, and a row pruned in both is
+    removed. The remaining probabilities of a word are normalised to sum to 1.
 
     Parameters
     ----------
     min_probability : float
         From 0 to 1.
     max_translations : int
-        Of a word, the likeliest, >= 1.
+        Maximum number of translations of a word, the likeliest, >= 1.
     """
 
     min_probability: float = 0.005
@@ -40,7 +40,7 @@ class Pruning:
             raise ParameterError.of("max_translations", "Pruning", "an int >= 1", self.max_translations)
 
     def keeps(self, given: I32, other: I32, probabilities: F64) -> Bool:
-        """Which entries of one direction stay; of equal probabilities those of the lower number.
+        """Return which entries of one direction stay; in a tie those with lower numbers.
 
         Examples
         --------
@@ -50,7 +50,7 @@ class Pruning:
         """
         is_kept: Bool = (probabilities >= self.min_probability) & (probabilities > 0)
         n_candidates = np.bincount(given[is_kept], minlength=int(given.max(initial=0)) + 1)
-        is_skewed = n_candidates > self.max_translations  # the others keep all their candidates: nothing to sort
+        is_skewed = n_candidates > self.max_translations  # the others keep all candidates: nothing to sort
         skewed = np.flatnonzero(is_kept & is_skewed[given])
         order = skewed[np.lexsort((other[skewed], -probabilities[skewed], given[skewed]))]
         ordered = given[order]
@@ -61,18 +61,18 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslationRows:
-    """Pairs of a source word and a target word, each once.
+    """Distinct pairs of a source word and a target word.
 
     Parameters
     ----------
     source_words, target_words : LargeStringArray
         Distinct words.
     source, target : int32 arrays, shape (n_rows,)
-        Their numbers.
+        Numbers of the words.
     forward, backward : float64 arrays, shape (n_rows,)
-        p(target | source) and p(source | target); 0 where a direction has not got the row.
+        p(target | source) and p(source | target); 0 if a direction lacks the row.
     counts : float64 array, shape (n_rows,)
-        How often the words are expected to stand for one another in what they were learned from.
+        Expected number of times that the words translate each other in the training data.
     """
 
     source_words: pa.LargeStringArray
@@ -87,14 +87,14 @@ class TranslationRows:
     def of_words(
         cls, words: tuple[pa.LargeStringArray, pa.LargeStringArray], source: I32, target: I32, **values: F64
     ) -> TranslationRows:
-        """Rows over the words of both languages."""
+        """Make rows over the words of both languages."""
         return cls(source_words=words[0], target_words=words[1], source=source, target=target, **values)
 
     @classmethod
     def of_counts(
         cls, words: tuple[pa.LargeStringArray, pa.LargeStringArray], source: I32, target: I32, counts: F64
     ) -> TranslationRows:
-        """Rows whose probabilities are the shares of the counts, each pair of words once."""
+        """Make rows whose probabilities are the shares of the counts; each pair of words occurs once."""
         return cls.of_words(words, source, target, forward=counts, backward=counts, counts=counts).normalised()
 
     @classmethod
@@ -102,7 +102,7 @@ class TranslationRows:
         cls, words: tuple[pa.LargeStringArray, pa.LargeStringArray], forward: Learned, backward: Learned,
         pruning: Pruning,
     ) -> TranslationRows:  # fmt: skip
-        """What two directions learned, but for what neither of them keeps; the probabilities are not pruned yet."""
+        """Join two learned directions, without rows that neither keeps; the probabilities are not pruned yet."""
         keys = []
         for learned, is_reverse in ((forward, False), (backward, True)):
             given = learned.given
@@ -116,7 +116,7 @@ class TranslationRows:
         return cls.of_words(words, source, target, forward=p, backward=q, counts=(n + m) / 2)
 
     def pruned(self, pruning: Pruning) -> TranslationRows:
-        """The likeliest translations of each word, their probabilities normalised."""
+        """Return the likeliest translations of each word, with normalised probabilities."""
         forward = np.where(pruning.keeps(self.source, self.target, self.forward), self.forward, 0.0)
         backward = np.where(pruning.keeps(self.target, self.source, self.backward), self.backward, 0.0)
         kept = (forward > 0) | (backward > 0)
@@ -132,7 +132,7 @@ class TranslationRows:
         return rows.normalised()
 
     def normalised(self) -> TranslationRows:
-        """The probabilities of each word's translations made to sum to 1, where there are any."""
+        """Return rows in which the probabilities of each word's translations sum to 1, if there are any."""
         return TranslationRows(
             source_words=self.source_words, target_words=self.target_words, source=self.source, target=self.target,
             forward=_shares(self.source, self.forward, len(self.source_words)),
@@ -141,7 +141,7 @@ class TranslationRows:
         )  # fmt: skip
 
     def in_order(self) -> TranslationRows:
-        """Words sorted, and only those that have a row; rows by source word, the likeliest first, then target word."""
+        """Return sorted words that have a row; rows by source word, the likeliest first, then by target word."""
         source_words, source = _sorted_words(self.source_words, self.source)
         target_words, target = _sorted_words(self.target_words, self.target)
         forward, backward, counts = (
@@ -160,7 +160,7 @@ class TranslationRows:
 
 
 def merged(parts: Sequence[TranslationRows]) -> TranslationRows:
-    """Rows of several corpora as of one: each word's probabilities, weighed by how often each corpus has it."""
+    """Merge rows of several corpora: each word's probabilities are weighted by its frequency in each corpus."""
     sides = [_united([part.source_words for part in parts]), _united([part.target_words for part in parts])]
     (source_words, source_numbers), (target_words, target_numbers) = sides
     source = np.concatenate([numbers[part.source] for numbers, part in zip(source_numbers, parts, strict=True)])
@@ -192,13 +192,13 @@ def _keys(source: I32, target: I32, n_targets: int) -> I64:
 
 
 def _numbers(keys: I64, n_targets: int) -> tuple[I32, I32]:
-    """The way back from `_keys`."""
+    """Invert `_keys`."""
     source, target = np.divmod(keys, max(n_targets, 1))
     return source.astype(np.int32), target.astype(np.int32)
 
 
 def _shares(given: I32, values: F64, n_given: int) -> F64:
-    """Each value as a share of those of its given word."""
+    """Return each value as a share of those of its given word."""
     totals = np.bincount(given, values, n_given)[given]
     return np.divide(values, totals, out=np.zeros_like(values), where=totals > 0)
 
@@ -212,7 +212,7 @@ def _sorted_words(words: pa.LargeStringArray, numbers: I32) -> tuple[pa.LargeStr
 
 
 def _united(parts: Sequence[pa.LargeStringArray]) -> tuple[pa.LargeStringArray, list[I32]]:
-    """The distinct words of all parts, and of each part the numbers of its words among them."""
+    """Return the distinct words of all parts, and the numbers among them of each part's words."""
     encoded = pa.concat_arrays(parts).dictionary_encode()
     numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     ends = np.cumsum([len(part) for part in parts])[:-1]

@@ -1,4 +1,4 @@
-"""A translation table: of each word of two languages its translations, and how likely they are."""
+"""Translation table: for each word of two languages its translations and their probabilities."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ SCHEMA = pa.schema(
         pa.field("target", pa.large_string(), nullable=False),
         pa.field("p_target_given_source", pa.float32(), nullable=False),  # 0: pruned in this direction
         pa.field("p_source_given_target", pa.float32(), nullable=False),
-        pa.field("count", pa.float32(), nullable=False),  # how often they are expected to stand for one another
+        pa.field("count", pa.float32(), nullable=False),  # expected number of times that they translate each other
     ]
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a table is of.
+    """Origin of a table.
 
     Parameters
     ----------
     source, target : str
-        Codes of the languages, as the user wrote them.
+        Codes of the languages, as written by the user.
     words : str
-        Fingerprint of the way from a text to its words: what is looked up must have come the same way.
+        Fingerprint of the splitting of texts into words: words to look up must be split in the same way.
     aligner : str
-        Fingerprint of what the probabilities come from.
+        Fingerprint of the source of the probabilities.
     n_pairs : int
-        Pairs of sentences, or entries of a dictionary, that it was made from.
+        Number of pairs of sentences, or of dictionary entries, that it was made from.
     """
 
     source: str
@@ -60,7 +60,7 @@ class Origin:
             if not language.strip():
                 raise ParameterError.of(parameter, "TranslationTable", "the code of a language", language)
         if self.source == self.target:
-            raise ParameterError.of("target", "TranslationTable", f"another language than {self.source}", self.target)
+            raise ParameterError.of("target", "TranslationTable", f"a language other than {self.source}", self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ class Translation:
     ----------
     word : str
     probability, back_probability : float
-        p(this | the word asked for), and the other way round.
+        p(this | the given word), and the reverse.
     count : float
-        How often the two are expected to stand for one another in what the table was made from.
+        Expected number of times that the two translate each other in the training data.
     """
 
     word: str
@@ -84,18 +84,18 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The translations of all words of one language, each word's likeliest first.
+    """Translations of all words of one language, the likeliest first.
 
     Parameters
     ----------
     offsets : int64 array, shape (n_words + 1,)
-        Word ``i`` has the translations from ``offsets[i]`` to ``offsets[i + 1]``; it may have none.
+        Word ``i`` has the translations from ``offsets[i]`` to ``offsets[i + 1]``, possibly none.
     words : int32 array, shape (n_translations,)
         Numbers of words of the other language.
     probabilities : float64 array, shape (n_translations,)
         They sum to 1 for each word that has any.
     rows : int64 array, shape (n_translations,)
-        The row of the table that each comes from.
+        Row of the table for each.
     """
 
     offsets: I64
@@ -106,7 +106,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class TranslationTable:
-    """Which words of two languages are translations of one another.
+    """Words of two languages that translate each other.
 
     Parameters
     ----------
@@ -129,19 +129,19 @@ class TranslationTable:
 
     @classmethod
     def of_rows(cls, rows: TranslationRows, origin: Origin) -> TranslationTable:
-        """Rows in any order, each pair of words once."""
+        """Make a table from rows in any order; each pair of words occurs once."""
         return cls(origin, rows.in_order())
 
     @classmethod
     def of_pairs(
         cls, pairs: Iterable[tuple[str, str]], *, source: str, target: str, words: str, aligner: str = "pairs"
     ) -> TranslationTable:
-        """Pairs of words that are translations; all translations of a word are as likely.
+        """Make a table from pairs of words; all translations of a word are equally likely.
 
         Parameters
         ----------
         pairs : iterable of (str, str)
-            A word of the source language and one of the target language; what comes twice counts once.
+            A word of the source language and one of the target language; repetitions count once.
         source, target : str
             Codes of the languages.
         words, aligner : str
@@ -170,19 +170,19 @@ class TranslationTable:
 
     @cached_property
     def forward(self) -> Direction:
-        """From source words to target words, by p(target | source)."""
+        """Translations of source words, by p(target | source)."""
         rows = self.rows
         return _direction(rows.source, rows.target, rows.forward, len(rows.source_words))
 
     @cached_property
     def backward(self) -> Direction:
-        """From target words to source words, by p(source | target)."""
+        """Translations of target words, by p(source | target)."""
         rows = self.rows
         return _direction(rows.target, rows.source, rows.backward, len(rows.target_words))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all of it: equal tables have equal ones."""
+        """Digest of the content: equal tables have equal ones."""
         origin, rows = self.origin, self.rows
         digest = hashlib.sha256(f"{FORMAT_VERSION};{json.dumps([*_facts(origin).values()])};".encode())
         for words in (rows.source_words, rows.target_words):
@@ -196,18 +196,18 @@ class TranslationTable:
         return digest.hexdigest()[:16]
 
     def lookup(self, word: str, *, is_reverse: bool = False) -> tuple[Translation, ...]:
-        """The translations of a source word, the likeliest first; of a target word where that is asked.
+        """Return the translations of a source word, or on request of a target word, the likeliest first.
 
         Parameters
         ----------
         word : str
-            As it is in the table: in lower case, and stemmed where the table is of stems.
+            In the form of the table: in lower case, and stemmed if the table is of stems.
         is_reverse : bool
 
         Returns
         -------
         tuple of Translation
-            Empty for a word that the table has not got.
+            Empty if the table lacks the word.
         """
         rows = self.rows
         own, others = (rows.target_words, rows.source_words) if is_reverse else (rows.source_words, rows.target_words)
@@ -227,7 +227,7 @@ class TranslationTable:
         )
 
     def turned(self) -> TranslationTable:
-        """The same table, from the target language to the source language."""
+        """Return the same table in the other direction."""
         rows, origin = self.rows, self.origin
         turned = TranslationRows(
             source_words=rows.target_words,
@@ -241,21 +241,21 @@ class TranslationTable:
         return TranslationTable.of_rows(turned, replace(origin, source=origin.target, target=origin.source))
 
     def pruned(self, pruning: Pruning) -> TranslationTable:
-        """Without the translations that are too unlikely or too many; what is kept sums to 1 again."""
+        """Return the table without translations beyond the limits, normalised to sum to 1."""
         return TranslationTable.of_rows(self.rows.pruned(pruning), self.origin)
 
     @classmethod
     def merged(cls, tables: Sequence[TranslationTable]) -> TranslationTable:
-        """Tables of several corpora as one; each word's translations weighed by how often each corpus has the word.
+        """Merge tables of several corpora; each word's translations are weighted by its frequency in each corpus.
 
-        The table is of the direction of the first one; tables of the other direction are turned.
+        The direction is that of the first table; tables of the other direction are turned.
 
         Raises
         ------
         FingerprintError
-            If they are of other languages, or of words found in another way.
+            The tables are of other languages, or of words split by another method.
         ParameterError
-            If there are fewer than two.
+            There are fewer than two tables.
         """
         if len(tables) < 2:
             raise ParameterError.of("tables", "TranslationTable.merged", "two tables or more", len(tables))
@@ -266,7 +266,7 @@ class TranslationTable:
             table.check_direction(first.source, first.target)
             if table.origin.words != first.words:
                 raise FingerprintError(
-                    f"Tables of words found in different ways cannot be merged: {first.words!r} and "
+                    f"Tables with words split by different methods cannot be merged: {first.words!r} and "
                     f"{table.origin.words!r}."
                 )
         aligners = " + ".join(sorted({one for table in tables for one in table.origin.aligner.split(" + ")}))
@@ -275,24 +275,24 @@ class TranslationTable:
         return cls.of_rows(rows, replace(first, aligner=aligners, n_pairs=n_pairs))
 
     def check_direction(self, source: str | None, target: str | None, *, name: str = "the table") -> None:
-        """Refuse to take the table for one of other languages, or of the other direction.
+        """Refuse a table of other languages, or of the other direction.
 
         Raises
         ------
         FingerprintError
-            With both directions named.
+            The message names both directions.
         """
         own = self.origin
         wanted = source or own.source, target or own.target
         if wanted != (own.source, own.target):
             is_turned = wanted == (own.target, own.source)
             raise FingerprintError(
-                f"{name}: translates from {own.source} to {own.target}; from {wanted[0]} to {wanted[1]} was asked for."
+                f"{name}: translates from {own.source} to {own.target}, not from {wanted[0]} to {wanted[1]}."
                 + (" Read it without source and target: its turned() serves the other direction." * is_turned)
             )
 
     def write(self, path: Path) -> None:
-        """Write to a Parquet file, as it is; publish it whole with `runs.files.published`."""
+        """Write directly to a Parquet file; use `runs.files.published` to publish it atomically."""
         about = {"version": FORMAT_VERSION, **_facts(self.origin), "fingerprint": self.fingerprint}
         rows = self.rows
         columns = [
@@ -311,14 +311,14 @@ class TranslationTable:
         ----------
         path : Path
         source, target : str, optional
-            The languages that it must be of, in this direction.
+            The required languages and direction.
 
         Raises
         ------
         SourceError
-            It is no such file, of another version, or damaged.
+            The file is not a table, is of another version, or is damaged.
         FingerprintError
-            It is of other languages, or of the other direction.
+            The table is of other languages, or of the other direction.
         """
         table, about = _read_parquet(path)
         try:
@@ -326,14 +326,14 @@ class TranslationTable:
             source_language, target_language, words, aligner, n_pairs = (str(about[name]) for name in _FACTS)
             origin = Origin(source_language, target_language, words, aligner, int(n_pairs))
         except (KeyError, TypeError, ValueError) as error:
-            raise SourceError(f"{path}: is damaged: its metadata cannot be read ({error}).") from error
+            raise SourceError(f"{path} is damaged: its metadata cannot be read ({error}).") from error
         if version != FORMAT_VERSION:
             raise SourceError(
-                f"{path}: a translation table of format {version}; this version of Nearkin reads {FORMAT_VERSION}."
+                f"{path} is a translation table of format {version}; this version of Nearkin reads {FORMAT_VERSION}."
             )
         read = cls.of_rows(_rows_of(table), origin)
         if read.fingerprint != fingerprint:
-            raise SourceError(f"{path}: is damaged: it holds {read.fingerprint}, and was written as {fingerprint}.")
+            raise SourceError(f"{path} is damaged: its content is {read.fingerprint}, not the stored {fingerprint}.")
         read.check_direction(source, target, name=str(path))
         return read
 
@@ -358,13 +358,13 @@ def _read_parquet(path: Path) -> tuple[pa.Table, dict[str, object]]:
         table = parquet.read_table(path)
     except parquet.UNREADABLE as error:
         reason = parquet.why_unreadable(path, error)
-        raise SourceError(f"{path}: cannot be read as a translation table: {reason}.") from error
+        raise SourceError(f"Cannot read {path} as a translation table: {reason}.") from error
     try:
         about = json.loads((table.schema.metadata or {}).get(_KEY, b"null"))
     except ValueError as error:
-        raise SourceError(f"{path}: is damaged: its metadata cannot be read ({error}).") from error
+        raise SourceError(f"{path} is damaged: its metadata cannot be read ({error}).") from error
     if not isinstance(about, dict) or not table.schema.remove_metadata().equals(SCHEMA):
-        raise SourceError(f"{path}: is not a translation table. Make one with: nearkin align train.")
+        raise SourceError(f"{path} is not a translation table. Make one with: nearkin align train.")
     return table, about
 
 

@@ -1,1 +1,1 @@
-"""Candidates → matches: the exact similarity of each pair."""
+"""Matches from candidates: the exact similarity of each pair."""

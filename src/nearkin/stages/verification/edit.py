@@ -1,4 +1,4 @@
-"""The edit similarity of two texts: how many characters must change to make the one of the other.
+"""Edit similarity of two texts, from the number of characters that must change to turn one into the other.
 
 Source: Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar Document Detection and Electronic
 Discovery: So Many Documents, So Little Time", 2013; the distance is that of Vladimir I. Levenshtein, "Binary codes
@@ -17,25 +17,25 @@ except ImportError as error:
     raise MissingExtraError.of("The edit similarity", "collection") from error
 
 MAX_WORK = 5_000_000_000
-"""Pairs of characters looked at for two texts: 70,000 times 70,000."""
+"""Maximum number of character pairs compared for two texts: 70,000 times 70,000."""
 
-_FIRST_HINT = 64  # edits tried first; doubled while there are more
+_FIRST_HINT = 64  # edits tried first; doubled until they suffice
 
 
 @dataclass(frozen=True, slots=True)
 class EditSimilarity:
-    """How alike two texts are, character by character.
+    """Similarity of two texts, character by character.
 
     Parameters
     ----------
     similarity : float or None
-        In [0, 1]: 1 - distance / the longer length. None: not known, the texts are too long and too different.
+        In [0, 1]: 1 - distance / the longer length. None: unknown, because the texts are too long and too different.
     distance : int or None
-        Characters (code points) to insert, to delete or to replace, the fewest possible.
+        Minimum number of characters (code points) to insert, delete or replace.
     length_a, length_b : int
         Characters of each text.
     min_distance : int
-        The distance, or, where that is not known, what it is at least.
+        The distance, or a lower bound if it is unknown.
     """
 
     similarity: float | None
@@ -46,24 +46,24 @@ class EditSimilarity:
 
 
 def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> EditSimilarity:
-    """1 - Levenshtein distance / length of the longer text, in characters.
+    """Compute 1 - Levenshtein distance / length of the longer text, in characters.
 
-    Exact whenever it is given. What both texts begin and end with costs nothing. If the lengths of what is left
-    between, multiplied, are at most ``max_work``, the similarity is always found: with the default for any two texts
-    of up to 70,000 characters. Longer ones are compared as far as that work goes: two texts of 600,000 characters have
-    a similarity if 4,000 edits or fewer lie between them, two of 200,000 with up to 12,500. In scripts beyond Latin-1 a
-    character costs three times as much, and 40,000 takes the place of 70,000.
+    The result is always exact if there is one. A common beginning and end costs nothing. If the product of the
+    remaining lengths is at most ``max_work``, the similarity is always found: with the default for any two texts
+    of up to 70,000 characters. Longer ones are compared as far as that work allows: two texts of 600,000 characters
+    have a similarity if they differ in at most 4,000 edits, two of 200,000 in at most 12,500. In scripts beyond Latin-1
+    a character costs three times as much, and the limit is 40,000 instead of 70,000.
 
     Parameters
     ----------
     text_a, text_b : str
     max_work : int, default 5000000000
-        A pair costs half a second at most, about; near-equal texts much less.
+        By default a pair takes at most about half a second; near-equal texts much less.
 
     Returns
     -------
     EditSimilarity
-        Of two empty texts 1.
+        The similarity of two empty texts is 1.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
     if cost * len(rest_a) * len(rest_b) <= max_work:
         max_edits = longer
     else:
-        max_edits = max_work // (2 * cost * longer)  # so wide a band around the diagonal is looked at
+        max_edits = max_work // (2 * cost * longer)  # width of the band around the diagonal
     hint = min(_FIRST_HINT, max_edits)
     distance = Levenshtein.distance(rest_a, rest_b, score_cutoff=max_edits, score_hint=hint)
     if distance > max_edits:
@@ -98,6 +98,6 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
 
 
 def _cost_of_character(text: str) -> int:
-    """RapidFuzz has a table for the characters of Latin-1; others are looked up one by one."""
+    """Return the relative cost: RapidFuzz has a table for Latin-1 characters; others are looked up one by one."""
     n_beyond = 0 if text.isascii() else len(text) - len(text.encode("latin-1", "ignore"))
     return 3 if 10 * n_beyond > len(text) else 1

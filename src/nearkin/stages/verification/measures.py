@@ -1,7 +1,7 @@
-"""Measures of similarity: what ``--measure`` names, each in one object.
+"""Measures of similarity, as named by ``--measure``; one object for each.
 
-`MEASURES` has them all. A measure says how it is computed from counted shingles, in which columns of ``pairs.parquet``
-it is written, and which search finds its pairs. This module loads no array library, so that help texts can list it.
+`MEASURES` has them all. A measure defines how it is computed from counted shingles, its columns in ``pairs.parquet``,
+and the search that finds its pairs. This module imports no array library, so that help texts can list it.
 
 Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912; for containment Andrei Z. Broder, "On
 the resemblance and containment of documents", 1997.
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from nearkin.records import F64, Matches
 
 MeasureName = Literal["jaccard", "containment"]
-"""What ``--measure`` may be."""
+"""Values of ``--measure``."""
 SearchName = Literal["bands", "sampling"]
 """The searches; see `nearkin.planning.search.PLANNERS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure(ABC):
-    """What all measures have; none falls where two documents of the same sizes share more shingles.
+    """Base of all measures; for documents of given sizes, no measure decreases with more shared shingles.
 
     Attributes
     ----------
     name : str
-        What ``--measure`` calls it.
+        Name in ``--measure``.
     title : str
-        As it is written in a sentence.
+        Name in a sentence.
     summary, meaning : str
-        For the help texts, and for reports.
+        Descriptions for the help texts, and for reports.
     columns : tuple of str
-        Columns of ``pairs.parquet`` that hold it: one, or one for each direction.
+        Its columns in ``pairs.parquet``: one, or one for each direction.
     search : {"bands", "sampling"}
-        Bands find the pairs of a measure that is never more than Jaccard similarity, sampled shingles those of one
-        that is never more than containment.
+        Bands find the pairs of a measure that never exceeds Jaccard similarity, sampled shingles those of one
+        that never exceeds containment.
     """
 
     name: ClassVar[MeasureName]
@@ -54,19 +54,19 @@ class Measure(ABC):
 
     @property
     def is_directed(self) -> bool:
-        """Whether A may be more similar to B than B to A."""
+        """Whether the similarity of A to B may differ from that of B to A."""
         return len(self.columns) > 1
 
     @abstractmethod
     def directions(self, matches: Matches) -> tuple[F64, F64]:
-        """The similarity of left documents to right ones, and of right to left; each of shape (n_pairs,)."""
+        """Return the similarity of left documents to right ones, and of right to left; each of shape (n_pairs,)."""
 
     @abstractmethod
     def similarity(self, matches: Matches) -> F64:
-        """The larger of both directions, in [0, 1], shape (n_pairs,)."""
+        """Return the larger of both directions, in [0, 1], shape (n_pairs,)."""
 
     def min_size_ratio(self, threshold: float) -> float:
-        """The least size of the smaller set, in sizes of the larger one, with which a pair can reach the threshold."""
+        """Return the minimum ratio of the smaller to the larger set with which a pair can reach the threshold."""
         del threshold
         return 0.0
 
@@ -77,55 +77,55 @@ class Jaccard(Measure):
 
     name = "jaccard"
     title = "Jaccard"
-    summary = "shared shingles of all"
+    summary = "shared shingles / all shingles"
     meaning = "shingles that both documents have, divided by all distinct shingles of the two"
     columns = ("jaccard",)
     search = "bands"
 
     def directions(self, matches: Matches) -> tuple[F64, F64]:
-        """The same twice."""
+        """Return the same array twice."""
         similarity = matches.jaccard
         return similarity, similarity
 
     def similarity(self, matches: Matches) -> F64:
-        """See `Measure`."""
+        """Return the similarity; see `Measure`."""
         return matches.jaccard
 
     def min_size_ratio(self, threshold: float) -> float:
-        """The threshold: the smaller set is at most all that is shared."""
+        """Return the threshold: the sets share at most the smaller one."""
         return threshold
 
 
 @dataclass(frozen=True, slots=True)
 class Containment(Measure):
-    """|A ∩ B| / |A|, or |A ∩ B| / |B| where that is larger."""
+    """|A ∩ B| / |A| or |A ∩ B| / |B|, whichever is larger."""
 
     name = "containment"
     title = "containment"
-    summary = "shared shingles of the shorter text's"
-    meaning = "the share of one document's shingles that the other holds, the larger of the two directions"
+    summary = "shared shingles / shingles of the shorter text"
+    meaning = "the share of one document's shingles that occur in the other, the larger of the two directions"
     columns = ("containment_a_in_b", "containment_b_in_a")
     search = "sampling"
 
     def directions(self, matches: Matches) -> tuple[F64, F64]:
-        """How much of the left document the right one holds, and how much of the right one the left."""
+        """Return the share of the left document found in the right one, and the reverse."""
         return matches.containment_left_in_right, matches.containment_right_in_left
 
     def similarity(self, matches: Matches) -> F64:
-        """See `Measure`."""
+        """Return the similarity; see `Measure`."""
         return matches.containment
 
 
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (Jaccard(), Containment())}
-"""Every measure by its name, in the order of the columns of ``pairs.parquet``."""
+"""All measures by name, in the order of the columns of ``pairs.parquet``."""
 MEASURE_NAMES = " or ".join(get_args(MeasureName))
 MEASURE_COLUMNS = tuple(column for measure in MEASURES.values() for column in measure.columns)
 
 
 def measured(matches: Matches) -> list[F64]:
-    """The values of `MEASURE_COLUMNS`, left documents being a; each of shape (n_pairs,)."""
+    """Return the values of `MEASURE_COLUMNS`, where a is the left document; each of shape (n_pairs,)."""
     return [
         values
         for measure in MEASURES.values()
-        for values in measure.directions(matches)[: len(measure.columns)]  # one column has both
+        for values in measure.directions(matches)[: len(measure.columns)]  # a single column serves both
     ]

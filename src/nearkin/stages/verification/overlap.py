@@ -1,4 +1,4 @@
-"""The exact similarity of candidate pairs, from the shingle hashes of both documents.
+"""Exact similarity of candidate pairs, from the shingle hashes of both documents.
 
 Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912; for containment Andrei Z. Broder, "On
 the resemblance and containment of documents", 1997.
@@ -19,14 +19,14 @@ def verify(candidates: Candidates, hashes: U64, starts: I64, ends: I64) -> Match
     ----------
     candidates : Candidates
     hashes : uint64 array
-        Sets of distinct shingles, in memory or mapped from a file.
+        Sets of distinct shingles, in memory or memory-mapped.
     starts, ends : int64 arrays, shape (n_rows,)
         The set of a row is ``hashes[starts[row]:ends[row]]``.
 
     Returns
     -------
     Matches
-        One for each candidate, in their order, whatever the similarity.
+        One for each candidate, in the same order, whatever the similarity.
     """
     left, right = candidates.left, candidates.right
     common = n_common(hashes, starts, ends, left, right)

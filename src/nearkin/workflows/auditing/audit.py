@@ -17,6 +17,7 @@ from nearkin.workflows.auditing.collection import audit_collection
 from nearkin.workflows.auditing.pairs import audit_pairs
 from nearkin.workflows.auditing.reported import damaged
 from nearkin.workflows.auditing.run import audit_run
+from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
 
 Manifest = DedupManifest | PairsManifest
 AUDITED: dict[str, type[Manifest]] = {
@@ -25,7 +26,12 @@ AUDITED: dict[str, type[Manifest]] = {
 """Manifests of runs that can be audited, by command."""
 
 
-def audit(place: str | Path, options: AuditOptions | None = None, progress: Progress | None = None) -> Audited:
+def audit(
+    place: str | Path,
+    options: AuditOptions | None = None,
+    progress: Progress | None = None,
+    in_memory: GivenAgain = NONE_GIVEN,
+) -> Audited:
     """Measure the recall of a finished run or of a collection's searches, by comparing a sample with everything.
 
     Parameters
@@ -34,6 +40,8 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
         Directory of a finished run, or a collection, as for `Collection.open`.
     options : AuditOptions, optional
     progress : Progress, optional
+    in_memory : mapping of str to StoredSource
+        Documents of the run that were in memory.
 
     Raises
     ------
@@ -58,8 +66,8 @@ def audit(place: str | Path, options: AuditOptions | None = None, progress: Prog
             named=("method", options.tolerance.parameter),
         )
     if isinstance(manifest, PairsManifest):
-        return audit_pairs(directory, manifest, options, progress)
-    return audit_run(directory, manifest, options, progress)
+        return audit_pairs(directory, manifest, options, progress, in_memory)
+    return audit_run(directory, manifest, options, progress, in_memory)
 
 
 def _manifest(directory: Path) -> Manifest:

@@ -71,9 +71,8 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
             lost = is_other & ~was_found
             if lost.any():
                 missed.take(_named(seen.connection, sample[place[lost]], content[lost], similarity[lost].tolist()))
-    search = f"--method {tolerance.method} --{tolerance.parameter} {tolerance.value:g}"
     return Audited(
-        what=f"nearkin similar {search}, {collection.place}",
+        what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
@@ -93,7 +92,7 @@ def _measured(tolerance: Tolerance) -> str:
     by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
     return (
         f"A true pair is two texts {tolerance.in_words()}, by {by}: versions of a document can lie outside and are not "
-        "counted. To audit shared wording: --method minhash"
+        "counted. To audit shared wording: --measure words"
     )
 
 

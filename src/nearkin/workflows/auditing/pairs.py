@@ -28,12 +28,15 @@ from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors
 from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
+from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 
-def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, progress: Progress) -> Audited:
+def audit_pairs(
+    directory: Path, told: PairsManifest, options: AuditOptions, progress: Progress, in_memory: GivenAgain = NONE_GIVEN
+) -> Audited:
     """Compare a sample of the left side with the whole right side, and look the pairs up in the results.
 
     Raises
@@ -47,7 +50,7 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
     try:
         with blaming(directory):
             chosen = PairOptions.of_words(told.parameters)
-        sides = _texts(told.left), _texts(told.right)
+        sides = _texts(told.left, in_memory), _texts(told.right, in_memory)
         reported = _stored_pairs(directory / "pairs.parquet")
         table = _table(told.table)
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
@@ -82,8 +85,8 @@ def audit_pairs(directory: Path, told: PairsManifest, options: AuditOptions, pro
     )
 
 
-def _texts(side: SideRecord) -> Texts:
-    return texts_again([SourceSnapshot.from_stored(one) for one in side.inputs], side.encoding)
+def _texts(side: SideRecord, in_memory: GivenAgain) -> Texts:
+    return texts_again([SourceSnapshot.from_stored(one) for one in side.inputs], side.encoding, in_memory)
 
 
 def _table(told: TableRecord | None) -> TranslationTable | None:

@@ -43,6 +43,7 @@ from nearkin.workflows.auditing.reported import (
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.changed import changed
 from nearkin.workflows.reading.kept_documents import stored_source
+from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.rereading import Reread, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
@@ -80,7 +81,15 @@ class StoredRun:
     others: Reread | None
 
     @classmethod
-    def load(cls, directory: Path, manifest: DedupManifest, *, threads: int, progress: Progress) -> StoredRun:
+    def load(
+        cls,
+        directory: Path,
+        manifest: DedupManifest,
+        in_memory: GivenAgain = NONE_GIVEN,
+        *,
+        threads: int,
+        progress: Progress,
+    ) -> StoredRun:
         """Load a run from its directory.
 
         Raises
@@ -96,7 +105,9 @@ class StoredRun:
             _check_inputs(directory, manifest)
             table = _documents(directory / "documents.parquet")
             how = manifest.encoding, manifest.reading
-            again = partial(reread, stored=stored_source, threads=threads, progress=progress)
+            again = partial(
+                reread, stored=partial(stored_source, in_memory=in_memory), threads=threads, progress=progress
+            )
             inputs = again(manifest.inputs, *how)
             others = again(manifest.against, *how) if manifest.against else None
             if inputs.n_documents != len(table):
@@ -167,7 +178,13 @@ def _documents(path: Path) -> pa.Table:
     return table
 
 
-def audit_run(directory: Path, manifest: DedupManifest, options: AuditOptions, progress: Progress) -> Audited:
+def audit_run(
+    directory: Path,
+    manifest: DedupManifest,
+    options: AuditOptions,
+    progress: Progress,
+    in_memory: GivenAgain = NONE_GIVEN,
+) -> Audited:
     """Compare a sample of a run's documents with all others, and look the pairs up in its results.
 
     Raises
@@ -176,7 +193,7 @@ def audit_run(directory: Path, manifest: DedupManifest, options: AuditOptions, p
         See `audit.audit`.
     """
     started = time.perf_counter()
-    run = StoredRun.load(directory, manifest, threads=options.threads, progress=progress)
+    run = StoredRun.load(directory, manifest, in_memory, threads=options.threads, progress=progress)
     sample = options.drawn(run.rows)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample)), np.zeros(len(sample))
     for part in run.slices(sample):

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.groups import CollectionGroups
+from nearkin.collection.groups import CollectionGroups, group, make_principal
+from nearkin.collection.tolerance import Tolerance
 
 
 def groups_with_principal(
-    collection: Collection, doc_id: str, *, gamma: float | None, threads: int
+    collection: Collection, doc_id: str, tolerance: Tolerance, *, threads: int
 ) -> tuple[CollectionGroups, int | None]:
     """Make a document a principal; return the groups, the changes before that, and the number of its group.
 
@@ -19,8 +20,7 @@ def groups_with_principal(
     ----------
     collection : Collection
     doc_id : str
-    gamma : float, optional
-        See `Collection.groups`.
+    tolerance : Tolerance
     threads : int
 
     Returns
@@ -36,11 +36,11 @@ def groups_with_principal(
         Another process is writing.
     """
     collection.document(doc_id)
-    before = collection.groups(gamma=gamma, threads=threads)
+    before = group(collection.opened, tolerance, threads=threads)
     if doc_id not in before.members["doc_id"].to_pylist():
         return before, None
-    number = collection.make_principal(doc_id, gamma=gamma)
-    return _changes_of_both(before, collection.groups(gamma=gamma, threads=threads)), number
+    number = make_principal(collection.opened, doc_id, tolerance)
+    return _changes_of_both(before, group(collection.opened, tolerance, threads=threads)), number
 
 
 def _changes_of_both(before: CollectionGroups, now: CollectionGroups) -> CollectionGroups:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
 
 from nearkin.collection.conflicts import Conflicts
+from nearkin.collection.word_search.results import SearchResult
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import SheetWriter
@@ -31,26 +33,43 @@ def check_format(out: Path, option: str = "out") -> None:
 
 def write_table(table: pa.Table, out: Path) -> None:
     """Write a table, completely or not at all."""
+    write_batches(table.schema, table.to_batches(max_chunksize=_ROWS_AT_A_TIME), out)
+
+
+def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Path) -> None:
+    """Write a table that comes in batches, completely or not at all."""
     with published(out) as aside:
         if out.suffix.lower() == ".parquet":
-            parquet.write_table(table, aside)
+            with parquet.table_writer(aside, schema) as into:
+                for batch in batches:
+                    into.write_batch(batch)
             return
         with open(aside, "w", encoding="utf-8", newline="") as file:
             delimiter = _DELIMITERS.get(out.suffix.lower())
             writer = SheetWriter(file, delimiter=delimiter or ",")
             if delimiter:
-                writer.write(table.column_names)
-            for batch in table.to_batches(max_chunksize=_ROWS_AT_A_TIME):
+                writer.write(schema.names)
+            for batch in batches:
                 if delimiter:
                     writer.write_all(zip(*(column.to_pylist() for column in batch.columns), strict=True))
                 else:
                     file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 
 
+def table_of_found(found: SearchResult) -> pa.Table:
+    """Return a row for each document that was found, the most relevant first, with its snippet."""
+    fields = [("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())]
+    fields += [("source", pa.large_string()), ("line", pa.int64()), ("n_characters", pa.int64())]
+    fields += [("relevance", pa.float64()), ("snippet", pa.large_string())]
+    return pa.Table.from_pylist([one.to_dict() for one in found.documents], pa.schema(fields))
+
+
 def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
-    """Return a row for each conflict, the worst first, with the name of the column of the labels."""
-    fields = [("id_a", pa.large_string()), ("label_a", pa.large_string()), ("id_b", pa.large_string())]
-    fields += [("label_b", pa.large_string()), ("relative_distance", pa.float64()), ("edit_similarity", pa.float64())]
-    fields += [("jaccard", pa.float64()), ("passage", pa.large_string()), ("label_column", pa.large_string())]
+    """Return a row for each conflict, by group, with the name of the column of the labels."""
+    text, number, whole = pa.large_string(), pa.float64(), pa.int64()
+    fields = [("group", whole), ("majority_label", text), ("n_documents", whole)]
+    fields += [("n_with_majority_label", whole)]
+    fields += [("id_a", text), ("label_a", text), ("id_b", text), ("label_b", text), ("jaccard", number)]
+    fields += [("edit_similarity", number), ("relative_distance", number), ("passage", text), ("label_column", text)]
     rows = [{**one.to_dict(), "label_column": label_column} for one in found.conflicts]
     return pa.Table.from_pylist(rows, pa.schema(fields))

@@ -6,6 +6,5 @@
            → searching (sketch, link; band_search or sample_search) → verifying → grouping → outcome
            → tables, manifest, reporting
 
-``job`` chains these steps; ``files`` runs the job on files into a directory, ``tables_in_memory`` on tables;
-``options`` holds the user's options.
+``job`` chains these steps; ``files`` runs the job into a directory; ``options`` holds the user's options.
 """

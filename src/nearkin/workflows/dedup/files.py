@@ -11,17 +11,20 @@ from typing import BinaryIO, Protocol
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
+from nearkin.reports.dedup import ByColumn
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.dedup import job, manifest
+from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
 from nearkin.workflows.dedup.inputs import Sourced, describe
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.reporting import told_of, write_report
+from nearkin.workflows.dedup.reporting import page_data, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
-from nearkin.workflows.reading.inputs import Input, file_inputs
+from nearkin.workflows.dedup.summaries import by_value
+from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
@@ -41,18 +44,23 @@ class Delivery:
         Whether to write the cleaned corpus.
     report : bool
         Whether to write ``report.html``.
+    by : str, optional
+        Column of the input by whose values the report counts.
     """
 
     resume: bool = False
     overwrite: bool = False
     kept: bool = False
     report: bool = True
+    by: str | None = None
 
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
             raise ParameterError(
                 "'resume' and 'overwrite' exclude each other. Got both.", named=("resume", "overwrite")
             )
+        if self.by is not None and not self.report:
+            raise ParameterError("'by' counts in report.html, and 'report' is off.", named=("by", "report"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +124,7 @@ def dedup_files(
     out: Path,
     options: DedupOptions,
     *,
-    against: Sequence[str] = (),
+    against: Sequence[str | StoredSource] = (),
     delivery: Delivery,
     ending: Ending | None = None,
     resources: Resources,
@@ -171,11 +179,11 @@ def dedup_files(
                     meter=meter,
                 )
                 more = ending.write(found)
-            record = _record(found, searched.engine, more, command=ending.command, preset=preset)
-            sourced.check_unchanged()  # so the digests are those of the bytes that were searched
-            if delivery.report:
-                problem = ending.report(found, record)
-                record = replace(record, report_problem=problem, stages=tuple(meter.costs))
+                record = _record(found, searched.engine, more, command=ending.command, preset=preset)
+                sourced.check_unchanged()  # so the digests are those of the bytes that were searched
+                if delivery.report:
+                    problem = ending.report(found, record)
+                    record = replace(record, report_problem=problem, stages=tuple(meter.costs))
             record = replace(record, memory=worker.memory(result))
             directory.finish(record.as_stored(), kept=delivery.kept)
     return record
@@ -224,13 +232,16 @@ class DedupEnding:
 
     @property
     def twice(self) -> str | None:
-        """The cleaned corpus, which is written from the input."""
-        return "--write-kept" if self.delivery.kept else None
+        """The cleaned corpus, which is written from the input, and the values of a column."""
+        return "--write-kept" if self.delivery.kept else "--by" if self.delivery.by is not None else None
 
     def check(self, sourced: Sourced) -> None:
-        """Refuse results of a run if the cleaned corpus is to be written."""
+        """Refuse results of a run for the cleaned corpus, and sources without the column to count by."""
         if self.delivery.kept:
             check_can_be_written(sourced.sources)
+        if self.delivery.by is not None:
+            asked = sourced.asked
+            check_by(self.delivery.by, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
 
     def write(self, found: RunResult) -> Written:
         """Write the cleaned corpus."""
@@ -249,6 +260,16 @@ class DedupEnding:
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """Write ``report.html``."""
+        by = self._by_column(found)
         with found.meter.stage("report", 0, "steps") as progress:
-            told = told_of(found.result, found.options)
-            return write_report(found.directory.path / "report.html", manifest, told, found.options, progress)
+            data = page_data(found.result, found.options, found.meter, by=by)
+            return write_report(found.directory.path / "report.html", manifest, data, found.options, progress)
+
+    def _by_column(self, found: RunResult) -> ByColumn | None:
+        """Count by the column, if one was named."""
+        column = self.delivery.by
+        if column is None:
+            return None
+        values = values_of(column, found.inputs, found.meter)
+        found.sourced.check_unchanged()  # else the values are those of other documents
+        return ByColumn(column, by_value(found.result.corpus, found.result.judged.outcome, values))

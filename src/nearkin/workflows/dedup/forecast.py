@@ -14,7 +14,7 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.corpus import check_not_too_many
 from nearkin.workflows.dedup.job import collect
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.plans import keys_a_text, plan_search
+from nearkin.workflows.dedup.plans import keys_a_text, plan_as_stored, plan_search
 from nearkin.workflows.dedup.sampling import look_ahead
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -73,3 +73,21 @@ def forecast(
         n_band_keys=n_band_keys,
         n_other_keys=n_other_keys,
     )
+
+
+def forecast_as_stored(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
+    """Return a forecast as JSON types."""
+    return {
+        "documents": told.n_documents,
+        "distinct_texts": told.n_texts,
+        "parameters": options.in_words(),
+        "plan": plan_as_stored(told.plan),
+        "keys_of_bands_a_text": told.n_band_keys,
+        "other_keys_a_text": told.n_other_keys,
+        "sample": {
+            "documents": told.n_sampled,
+            "compared": len(told.sample.sizes),
+            "mean_shingles": told.sample.mean_size,
+            "document_bytes": told.document_bytes,
+        },
+    }

@@ -21,6 +21,7 @@ from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
 from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check_unchanged, snapshots_of
@@ -59,7 +60,7 @@ class Sourced:
         options: DedupOptions,
         progress: Progress,
         *,
-        against: Sequence[str] = (),
+        against: Sequence[str | StoredSource] = (),
         twice: str | None = None,
     ) -> Sourced:
         """Find the input and check that it can be read; ``twice`` names what reads it a second time, if anything.
@@ -110,9 +111,9 @@ def _resolve(
     """Return the sources without those in the output directory, which a run replaces."""
     found = asked.resolved(progress, text_optional=text_optional, in_order=in_order, without=out)
     place = out.resolve()
-    on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path]
+    on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path and s.format != IN_MEMORY]
     inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
-    if named := sorted(inside & set(asked.inputs)):
+    if named := sorted(inside.intersection(one for one in asked.inputs if isinstance(one, str))):
         raise OutputExistsError(f"{named[0]} lies in {out}, whose files the run replaces. Choose another --out.")
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")

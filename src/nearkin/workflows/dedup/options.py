@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, Never, cast, get_args
 
@@ -124,12 +124,29 @@ class DedupOptions:
         """
         if preset is not None and preset not in PRESETS:
             raise ParameterError.of("preset", "dedup", f"one of {', '.join(PRESETS)}", preset)
-        if unknown := given.keys() - {f.name for f in fields(cls)}:
-            raise ParameterError(
-                f"dedup has no parameter {sorted(unknown)[0]!r}; it has {', '.join(f.name for f in fields(cls))}."
-            )
-        chosen: dict[str, object] = dict(PRESETS.get(preset or "", {}))
-        chosen |= {name: value for name, value in given.items() if value is not None}
+        return cls()._changed(PRESETS.get(preset or "", {}), given)
+
+    def replaced(self, **given: object) -> DedupOptions:
+        """Return the options with the user's values in the place of some; ``None`` means not given.
+
+        Raises
+        ------
+        ParameterError
+            A value is invalid.
+
+        Examples
+        --------
+        >>> DedupOptions(threshold=0.9).replaced(recall=0.5, threshold=None).threshold
+        0.9
+        """
+        return self._changed({}, given)
+
+    def _changed(self, preset: Mapping[str, object], given: Mapping[str, object]) -> DedupOptions:
+        """Return the options with the values of a preset, then those that were given."""
+        names = [one.name for one in fields(self)]
+        if unknown := given.keys() - set(names):
+            raise ParameterError(f"dedup has no parameter {sorted(unknown)[0]!r}; it has {', '.join(names)}.")
+        chosen = {**preset, **{name: value for name, value in given.items() if value is not None}}
         if given.get("min_shared") is not None:
             rule = {"measure": "containment", "threshold": ANY_SHARE, "recall": _ALL_OF_THEM}
             chosen |= {name: value for name, value in rule.items() if given.get(name) is None}
@@ -145,7 +162,7 @@ class DedupOptions:
             name: parsers[name](value) if name in parsers and isinstance(value, str) else value
             for name, value in chosen.items()
         }
-        return replace(cls(), **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
+        return replace(self, **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
 
     def in_words(self) -> dict[str, str | float | int]:
         """Return the options as the command line takes them, without those that have no effect."""

@@ -32,8 +32,9 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
 from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
-from nearkin.workflows.dedup.reporting import Told, sampling_curve, write_report
+from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_report
 from nearkin.workflows.dedup.searching import Sizes
+from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places, write_tables
 from nearkin.workflows.resources import Resources
 
@@ -117,8 +118,15 @@ def regroup(
         if report:
             with meter.stage("report", 0, "steps") as stage:
                 # without sample texts, because the texts are not read again
-                told = Told(judged, run.places, [], _curve(run))
-                problem = write_report(target.path / "report.html", record, told, options, stage)
+                data = PageData(
+                    judged=judged,
+                    places=run.places,
+                    sources=by_source(run.corpus, judged.outcome, run.places),
+                    thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
+                    elapsed_s=meter.elapsed_s,
+                    curve=_curve(run),
+                )
+                problem = write_report(target.path / "report.html", record, data, options, stage)
                 record = replace(record, report_problem=problem)
         record = replace(record, stages=tuple(meter.costs))
         target.finish(record.as_stored())

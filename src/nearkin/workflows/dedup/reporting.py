@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,13 +12,26 @@ import numpy as np
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
-from nearkin.reports.dedup import GroupRow, MemberRow, ProblemRow, RecallCurve, SamplePair, render_dedup_report
+from nearkin.reports.dedup import (
+    ByColumn,
+    GroupRow,
+    MemberRow,
+    PartRow,
+    ProblemRow,
+    RecallCurve,
+    RunNote,
+    SamplePair,
+    ThresholdRow,
+    render_dedup_report,
+)
 from nearkin.reports.page_file import write_page
+from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.runs.spool import texts_of
+from nearkin.runs.spool import Chunk, texts_of
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome
+from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places
 
 _N_SAMPLES = 12
@@ -28,40 +42,60 @@ _N_PROBLEMS = 50
 _BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageData:
     """Data of the page, beside the manifest.
 
     Parameters
     ----------
     judged, places
         See `job.Result`.
+    sources : list of PartRow
+    thresholds : list of ThresholdRow
+    elapsed_s : float
+        Time of the run so far.
+    by : ByColumn or None
+        Set if the report counts by a column.
     samples : list of SamplePair
+    chunks : tuple of Chunk
+        The texts; empty if they were not read again.
     curve : RecallCurve or None
         Set if the plan samples shingles.
     """
 
     judged: Judged
     places: Places
-    samples: list[SamplePair]
-    curve: RecallCurve | None
+    sources: list[PartRow]
+    thresholds: list[ThresholdRow]
+    elapsed_s: float
+    by: ByColumn | None = None
+    samples: list[SamplePair] = field(default_factory=list)
+    chunks: tuple[Chunk, ...] = ()
+    curve: RecallCurve | None = None
 
 
-def told_of(result: Result, options: DedupOptions) -> Told:
+def page_data(result: Result, options: DedupOptions, meter: Meter, *, by: ByColumn | None = None) -> PageData:
     """Return the data of a run that has just ended."""
-    curve = None
-    if isinstance(result.plan, SamplingPlan):
-        curve = sampling_curve(result.plan)
-    samples = _samples(result, options)
-    return Told(result.judged, result.places, samples, curve)
+    corpus, judged = result.corpus, result.judged
+    return PageData(
+        judged=judged,
+        places=result.places,
+        sources=by_source(corpus, judged.outcome, result.places),
+        thresholds=by_threshold(corpus, result.verified.matches, options, searched=options.threshold),
+        elapsed_s=meter.elapsed_s,
+        by=by,
+        samples=_samples(result, options),
+        chunks=corpus.chunks,
+        curve=sampling_curve(result.plan) if isinstance(result.plan, SamplingPlan) else None,
+    )
 
 
 def write_report(
-    path: Path, manifest: DedupManifest, told: Told, options: DedupOptions, progress: Progress
+    path: Path, manifest: DedupManifest, data: PageData, options: DedupOptions, progress: Progress
 ) -> str | None:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
-    groups, outcome = told.judged.groups, told.judged.outcome
-    similarity = options.measure.similarity(told.judged.matches)
+    groups, outcome = data.judged.groups, data.judged.outcome
+    similarity = options.measure.similarity(data.judged.matches)
 
     def render() -> str:
         return render_dedup_report(
@@ -69,14 +103,28 @@ def write_report(
             similarity_bin_edges=_BIN_EDGES.tolist(),
             similarity_counts=np.histogram(similarity, _BIN_EDGES)[0].tolist(),
             group_size_counts=_group_sizes(groups),
-            largest_groups=largest_groups(groups, outcome, told.places),
-            samples=told.samples,
-            problems=first_problems(told.places),
-            n_problems=len(told.places.problems),
-            curve=told.curve,
+            largest_groups=largest_groups(groups, outcome, data.places, data.chunks),
+            samples=data.samples,
+            problems=first_problems(data.places),
+            n_problems=len(data.places.problems),
+            sources=data.sources,
+            by=data.by,
+            thresholds=data.thresholds,
+            run=_run_note(path.parent, manifest, data.elapsed_s),
+            curve=data.curve,
         )
 
     return write_page(path, render, progress, instead=_instead(path.parent, manifest))
+
+
+def _run_note(out: Path, manifest: DedupManifest, elapsed_s: float) -> RunNote:
+    """Return when the run ended, and the results that lie beside the page."""
+    names = ["documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet"]
+    beside = [name for name in names if (out / name).exists()]
+    beside += ["kept/"] if manifest.kept else []
+    return RunNote(
+        ended=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), elapsed_s=elapsed_s, files=(*beside, "manifest.json")
+    )
 
 
 def _instead(out: Path, manifest: DedupManifest) -> str:
@@ -92,11 +140,14 @@ def _group_sizes(table: GroupTable) -> dict[int, int]:
     return dict(zip(sizes.tolist(), n.tolist(), strict=True))
 
 
-def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[GroupRow]:
+def largest_groups(
+    table: GroupTable, outcome: Outcome, places: Places, chunks: tuple[Chunk, ...] = ()
+) -> list[GroupRow]:
     """Return the largest groups, each with some of its documents; the earlier one first among equals."""
     chosen = np.argsort(-table.size, kind="stable")[:_N_GROUPS]
     listed = _Listed.of(table.principal[chosen], outcome)
     names = places.names_at(table.principal[chosen])
+    texts = texts_of(chunks, table.principal[chosen].astype(np.int64)) if chunks else [None] * len(names)
     return [
         GroupRow(
             group=name,
@@ -106,6 +157,7 @@ def largest_groups(table: GroupTable, outcome: Outcome, places: Places) -> list[
             n_exact_copies=int(table.n_exact_copies[i]),
             is_lowest_exact=bool(table.is_lowest_exact[i]),
             members=_members(listed.rows_of(number)[:_N_MEMBERS], outcome, places),
+            text=texts[number],
         )
         for number, (name, i) in enumerate(zip(names, chosen, strict=True))
     ]

@@ -2,8 +2,8 @@
 
 ::
 
-    dedup's job → originals of the families, read again → lines → words → differences → relation → table, page
+    dedup's job → originals of the families, read again → differences and relation → table, page
 
-``wording`` splits a text, ``alignment`` finds where two texts differ, ``particulars`` recognises names, numbers, dates
-and blanks, ``relations`` holds the rules; ``comparing`` applies them to all members, and ``files`` runs everything.
+In `nearkin.stages.differences`, ``wording`` splits a text, ``aligning`` finds where two texts differ, ``particulars``
+recognises names, numbers, dates and blanks, ``relations`` holds the rules, and ``relating`` applies them to a member.
 """

@@ -8,16 +8,17 @@ from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.runs.progress import Progress
+from nearkin.stages.differences.particulars import Original
+from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
+from nearkin.stages.differences.relations import RELATIONS
+from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
 from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
-from nearkin.workflows.families.comparing import COPY, MemberComparison, compare
 from nearkin.workflows.families.members import Members
-from nearkin.workflows.families.particulars import Original
-from nearkin.workflows.families.relations import RELATIONS
-from nearkin.workflows.families.reporting import N_SHOWN, PageKin, write_page
+from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.rereading import Originals, read_originals
 from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.request import ReadingRequest
@@ -59,7 +60,7 @@ class FamiliesEnding:
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """Write ``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
-            return write_page(found.directory.path / "report.html", manifest, self._page, found, progress)
+            return write_page(found.directory.path / "report.html", manifest, self._page, progress, found.result.places)
 
 
 def families_files(
@@ -67,7 +68,7 @@ def families_files(
     out: Path,
     *,
     threshold: float | None,
-    shingle: str | None,
+    shingle: Shingling | str | None,
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,

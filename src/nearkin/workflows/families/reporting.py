@@ -17,13 +17,12 @@ from nearkin.reports.families import (
     render_families_report,
 )
 from nearkin.runs.progress import Progress
-from nearkin.workflows.dedup.files import RunResult
+from nearkin.stages.differences.relating import COPY, DifferenceInContext
+from nearkin.stages.differences.relations import RELATIONS, RULES
 from nearkin.workflows.dedup.reporting import first_problems
-from nearkin.workflows.families.comparing import COPY, DifferenceInContext
-from nearkin.workflows.families.relations import RELATIONS, RULES
+from nearkin.workflows.dedup.tables import Places
 from nearkin.workflows.families.tables import Kin
 
-N_SHOWN = 6
 N_FAMILIES = 200
 N_MEMBERS = 50
 
@@ -34,10 +33,12 @@ class PageKin:
 
     families: list[list[Kin]] = field(default_factory=list)
     relations: list[Counter[str]] = field(default_factory=list)
+    n_families: int = 0
 
     def take(self, one: Kin) -> None:
         """Add the next document, in the order of the table."""
-        if one.family > N_FAMILIES:
+        self.n_families += one.comparison is None
+        if self.n_families > N_FAMILIES:
             return
         if one.comparison is None:
             self.families.append([one])
@@ -48,17 +49,18 @@ class PageKin:
             self.families[-1].append(one)
 
 
-def write_page(path: Path, manifest: DedupManifest, page: PageKin, found: RunResult, progress: Progress) -> str | None:
-    """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
-    places = found.result.places
+def write_page(
+    path: Path, manifest: DedupManifest, page: PageKin, progress: Progress, places: Places | None = None
+) -> str | None:
+    """Write ``report.html``, with the remarks on a run; see `nearkin.reports.page_file.write_page`."""
 
     def render() -> str:
         return render_families_report(
             manifest,
             cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
             rules=RULES,
-            problems=first_problems(places),
-            n_problems=len(places.problems),
+            problems=() if places is None else first_problems(places),
+            n_problems=0 if places is None else len(places.problems),
         )
 
     instead = "Run the command again with --overwrite to create the report."

@@ -14,7 +14,7 @@ from nearkin.hidden_characters import reveal
 from nearkin.reports.quantities import share_text
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
-from nearkin.workflows.families.comparing import MemberComparison
+from nearkin.stages.differences.relating import MemberComparison
 
 _ROWS_AT_ONCE = 1 << 14
 

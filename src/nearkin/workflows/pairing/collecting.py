@@ -192,7 +192,7 @@ def collection_of(
     DocumentError
         More documents are unreadable than the rules allow.
     """
-    asked_by = f"--{side}" if inputs else name
+    asked_by = f"--{side}" if inputs and name != side else name  # in memory the name is that of the side
     n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
     if not n_documents:
         raise SourceError(f"{_called(asked_by, name)}: has no documents: there is nothing to pair.")

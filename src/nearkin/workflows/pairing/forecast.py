@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from nearkin.planning.pairs.costs import Costs
+from nearkin.planning.pairs.costs import FEW_TERMS, Costs
 from nearkin.planning.pairs.forecast import PairForecast
-from nearkin.planning.pairs.search import Question
+from nearkin.planning.pairs.measuring import measured_costs
+from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
@@ -81,3 +82,56 @@ def forecast(
         n_compared=sampled.n_documents,
         n_pairs=len(sampled.keys),
     )
+
+
+def question_without_samples(
+    n_left: int,
+    n_right: int,
+    options: PairOptions,
+    *,
+    terms: tuple[float, float] = (FEW_TERMS, FEW_TERMS),
+    cores: int = 1,
+    costs: Costs | None = None,
+) -> Question:
+    """Return the question to the planner if there are only numbers; without ``costs`` they are measured here."""
+    left_terms, right_terms = terms
+    return Question(
+        n_left=n_left,
+        n_right=n_right,
+        threshold=options.threshold,
+        recall=options.recall,
+        cores=cores,
+        left_terms=left_terms,
+        right_terms=right_terms,
+        costs=costs or measured_costs(left_terms=left_terms, right_terms=right_terms),
+    )
+
+
+def plan_as_stored(question: Question, planned: Plan, sampled: PairForecast | None) -> dict[str, object]:
+    """Return a plan as JSON types."""
+
+    def of(search: PairSearch, prediction: Prediction) -> dict[str, object]:
+        return {**asdict(search), **asdict(prediction), "core_s": prediction.core_s, "in_words": search.describe()}
+
+    return {
+        "left": question.n_left,
+        "right": question.n_right,
+        "threshold": question.threshold,
+        "recall": question.recall,
+        "cores": question.cores,
+        "pairs_sought": question.n_sought,
+        "reaches_recall": planned.reaches,
+        "is_exact_search_quick": planned.is_quick,
+        "chosen": of(planned.search, planned.prediction),
+        "alternatives": [of(*other) for other in planned.alternatives],
+        "costs_ns": asdict(question.costs),
+        "sample": None
+        if sampled is None
+        else {
+            "left": sampled.n_left,
+            "right": sampled.n_right,
+            "compared": sampled.n_compared,
+            "pairs": sampled.n_pairs,
+            "is_calibrated": question.prefix.is_measured,
+        },
+    }

@@ -77,6 +77,9 @@ class PairOptions:
             if not isinstance(value, int | float) or isinstance(value, bool) or not least < value <= 1:
                 rule = f"a number {'> 0' if least == 0 else '>= 0'} and <= 1{in_percent(value)}"
                 raise ParameterError.of(name, "pairs", rule, value)
+        for name in ("stems", "splits"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError.of(name, "pairs", "True or False", getattr(self, name))
         if self.method not in METHODS:
             raise ParameterError.of("method", "pairs", f"one of {', '.join(METHODS)}", self.method)
         if self.translate not in TRANSLATED:

@@ -128,11 +128,11 @@ class CollectionDocuments:
             n_gone = len(rows) - len(found)
             raise CollectionError(
                 f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} missing from its "
-                f"store. Run nearkin verify {self.place}, and restore the database from a backup."
+                f"store. Run nearkin fsck {self.place}, and restore the database from a backup."
             )
         decompressor = zstandard.ZstdDecompressor()
         texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]
-        problem = f"its stored text is damaged: run nearkin verify {self.place}"
+        problem = f"its stored text is damaged: run nearkin fsck {self.place}"
         return pa.RecordBatch.from_arrays(
             [
                 pa.array([doc_id for _, doc_id, *_ in found], pa.large_string()),

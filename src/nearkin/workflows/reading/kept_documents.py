@@ -28,6 +28,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredDocuments, StoredInput, StoredSource
+from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
@@ -258,15 +259,24 @@ def _stored(path: str, name: str, file_format: StoredFormat, documents: StoredDo
     return StoredSource(path=path, name=name, format=file_format, size_bytes=documents.size_bytes, documents=documents)
 
 
-def stored_source(entry: InputFile) -> StoredSource:
+def stored_source(entry: InputFile, in_memory: GivenAgain = NONE_GIVEN) -> StoredSource:
     """Return the current source named by an entry of a manifest; the caller compares the digests.
+
+    ``in_memory`` has the documents that were in memory, if they are given again.
 
     Raises
     ------
     SourceError
-        It was a database that needs a password, which manifests do not store.
+        It was a database that needs a password, which manifests do not store; or documents in memory.
     """
     path = entry.path
+    if entry.format == IN_MEMORY and path in in_memory:
+        return in_memory[path]
+    if entry.format == IN_MEMORY:
+        raise SourceError(
+            "The documents were in the memory of a program, so they cannot be read again. Give them to "
+            "nearkin.audit, or run the job on a file."
+        )
     if entry.format == "results":
         return source_of_run(Path(path), Silent())
     if _HIDDEN_PASSWORD in path:

@@ -11,7 +11,7 @@ from nearkin.manifests.inputs import HowRead
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.inputs import file_inputs
+from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs, without_password
 from nearkin.workflows.reading.texts import Texts
 
@@ -22,8 +22,8 @@ class ReadingRequest:
 
     Parameters
     ----------
-    inputs : sequence of str
-        Files, folders, globs, "-" for standard input; collections, results of runs.
+    inputs : sequence of str or StoredSource
+        Files, folders, globs, "-" for standard input; collections, results of runs; documents in memory.
     file_format, text, doc_id : str or None
         Format and columns; None: guessed.
     encoding : str
@@ -34,7 +34,7 @@ class ReadingRequest:
         Used instead of the process's standard input.
     """
 
-    inputs: Sequence[str]
+    inputs: Sequence[str | StoredSource]
     _: KW_ONLY
     file_format: str | None = None
     text: str | None = None
@@ -46,7 +46,7 @@ class ReadingRequest:
     @property
     def shown_inputs(self) -> list[str]:
         """The inputs, without passwords of databases."""
-        return [without_password(one) for one in self.inputs]
+        return [without_password(one) if isinstance(one, str) else one.name for one in self.inputs]
 
     def as_read(self) -> HowRead:
         """Return the options of reading, for the manifest."""

@@ -31,7 +31,7 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def resolve_inputs(
-    arguments: Sequence[str],
+    arguments: Sequence[str | StoredSource],
     *,
     file_format: str | None = None,
     text: str | None = None,
@@ -44,15 +44,16 @@ def resolve_inputs(
     without: Path | None = None,
     progress: Progress,
 ) -> SourceSet:
-    """Find the sources that arguments name: files, collections and results of finished runs.
+    """Find the sources that arguments name: files, collections, results of finished runs, and documents in memory.
 
     A collection stands for its current documents, a run for the documents that it kept. They follow the files,
     unless everything is read in the order of the arguments.
 
     Parameters
     ----------
-    arguments : sequence of str
-        Files, globs, folders, "-"; directories or URLs of collections; directories of runs.
+    arguments : sequence of str or StoredSource
+        Files, globs, folders, "-"; directories or URLs of collections; directories of runs. Documents in memory are
+        sources already.
     file_format, text, doc_id, text_optional, encoding, stdin, in_order, rules, without
         See `resolve_sources`; the first five apply only to files.
     progress : Progress
@@ -66,7 +67,9 @@ def resolve_inputs(
         A collection cannot be opened.
     """
     parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
-    for argument in (one for asked in arguments for one in _expanded(asked)):
+    held = [one for one in arguments if isinstance(one, StoredSource)]
+    named = [one for one in arguments if isinstance(one, str)]
+    for argument in (one for asked in named for one in _expanded(asked)):
         kind = kind_of(argument)
         if kind == "file":
             if not (parts and isinstance(parts[-1], list)):
@@ -83,9 +86,9 @@ def resolve_inputs(
     if stored and not files and not text_optional:
         _refuse_what_is_of_files(next(iter(stored.values())), file_format=file_format, text=text, doc_id=doc_id)
     if not in_order:
-        of_files: list[list[str] | StoredSource] = [files] if files or not stored else []
+        of_files: list[list[str] | StoredSource] = [files] if files or not (stored or held) else []
         parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
-    sources, guesses = dict[str, Source](), list[str]()
+    sources, guesses = dict[str, Source]((one.path, one) for one in held), list[str]()
     for part in parts:
         if isinstance(part, StoredSource):
             sources[part.path] = part

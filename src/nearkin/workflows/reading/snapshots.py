@@ -15,6 +15,7 @@ from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.reading.changed import changed, changed_while_read, check_comes_again
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.kept_documents import stored_source
+from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.texts import Texts
 
 
@@ -45,15 +46,11 @@ class SourceSnapshot:
     @classmethod
     def of(cls, source: Source) -> SourceSnapshot:
         """Record a source as it is now."""
+        if isinstance(source, StoredSource) and source.format == IN_MEMORY:
+            return cls(source, None, source.documents.digest, None, source.documents.state())
         if isinstance(source, StoredSource):
-            stored, name = source.documents, printable(source.name)
-            plain = Source(
-                path=printable(source.path),
-                name=name,
-                format=source.format,
-                size_bytes=source.size_bytes,
-            )
-            return cls(plain, None, stored.digest, stored.end_row, stored.state())
+            stored = source.documents
+            return cls(_plain(source), None, stored.digest, stored.end_row, stored.state())
         named = replace(source, path=printable(source.path), name=printable(source.name))
         try:
             found = os.stat(source.path)
@@ -70,17 +67,20 @@ class SourceSnapshot:
 
     def as_stored(self) -> dict[str, object]:
         """Return the fields as JSON types; files have no digest here."""
-        stored: dict[str, object] = {"source": asdict(self.source), "changed_ns": self.changed_ns}
+        source = _plain(self.source) if isinstance(self.source, StoredSource) else self.source
+        stored: dict[str, object] = {"source": asdict(source), "changed_ns": self.changed_ns}
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
 
-    def reopened(self) -> Source:
-        """Return the source for a second reading.
+    def reopened(self, in_memory: GivenAgain = NONE_GIVEN) -> Source:
+        """Return the source for a second reading; ``in_memory`` as for `stored_source`.
 
         Raises
         ------
         SourceError
             It is missing, has changed, or was a pipe.
         """
+        if isinstance(self.source, StoredSource):  # in the memory of this process
+            return self.source
         if self.sha256 is None:
             path = self.source.path
             check_comes_again(STDIN if self.changed_ns is None else path)
@@ -88,13 +88,26 @@ class SourceSnapshot:
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path, "its size or modification time differs")
             return self.source
-        found = stored_source(InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row))
+        entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
+        found = stored_source(entry, in_memory)
         if found.documents.digest != self.sha256:
             raise changed(self.source.path)
         return found
 
 
 Snapshots = tuple[SourceSnapshot, ...]
+
+
+def _plain(source: StoredSource) -> Source:
+    """Return a source without its documents, as it is stored."""
+    return Source(
+        path=printable(source.path),
+        name=printable(source.name),
+        format=source.format,
+        text=source.text,
+        id=source.id,
+        size_bytes=source.size_bytes,
+    )
 
 
 def snapshots_of(sources: Iterable[Source]) -> Snapshots:
@@ -115,13 +128,13 @@ def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
             raise changed_while_read(one.source.path)
 
 
-def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str) -> Texts:
-    """Return the texts for a second reading.
+def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str, in_memory: GivenAgain = NONE_GIVEN) -> Texts:
+    """Return the texts for a second reading; ``in_memory`` as for `stored_source`.
 
     Raises
     ------
     SourceError
         See `SourceSnapshot.reopened`.
     """
-    sources = [one.reopened() for one in snapshots]
+    sources = [one.reopened(in_memory) for one in snapshots]
     return Texts(sources, file_inputs(sources, encoding=encoding), ReadingRules.of_finished_run())

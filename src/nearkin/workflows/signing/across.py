@@ -46,10 +46,27 @@ def neighbours_across(
     SourceError, ParameterError
         As in `neighbours_of_file`; there may be at most 134 million pairs.
     """
+    return neighbours_across_signatures(
+        (SignatureFile.load(path), SignatureFile.load(against)), out, distance, names=(str(path), str(against)),
+        verification=verification, resources=resources, progress=progress,
+    )  # fmt: skip
+
+
+def neighbours_across_signatures(
+    files: tuple[SignatureFile, SignatureFile],
+    out: Path,
+    distance: int | None = None,
+    *,
+    names: tuple[str, str],
+    verification: Verification | None = None,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> NeighboursFound:
+    """Write all pairs of documents from both within a Hamming distance; ``names`` name them in messages."""
     meter = Meter(progress or Silent())
-    mine, theirs = SignatureFile.load(path), SignatureFile.load(against)
+    mine, theirs = files
     if mine.about.fingerprint != theirs.about.fingerprint:
-        both = (str(path), mine.about.fingerprint), (str(against), theirs.about.fingerprint)
+        both = (names[0], mine.about.fingerprint), (names[1], theirs.about.fingerprint)
         raise FingerprintError.of("Signatures", "be compared", *both)
     distance = chosen_distance(distance, mine, meter.progress)
     expected = expected_of(mine, distance, theirs)

@@ -23,7 +23,7 @@ from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snap
 from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedTexts
-from nearkin.workflows.signing.engines import signing_engine
+from nearkin.workflows.signing.engines import SigningEngine, SigningThreads, signing_engine
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
@@ -52,18 +52,45 @@ def sign_files(
     EngineError, MissingExtraError
         The cluster cannot be used, or gave up.
     """
-    progress = progress or Silent()
+    meter = Meter(progress or Silent())
+    signer = signing_engine(engine, out, resources, meter)
+    _, record = _signed(reading, out, options, statistics, signer, meter)
+    return record
+
+
+def sign_documents(
+    reading: ReadingRequest,
+    out: Path | None,
+    options: SigningOptions,
+    *,
+    statistics: Path | None = None,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> tuple[SignatureFile, SigningRecord]:
+    """Sign every document, and return the signatures; without ``out`` no file is written. See `sign_files`."""
+    meter = Meter(progress or Silent())
+    return _signed(reading, out, options, statistics, SigningThreads(resources, meter), meter)
+
+
+def _signed(
+    reading: ReadingRequest,
+    out: Path | None,
+    options: SigningOptions,
+    statistics: Path | None,
+    signer: SigningEngine,
+    meter: Meter,
+) -> tuple[SignatureFile, SigningRecord]:
+    """Sign documents, and write the file if there is one to write."""
     if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
         raise ParameterError(
             "'statistics' is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
             named=("statistics",),
         )
-    meter = Meter(progress)
-    signer = signing_engine(engine, out, resources, meter)
     signer.check(reading, options)
     given = None if statistics is None else Statistics.load(statistics)
-    texts = reading.opened(progress)
-    check_not_an_input(out, [source.path for source in texts.sources])
+    texts = reading.opened(meter.progress)
+    if out is not None:
+        check_not_an_input(out, [source.path for source in texts.sources])
     inputs = snapshots_of(texts.sources)
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(
@@ -74,10 +101,11 @@ def sign_files(
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
     file = _joined(done, options, inputs, reading.encoding)
-    with published(out) as aside:
-        file.save(aside)
+    if out is not None:
+        with published(out) as aside:
+            file.save(aside)
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
-    return _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
+    return file, _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
 
 
 def _record(

@@ -102,16 +102,33 @@ def neighbours_of_file(
     ParameterError
         A parameter is invalid, or there are more than 100 million pairs.
     """
+    return neighbours_of_signatures(
+        SignatureFile.load(path), out, distance, name=str(path), verification=verification, equal=equal,
+        resources=resources, progress=progress,
+    )  # fmt: skip
+
+
+def neighbours_of_signatures(
+    file: SignatureFile,
+    out: Path,
+    distance: int | None = None,
+    *,
+    name: str,
+    verification: Verification | None = None,
+    equal: Equal = "all",
+    resources: Resources,
+    progress: Progress | None = None,
+) -> NeighboursFound:
+    """Write all pairs of documents within a Hamming distance; ``name`` names the signatures in messages."""
     if equal not in ("all", "first"):
         raise ParameterError.of("equal", "neighbours", "all or first", equal)
     meter = Meter(progress or Silent())
-    file = SignatureFile.load(path)
     distance = chosen_distance(distance, file, meter.progress)
     expected = expected_of(file, distance)
     say_expected(file, expected, meter.progress)
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all":
-        _check_n_pairs(pairs, distance, path)
+        _check_n_pairs(pairs, distance, name)
     verifier = None
     if verification is not None:
         rows = np.unique(np.concatenate([np.zeros(0, np.uint32), *_rows(pairs, equal)]))
@@ -133,10 +150,10 @@ def neighbours_of_file(
     )
 
 
-def _check_n_pairs(pairs: HammingPairs, distance: int, path: Path) -> None:
+def _check_n_pairs(pairs: HammingPairs, distance: int, name: str) -> None:
     if pairs.n_document_pairs > MAX_PAIRS:
         raise ParameterError(
-            f"{path}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
+            f"{name}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
             f"them with equal signatures; the limit is {MAX_PAIRS:,}. Add --equal first, which pairs "
             "each document only with the first of its signature, or use a shorter distance or longer signatures."
         )
@@ -166,16 +183,30 @@ def neighbours_of_document(
     ParameterError
         No document, or one without features, has this id.
     """
-    file = SignatureFile.load(path)
+    return nearest_documents(
+        SignatureFile.load(path), doc_id, distance, name=str(path), resources=resources, progress=progress
+    )
+
+
+def nearest_documents(
+    file: SignatureFile,
+    doc_id: str,
+    distance: int | None = None,
+    *,
+    name: str,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """Return the documents within a Hamming distance of one; ``name`` names the signatures in messages."""
     try:
         wanted = pa.scalar(doc_id, pa.large_string())
     except UnicodeEncodeError:  # no column holds an unpaired surrogate
         wanted = pa.scalar(None, pa.large_string())
     row = file.documents["name"].index(wanted).as_py() if wanted.is_valid else -1
     if row < 0:
-        raise ParameterError(f"{path} has no document with the id {doc_id!r}.")
+        raise ParameterError(f"{name} has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
-        raise ParameterError(f"{path}: the document {doc_id!r} has no text, so it has no neighbours.")
+        raise ParameterError(f"{name}: the document {doc_id!r} has no text, so it has no neighbours.")
     distance = chosen_distance(distance, file, progress or Silent())
     say_expected(file, expected_of(file, distance, of_one=True), progress or Silent())
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
@@ -188,8 +219,17 @@ def default_distance(file: SignatureFile) -> int:
 
 
 def chosen_distance(distance: int | None, file: SignatureFile, progress: Progress) -> int:
-    """Return the given distance, or the default, which is reported."""
+    """Return the given distance, or the default, which is reported.
+
+    Raises
+    ------
+    ParameterError
+        The distance is no int; the search checks its range.
+    """
     if distance is not None:
+        if not isinstance(distance, int) or isinstance(distance, bool):
+            rule = f"an int from 0 to {file.signatures.n_bits - 1}"
+            raise ParameterError.of("distance", "neighbours", rule, distance)
         return distance
     chosen = default_distance(file)
     progress.say(f"distance {chosen} of {file.signatures.n_bits} bits, for {file.about.parameters['method']}")

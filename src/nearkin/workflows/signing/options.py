@@ -16,6 +16,7 @@ from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
 from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 from nearkin.workflows.reading.texts import counts_fingerprint
+from nearkin.workflows.resources import is_number
 
 MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"]
 METHODS: dict[str, str] = {
@@ -63,7 +64,13 @@ class SigningOptions:
             raise ParameterError.of("method", "sign", f"one of {', '.join(METHODS)}", self.method)
         check_bits(self.bits, "sign")
         check_seed(self.seed, "sign")
-        if self.density is not None and not 0 < self.density <= 1:
+        for name, kind, rule in (
+            ("features", Shingling, "words:N or chars:N"),
+            ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
+        ):
+            if not isinstance(getattr(self, name), kind):
+                raise ParameterError.of(name, "sign", rule, getattr(self, name))
+        if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
             raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
         if self.seed and self.method in ("simhash", "minhash-truncated"):
             raise ParameterError(f"'seed' changes nothing with {self.method}: omit it.", named=("seed",))

@@ -70,8 +70,8 @@ class SignatureFile:
     signatures: BitSignatures
     about: About
 
-    def save(self, path: Path) -> None:
-        """Write directly to a file; use `runs.files.published` to write it atomically."""
+    def table(self) -> pa.Table:
+        """Return the table that `save` writes."""
         packed = self.signatures.packed
         column = pa.FixedSizeBinaryArray.from_buffers(
             pa.binary(packed.shape[1]), len(packed), [None, pa.py_buffer(np.ascontiguousarray(packed))]
@@ -83,7 +83,11 @@ class SignatureFile:
             {"version": FORMAT_VERSION, "nearkin": __version__, **asdict(self.about), "inputs": inputs}
         )
         schema = table.schema.with_metadata({_KEY: json.dumps(told, sort_keys=True)})
-        parquet.write_table(table.cast(for_pandas(schema)), path)
+        return table.cast(for_pandas(schema))
+
+    def save(self, path: Path) -> None:
+        """Write directly to a file; use `runs.files.published` to write it atomically."""
+        parquet.write_table(self.table(), path)
 
     @classmethod
     def load(cls, path: Path) -> SignatureFile:

@@ -41,6 +41,14 @@ class Verification:
     shingle: Shingling = field(default_factory=Words)
     normalise: Normalisation = field(default_factory=Normalisation)
 
+    def __post_init__(self) -> None:
+        for name, kind, rule in (
+            ("shingle", Shingling, "words:N or chars:N"),
+            ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
+        ):
+            if not isinstance(getattr(self, name), kind):
+                raise ParameterError.of(name, "neighbours", rule, getattr(self, name))
+
     @classmethod
     def parse(cls, text: str, shingle: Shingling, normalise: Normalisation) -> Verification:
         """Parse a rule such as ``"jaccard:0.8"``.

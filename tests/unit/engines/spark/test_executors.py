@@ -51,14 +51,14 @@ def test_executors_that_have_everything_are_told(spark, tmp_path):
 def test_no_nearkin(spark, tmp_path, other_python):
     other_python("numpy", "pyarrow")
     with pytest.raises(
-        EngineError, match=r"have no nearkin: .*No module named 'nearkin'.*pip install 'nearkin\[spark\]'"
+        EngineError, match=r"cannot import nearkin: .*No module named 'nearkin'.*pip install 'nearkin\[spark\]'"
     ):
         check_executors(spark, tmp_path, Silent())
 
 
 def test_another_nearkin(spark, tmp_path, other_python):
     other_python("numpy", "pyarrow", nearkin_version="0.0.1")
-    rule = rf"have Nearkin 0\.0\.1, and this is Nearkin {nearkin.__version__}.*nearkin\[spark\]=={nearkin.__version__}"
+    rule = rf"have Nearkin 0\.0\.1, but this is Nearkin {nearkin.__version__}.*nearkin\[spark\]=={nearkin.__version__}"
     with pytest.raises(EngineError, match=rule):
         check_executors(spark, tmp_path, Silent())
 
@@ -71,14 +71,14 @@ def test_no_pyarrow(spark, tmp_path, other_python):
 
 def test_no_python(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "/no/such/python")
-    with pytest.raises(EngineError, match=r"do not find Python.*/no/such/python.*spark\.pyspark\.python"):
+    with pytest.raises(EngineError, match=r"cannot find Python.*/no/such/python.*spark\.pyspark\.python"):
         check_executors(spark, tmp_path, Silent())
 
 
 def test_another_release_of_python(spark, tmp_path, monkeypatch):
     # what a driver with another Python would tell the executors
     monkeypatch.setattr(spark.sparkContext, "pythonVer", "3.10")
-    with pytest.raises(EngineError, match=r"have another Python than the driver.*3\.10.*spark\.pyspark\.python"):
+    with pytest.raises(EngineError, match=r"have different versions of Python.*3\.10.*spark\.pyspark\.python"):
         check_executors(spark, tmp_path, Silent())
 
 
@@ -88,7 +88,7 @@ def test_a_folder_that_workers_do_not_see(spark, tmp_path, monkeypatch):
     here.mkdir()
     monkeypatch.chdir(here)
     with pytest.raises(
-        EngineError, match=r"/proc/self/cwd is not the same folder for the executors on .* every worker"
+        EngineError, match=r"/proc/self/cwd is not the same directory for the executors on .* every worker"
     ):
         check_executors(spark, Path("/proc/self/cwd"), Silent())
     assert not list(here.iterdir())

@@ -82,10 +82,13 @@ def test_a_python_process_that_is_killed(spark):
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("java.lang.OutOfMemoryError: Java heap space", r"too little memory.* on 10\.0\.0\.7: Java heap space\. Give"),
+        (
+            "java.lang.OutOfMemoryError: Java heap space",
+            r"too little memory.* on 10\.0\.0\.7: Java heap space\. Inc",
+        ),
         ("ExecutorLostFailure (executor 2 exited) Reason: Command exited with code 137", "too little memory"),
         ("ExecutorLostFailure (executor 2 exited) Reason: Command exited with code 52", "too little memory"),
-        ("ExecutorLostFailure (executor 2 exited) Reason: worker lost", r"lost again and again.*maxFailures"),
+        ("ExecutorLostFailure (executor 2 exited) Reason: worker lost", r"lost repeatedly.*maxFailures"),
         ("java.io.IOException: No space left on device", r"disk of the cluster is full.*spark\.local\.dir"),
         ("java.lang.IllegalStateException: so it is", r"^Spark gave up on 10\.0\.0\.7: so it is\.$"),
     ],

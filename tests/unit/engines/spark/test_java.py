@@ -37,7 +37,7 @@ def test_the_java_of_this_machine(cluster):
 
 def test_none(machine):
     machine(None)
-    with pytest.raises(EngineError, match=r"which is missing: 'java' is not found\. .*apt-get install .*JAVA_HOME"):
+    with pytest.raises(EngineError, match=r"which is missing: 'java' was not found\. .*apt-get install .*JAVA_HOME"):
         check_java()
 
 
@@ -69,7 +69,7 @@ def test_java_home_goes_before_the_path(machine, monkeypatch):
     home = machine("echo 'openjdk version \"11.0.20\"' >&2")
     monkeypatch.setenv("PATH", f"{home / 'bin'}:/nowhere")
     monkeypatch.setenv("JAVA_HOME", "/no/such/java")
-    with pytest.raises(EngineError, match="'/no/such/java/bin/java' is not found"):
+    with pytest.raises(EngineError, match="'/no/such/java/bin/java' was not found"):
         check_java()
     monkeypatch.setenv("JAVA_HOME", str(home))
     with pytest.raises(EngineError, match=f"'{home}/bin/java' is Java 11"):
@@ -78,5 +78,5 @@ def test_java_home_goes_before_the_path(machine, monkeypatch):
 
 def test_no_bash(machine):
     (machine(None) / "bin/bash").unlink()
-    with pytest.raises(EngineError, match="there is no bash"):
+    with pytest.raises(EngineError, match="bash is not on the PATH"):
         check_java()

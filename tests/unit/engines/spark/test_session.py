@@ -87,10 +87,10 @@ def test_an_active_session_is_used_and_goes_on(spark, cluster):
 @pytest.mark.parametrize(
     ("chosen", "rule"),
     [
-        (Cluster("local[*]"), r"has a Spark session already, with spark\.master spark://.*, and 'local\[\*\]' was"),
-        (Cluster("sc://nowhere"), r"with spark\.master spark://.*, and 'sc://nowhere' was asked for"),
-        (Cluster(None, {"spark.executor.memory": "1g"}), r"spark\.executor\.memory 600m, and '1g'"),
-        (Cluster(None, {"spark.no.such": "1"}), r"spark\.no\.such not set, and '1'"),
+        (Cluster("local[*]"), r"already has a Spark session, with spark\.master spark://.* instead of 'local\[\*\]'"),
+        (Cluster("sc://nowhere"), r"with spark\.master spark://.* instead of 'sc://nowhere'"),
+        (Cluster(None, {"spark.executor.memory": "1g"}), r"spark\.executor\.memory 600m instead of '1g'"),
+        (Cluster(None, {"spark.no.such": "1"}), r"spark\.no\.such not set instead of '1'"),
     ],
 )
 def test_an_active_session_that_is_another_one(spark, chosen, rule):
@@ -192,7 +192,7 @@ def test_more_memory_than_any_worker_has(cluster, tmp_path):
     lines = ended.out.splitlines()
     assert lines[0] == "said: No executor yet; waiting up to 4 s for the cluster to start one."
     assert lines[2].startswith(
-        "EngineError: The cluster gave no executor within 4 s. One was asked for with spark.execu"
+        "EngineError: The cluster started no executor within 4 s. One was requested with spark.execu"
     )
     assert "spark.executor.memory=500g" in lines[2]
     assert (ended.err, ended.code) == ("", 0)
@@ -264,7 +264,6 @@ attempt(Cluster({connect_url!r}, {{"spark.executor.memory": "3g"}}), work)
     )
     lines = ended.out.splitlines()
     assert lines[:2] == ["[True] 3", "DocumentError: in.jsonl:3: not valid JSON"], ended
-    assert (
-        lines[2] == f"EngineError: spark.executor.memory is set where the server at {connect_url} is started: omit it."
-    )
+    refused = f"spark.executor.memory can only be set where the server at {connect_url} is started. Omit it."
+    assert lines[2] == f"EngineError: {refused}"
     assert (ended.err, ended.code) == ("", 0)

@@ -98,9 +98,9 @@ def test_tables_are_read_and_their_company_is_named(folder: Path, layout: str) -
     assert all(source.format != "file" for source in found.sources)
     n_read = {PARQUET: 4, STREAM: 4, JSONL: 4, CSV: 1}
     assert len(read(found)) == sum(n_read[data] for data in tables.values())
-    (said,) = (guess for guess in found.guesses if "left out" in guess)
+    (said,) = (guess for guess in found.guesses if "skipped" in guess)
     words = "1 file that is not a document" if len(company) == 1 else f"{len(company)} files that are not documents"
-    assert said.startswith(f"in: left out {words}: {min(company)}")
+    assert said.startswith(f"in: skipped {words}: {min(company)}")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -178,7 +178,7 @@ def test_a_folder_of_texts_is_read_as_ever_but_for_marks(folder: Path) -> None:
     found = resolve_sources(["in"])
     assert [source.name for source in found.sources] == ["LICENSE", "README.md", "a.py", "part-00000"]
     assert {source.format for source in found.sources} == {"file"}
-    assert found.guesses == ("in: left out 2 files that are not documents: _SUCCESS, x.crc",)
+    assert found.guesses == ("in: skipped 2 files that are not documents: _SUCCESS, x.crc",)
 
 
 def test_names_that_tables_have_too(folder: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_table_of_delta_lake_is_refused(folder: Path) -> None:
             "t/_delta_log/0.crc": b"",
         }
     )
-    with pytest.raises(SourceError, match=r"in/t: is a Delta Lake table, .* read every file with 'in/t/\*\.parquet'"):
+    with pytest.raises(SourceError, match=r"in/t is a Delta Lake table, .* read every file with 'in/t/\*\.parquet'"):
         resolve_sources(["in"])
     assert len(read(resolve_sources(["in/t/*.parquet"]))) == 8
 
@@ -223,7 +223,7 @@ def test_marks_that_a_shell_names_are_left_out(folder: Path) -> None:
     write({"part-0.json": JSONL, "_SUCCESS": b""})
     found = resolve_sources(["in/part-0.json", "in/_SUCCESS"])
     assert [source.path for source in found.sources] == ["in/part-0.json"]
-    assert found.guesses[0] == "the arguments: left out 1 file that is not a document: in/_SUCCESS"
+    assert found.guesses[0] == "the arguments: skipped 1 file that is not a document: in/_SUCCESS"
     assert [source.path for source in resolve_sources(["in/_SUCCESS"]).sources] == ["in/_SUCCESS"]
 
 
@@ -240,5 +240,5 @@ def test_the_folder_of_results_is_not_looked_into(folder: Path) -> None:
 @pytest.mark.parametrize("file_format", [None, "lines", "jsonl", "file", "text-lines"])
 def test_a_device_is_no_file_of_documents(file_format: str | None) -> None:
     for device in ("/dev/zero", "/dev/null"):
-        with pytest.raises(SourceError, match=rf"^{device}: is a device, not a file of documents"):
+        with pytest.raises(SourceError, match=rf"^{device} is a device, not a file of documents"):
             resolve_sources([device], file_format=file_format)

@@ -227,6 +227,6 @@ def test_tables_that_are_compressed_as_a_whole(folder: Path) -> None:
     for name in ("a.parquet.gz", "a.gz"):
         Path(name).write_bytes(gzip.compress(saved("parquet")))
         with pytest.raises(
-            SourceError, match=r"this is a Parquet file that is compressed as a whole, by gzip. Unpack it"
+            SourceError, match=r"this is a Parquet file that is compressed as a whole with gzip. Decompress it"
         ):
             resolve_sources([name])

@@ -154,7 +154,7 @@ def test_standard_input_is_written_from_its_copy(tmp_path: Path) -> None:
     sources = [Source(path="-", name="-", format="lines")]
     (written,) = write_kept(sources, lines_kept(2), tmp_path / "out", stdin_copy=tmp_path / "copy")
     assert (written.name, written.read_bytes()) == ("stdin.txt", b"2\tb\n")
-    with pytest.raises(SourceError, match="standard input cannot be read a second time"):
+    with pytest.raises(SourceError, match="Standard input cannot be read twice"):
         write_kept(sources, lines_kept(2), tmp_path / "out")
 
 
@@ -168,7 +168,7 @@ def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(kept, "_copy_kept", full)
-    with pytest.raises(OutputError, match=r"out/a.txt: cannot be written: the disk is full;"):
+    with pytest.raises(OutputError, match=r"Cannot write .*out/a.txt: the disk is full;"):
         write_kept(sources, lines_kept(1), tmp_path / "out")
     assert os.listdir(tmp_path / "out") == ["a.txt"]
     assert (tmp_path / "out/a.txt").read_bytes() == b"old"

@@ -127,7 +127,7 @@ def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:
 
 def test_a_file_that_is_gone_is_named_with_what_to_do(tmp_path: Path) -> None:
     source = Source(path=str(tmp_path / "gone.txt"), name="gone.txt", format="file")
-    with pytest.raises(SourceError, match=r"^gone.txt: cannot be opened: No such file or directory. Check the path.$"):
+    with pytest.raises(SourceError, match=r"^Cannot open gone.txt: No such file or directory. Check the path.$"):
         next(read_batches(source))
 
 

@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_a_row(tmp_path):
         (str(path), None, "the bundle is truncated")
     ]
     path.write_text("")
-    assert [(row["doc_id"], row["problem"]) for row in read(path)] == [(str(path), "it holds no document")]
+    assert [(row["doc_id"], row["problem"]) for row in read(path)] == [(str(path), "it contains no document")]
 
 
 @pytest.mark.usefixtures("bundles")

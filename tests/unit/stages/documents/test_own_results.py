@@ -62,7 +62,7 @@ def read(*arguments: str, file_format: str | None = None) -> tuple[list[str], li
 @pytest.mark.parametrize("fill", [finished, measured, unfinished, stored])
 def test_results_are_left_out_and_named(documents, fill):
     documents(fill)
-    told = "results of Nearkin are not read: docs/deep/out. Name them to read them"
+    told = "skipped results of Nearkin: docs/deep/out. Name them explicitly to read them"
     assert read("docs") == (["docs/a.txt", "docs/deep/b.txt"], [f"docs: {told}"])
     assert read("docs/**") == (["docs/a.txt", "docs/deep/b.txt"], [f"docs/**: {told}"])
     assert read("docs/*/*") == (["docs/deep/b.txt"], [f"docs/*/*: {told}"])

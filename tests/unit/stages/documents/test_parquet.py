@@ -144,7 +144,7 @@ def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
 def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAX1 and no more")
-    with pytest.raises(SourceError, match="not a Parquet file that can be read"):
+    with pytest.raises(SourceError, match="is not a readable Parquet file"):
         resolve_sources([str(path)])
 
 

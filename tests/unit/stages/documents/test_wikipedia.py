@@ -34,7 +34,7 @@ WHOLE = dump(
     page("1984", f"Ein Jahr. {PROSE}"),
 )
 TOLD = (
-    "input: 7 pages: 2 articles read; left out: 1 redirects, 1 disambiguation pages, 2 stubs (fewer than 50 words of "
+    "input: 7 pages: 2 articles read; omitted: 1 redirects, 1 disambiguation pages, 2 stubs (fewer than 50 words of "
     "text, or marked as a stub), 1 of other namespaces"
 )
 PACKERS = {"none": bytes, "gzip": gzip.compress, "zstd": zstandard.compress, "bzip2": bz2.compress}
@@ -65,7 +65,7 @@ def test_old_dumps_say_less_of_a_page(read: Read) -> None:
     told: list[str] = []
     rows = read(dump(*pages).replace(b"export-0.11", b"export-0.4"), "wikipedia", note=told.append)
     assert [row[0] for row in rows] == ["Regen: ein Film"]
-    assert told == ["input: 4 pages: 1 article read; left out: 2 redirects, 1 of other namespaces"]
+    assert told == ["input: 4 pages: 1 article read; omitted: 2 redirects, 1 of other namespaces"]
 
 
 def test_the_last_of_several_revisions_is_read(read: Read) -> None:
@@ -114,7 +114,7 @@ DOCTYPES = [
 
 @pytest.mark.parametrize("doctype", DOCTYPES)
 def test_entities_are_refused(read: Read, doctype: str) -> None:
-    with pytest.raises(SourceError, match=r"^input: it declares a document type of its own"):
+    with pytest.raises(SourceError, match=r"^input declares its own document type"):
         read(doctype.encode() + dump(page("a", "&b;")), "wikipedia")
 
 
@@ -124,7 +124,7 @@ def test_an_entity_of_a_document_type_that_is_not_fetched(read: Read) -> None:
 
 
 def test_other_xml_is_refused(read: Read) -> None:
-    with pytest.raises(SourceError, match=r"^input: this is no dump of Wikipedia: .*<mediawiki>. Got <html> instead."):
+    with pytest.raises(SourceError, match=r"^input is not a dump of Wikipedia: .*<mediawiki>. Got <html> instead."):
         read(b"<?xml version='1.0'?><html/>", "wikipedia")
 
 
@@ -165,7 +165,7 @@ def test_the_format_is_told_from_the_content(tmp_path: Path, name: str) -> None:
     (source,) = found.sources
     assert (source.format, source.compression) == ("wikipedia", "bzip2" if name.endswith("2") else "none")
     assert (source.text, source.id) == (None, None)
-    assert found.guesses == (f"{path}: read as a dump of Wikipedia (told from its content)",)
+    assert found.guesses == (f"{path}: read as a dump of Wikipedia (recognised by its content)",)
     path.write_bytes(b"<html>It was</html>")
     assert resolve_sources([str(path)]).sources[0].format == "file"
 

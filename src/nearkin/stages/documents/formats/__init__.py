@@ -1,4 +1,4 @@
-"""The formats that documents are read in; `FORMATS` has them all."""
+"""Formats of documents; `FORMATS` has them all."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _ALL: tuple[Format, ...] = (
     Wikipedia(),
 )
 FORMATS = {one.name: one for one in _ALL}
-"""Every format by its name, in the order in which help texts list them, and in which content is tried."""
+"""Every format by name, in the order of help texts and of recognition by content."""
 FORMAT_OF_SUFFIX = {suffix: one.name for one in _ALL for suffix in one.suffixes}
-StoredFormat = Literal["collection", "results"]
-"""What Nearkin itself stores documents in: a collection, or the directory of a finished run."""
+StoredFormat = Literal["collection", "results", "table"]
+"""Names of documents that are not in files: a collection, the directory of a finished run, a table in memory."""
 
 
 def holding(name: str) -> Holding:
-    """What a file in a format holds; what Nearkin itself stored holds records.
+    """Return what a file of a format holds; Nearkin's own storage holds records.
 
     Examples
     --------
@@ -49,23 +49,23 @@ def holding(name: str) -> Holding:
 
 
 def is_of_documents(name: str | None) -> bool:
-    """Whether a file in a format is a document or holds some, where others hold records; None is no format."""
+    """Whether a file of a format is a document or contains some, instead of records; None is no format."""
     return name is not None and holding(name) != "records"
 
 
 def has_columns(name: str) -> bool:
-    """Whether texts and ids are in columns that have names; a collection and the results of a run have theirs."""
+    """Whether texts and ids are in named columns, as in a collection and the results of a run."""
     return name not in FORMATS or FORMATS[name].has_columns
 
 
 def sniffed(head: Head) -> str | None:
-    """The name of the format whose beginning this is, an unmistakable one first; None for a text like any other."""
+    """Return the name of the format that this beginning indicates, unmistakable ones first; None for plain text."""
     tried = sorted(FORMATS.values(), key=lambda one: not one.is_unmistakable)
     return next((one.name for one in tried if one.is_begun_by(head)), None)
 
 
 def names_with_hints() -> str:
-    """The names of all formats, for a help text.
+    """Return the names of all formats, for a help text.
 
     Examples
     --------

@@ -27,10 +27,10 @@ class DelimitedFormat(StreamFormat):
 
     @abstractmethod
     def scanner(self, delimiter: str | None) -> Scanner:
-        """How records are told apart."""
+        """Return the scanner that separates records."""
 
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
-        """The header, each column with an empty value, and the first records under it."""
+        """Return the header, each column with an empty value, and the first records."""
         rows = (row for row in _rows(head, self.scanner(delimiter or self.delimiter(head))) if row)
         names = next(rows, None)
         if names is None:
@@ -40,7 +40,7 @@ class DelimitedFormat(StreamFormat):
         return records
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """See `StreamFormat`."""
+        """Yield batches of documents; see `StreamFormat`."""
         from nearkin.stages.documents.delimited import read_delimited
 
         return read_delimited(stream, self.scanner(opened.source.delimiter), opened)
@@ -54,7 +54,7 @@ class DelimitedFormat(StreamFormat):
 
 
 class Csv(DelimitedFormat):
-    """Commas, or another sign that the header is full of; quotes by RFC 4180."""
+    """Comma-separated, or by another character that dominates the header; quotes by RFC 4180."""
 
     name = "csv"
     listed = "CSV"
@@ -63,15 +63,15 @@ class Csv(DelimitedFormat):
     kept_suffix = ".csv"
 
     def scanner(self, delimiter: str | None) -> Scanner:
-        """See `DelimitedFormat`."""
+        """Return the scanner; see `DelimitedFormat`."""
         from nearkin.stages.documents.record_runs import Scanner
 
         return Scanner((delimiter or ",").encode(), is_lenient=False)
 
     def delimiter(self, head: Head, *named: str | None) -> str:
-        r"""A comma, unless the header has none and falls apart at another sign.
+        r"""Return a comma, unless the header has none and another character separates it.
 
-        As the records do then too, most of them: one column of texts may have a semicolon in its name.
+        Most records must be separated by it too: a single text column may have a semicolon in its name.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class Csv(DelimitedFormat):
 
 
 class Tsv(DelimitedFormat):
-    """Tabs; what breaks the rule for quotes is taken as it stands."""
+    """Tab-separated; fields that break the rule for quotes are taken literally."""
 
     name = "tsv"
     listed = "TSV"
@@ -106,20 +106,20 @@ class Tsv(DelimitedFormat):
     is_settled = False
 
     def scanner(self, delimiter: str | None) -> Scanner:
-        """See `DelimitedFormat`."""
+        """Return the scanner; see `DelimitedFormat`."""
         from nearkin.stages.documents.record_runs import Scanner
 
         return Scanner(TAB.encode(), is_lenient=True)
 
     def settled(self, head: Head, text: str | None) -> str:
-        """Whether there is a header; else these are lines of an id and a text."""
+        """Return this format if there is a header; otherwise the lines are ids and texts."""
         first = head.data.partition(b"\n")[0].rstrip(b"\r").removeprefix(b"\xef\xbb\xbf").split(b"\t")
         is_named = text is not None and text.encode() in first
         return self.name if is_named or _has_header(head, b"\t") else "lines"
 
 
 def _has_header(head: Head, delimiter: bytes) -> bool:
-    """Whether the first line names columns that are known as texts or ids."""
+    """Whether the first line contains known names of text or id columns."""
     from nearkin.stages.documents.columns import KNOWN_NAMES
 
     names = head.lines[0].decode("utf-8", "replace").split(delimiter.decode())
@@ -127,7 +127,7 @@ def _has_header(head: Head, delimiter: bytes) -> bool:
 
 
 def _rows(head: Head, scanner: Scanner) -> Iterator[list[str]]:
-    """The fields of the header and of the first records; none where they cannot be told apart."""
+    """Yield the fields of the header and of the first records; none if they cannot be separated."""
     n_rows = place = 0
     while place < len(head.data) and n_rows <= SAMPLE_RECORDS:
         scanned = scanner.scan(head.data, place)

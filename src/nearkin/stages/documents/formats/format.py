@@ -1,6 +1,6 @@
-"""What a format of documents is: its names, how it is recognised, read, and copied without what is dropped.
+"""Interface of a document format: names, recognition, reading, and copying without dropped documents.
 
-Help texts list the formats, so the modules of this folder load no array library before a file is read.
+Help texts list the formats, so the modules of this folder import no array library before a file is read.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ Holding = Literal["records", "one document", "documents"]
 
 
 class Format(ABC):
-    """A format of documents; its objects have no state.
+    """A format of documents; instances have no state.
 
     Attributes
     ----------
     name : str
-        What ``--format`` calls it.
+        Name in ``--format``.
     hint : str
-        What the name does not say, for the help text of ``--format``.
+        Additional explanation in the help text of ``--format``.
     listed : str
-        As the help text of input files lists it; empty where another entry there stands for it.
+        Entry in the help text of input files; empty if another entry includes it.
     in_words : str
-        As it is written in a sentence.
+        Name in a sentence.
     suffixes : tuple of str
-        Of names of files in this format, in small letters, each with its dot.
+        File name suffixes, in lower case, each with its dot.
     kept_suffix : str
-        Of what is kept of standard input.
+        Suffix of the kept file for standard input.
     has_columns : bool
-        Whether the text and the id are in columns that have names.
+        Whether the text and the id are in named columns.
     has_types : bool
-        Whether a value may be a number, rather than the characters of one.
+        Whether values may be numbers instead of strings.
     is_settled : bool
-        Whether the suffix tells the format; else `settled` looks at the content.
+        Whether the suffix determines the format; otherwise `settled` inspects the content.
     is_unmistakable : bool
-        Whether `is_begun_by` tells it from all else: it is tried first, and such a file is not refused as foreign.
+        Whether `is_begun_by` is conclusive: it is tried first, and such a file is not refused as foreign.
     holds : {"records", "one document", "documents"}
-        What is in a file: records or lines; a single document; or some documents, inside of one another, such as a mail
-        with attachments. A folder of the latter two is a folder of documents, not of tables.
+        Contents of a file: records or lines; a single document; or several nested documents, such as a mail with
+        attachments. A folder of the latter two is a folder of documents, not of tables.
     is_pipeable : bool
         Whether it can be read from a pipe.
     """
@@ -71,35 +71,35 @@ class Format(ABC):
     is_pipeable: ClassVar[bool] = True
 
     def is_begun_by(self, head: Head) -> bool:
-        """Whether a file whose name tells nothing, and that begins so, is in this format."""
+        """Whether a file with this beginning and an uninformative name is in this format."""
         return False
 
     def settled(self, head: Head, text: str | None) -> str:
-        """The name of the format of a file that has the suffix of this one; ``text`` is the column that was named."""
+        """Return the format's name for a file with its suffix; ``text`` is the named text column."""
         return self.name
 
     def evidence(self, head: Head) -> str:
-        """What of the beginning tells the format, where not all of it does; to be put after a sentence."""
+        """Return the evidence for the format if it is incomplete, to be appended to a sentence."""
         return ""
 
     def problem(self, head: Head) -> str | None:
-        """A sentence on why a file that begins so cannot be read in this format, and what to do."""
+        """Return a sentence that says why a file cannot be read in this format, and what to do; or None."""
         return None
 
     def delimiter(self, head: Head, *named: str | None) -> str | None:
-        """What separates columns, where that differs from file to file; ``named`` are columns that were named."""
+        """Return the column separator if it varies between files; ``named`` are the named columns."""
         return None
 
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
-        """The first records; empty where the format has no columns, or nothing is to be seen."""
+        """Return the first records; empty if the format has no columns, or none are visible."""
         return ()
 
     def is_cut(self, head: Head) -> bool:
-        """Whether not even the first record is whole: columns may come later."""
+        """Whether even the first record is incomplete, so that columns may follow."""
         return False
 
     def sample(self, head: Head, delimiter: str | None) -> ColumnSample | None:
-        """The columns of the first records; None where there are none."""
+        """Return the columns of the first records; None if there are none."""
         from nearkin.stages.documents.columns import sample_of_records
 
         records = self.records(head, delimiter)
@@ -107,7 +107,7 @@ class Format(ABC):
 
     @abstractmethod
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Batches of documents; see `.reader.batches_of`."""
+        """Yield batches of documents; see `.reader.batches_of`."""
 
     @abstractmethod
     def copy(
@@ -118,7 +118,7 @@ class Format(ABC):
         Raises
         ------
         StreamFault
-            The source breaks off; the copy of what comes before is whole.
+            The source breaks off; the copy of everything before is valid.
         """
 
 
@@ -128,21 +128,21 @@ class StreamFormat(Format):
     Attributes
     ----------
     declares_encoding : bool
-        Whether a file says itself how its characters are encoded.
+        Whether a file declares its own character encoding.
     """
 
     declares_encoding: ClassVar[bool] = False
 
     @abstractmethod
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Batches of documents, of a source whose columns are known; whether texts are UTF-8 is not checked here."""
+        """Yield batches of documents of a source with known columns; UTF-8 is not checked here."""
 
     @abstractmethod
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Write the kept documents of a stream."""
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """See `Format`."""
+        """Yield batches of documents; see `Format`."""
         from nearkin.stages.documents.legibility import without_illegible
 
         stream = stream_of(opened, "utf-8" if self.declares_encoding else opened.encoding)
@@ -153,7 +153,7 @@ class StreamFormat(Format):
     def copy(
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
     ) -> None:
-        """See `Format`."""
+        """Write the kept documents; see `Format`."""
         from nearkin.stages.documents.packing import packed
         from nearkin.stages.documents.streams import ByteStream, StreamFault
 
@@ -175,7 +175,7 @@ class StreamFormat(Format):
             raise fault
 
     def _with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
-        """The source with its columns guessed where nobody could look before, its first bytes seen to be readable."""
+        """Return the source, with unknown columns guessed, after a check that its first bytes are readable."""
         from nearkin.stages.documents.columns import choose_columns
         from nearkin.stages.documents.encodings import looks_like_utf16
         from nearkin.stages.documents.keeping import check_keep_records
@@ -200,7 +200,7 @@ class StreamFormat(Format):
 
 
 def stream_of(opened: OpenedSource, encoding: str, *, is_compression_known: bool = True) -> ByteStream:
-    """The unpacked bytes of a source in UTF-8, out of an encoding."""
+    """Return a source's decompressed bytes, converted from an encoding to UTF-8."""
     from nearkin.stages.documents.compression import MAGIC_BYTES, compression_of
     from nearkin.stages.documents.streams import ByteStream
 

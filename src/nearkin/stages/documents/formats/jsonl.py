@@ -1,4 +1,4 @@
-"""JSON Lines: an object a line."""
+"""JSON Lines: one object per line."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ class JsonLines(LineFormat):
         return bool(lines) and lines[0].lstrip().startswith(b"{")
 
     def problem(self, head: Head) -> str | None:
-        """An array is not lines."""
+        """Return the problem of a JSON array, which is not lines."""
         if not head.data.lstrip().startswith(b"["):
             return None
         return (
-            "this is one JSON array, and the rule is one object a line. "
+            "this is one JSON array instead of one object per line. "
             "Turn it into JSON Lines, for example with: jq -c '.[]'"
         )
 
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
-        """The objects in the first lines, of a line cut short what can be seen."""
+        """Return the objects in the first lines, and the visible part of an incomplete line."""
         return list(_first_objects(head))
 
     def is_cut(self, head: Head) -> bool:
-        """Whether not even the first line is whole."""
+        """Whether even the first line is incomplete."""
         return head.is_cut_record
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """See `StreamFormat`."""
+        """Yield batches of documents; see `StreamFormat`."""
         from nearkin.stages.documents.jsonl import read_jsonl
 
         source = opened.source
@@ -66,7 +66,7 @@ class JsonLines(LineFormat):
 
 
 def _first_objects(head: Head) -> Iterator[dict[str, object]]:
-    """The objects in the first lines, of a line cut short what can be seen."""
+    """Yield the objects in the first lines, and the visible part of an incomplete line."""
     n_found = 0
     for line in head.lines:
         if not line.strip():
@@ -84,7 +84,7 @@ def _first_objects(head: Head) -> Iterator[dict[str, object]]:
 
 
 def _first_members(characters: str) -> Iterator[tuple[str, object]]:
-    """The members of an object up to where its line is cut.
+    """Yield the members of an object up to the end of an incomplete line.
 
     >>> list(_first_members('{"id": 7, "text": "It was a'))
     [('id', 7), ('text', 'It was a')]

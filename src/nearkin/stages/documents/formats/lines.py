@@ -21,7 +21,7 @@ _LONGEST_ID = 512
 
 
 class LineFormat(StreamFormat):
-    """A document is a line, whatever is in it."""
+    """Each line is a document, whatever it contains."""
 
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy kept lines byte for byte."""
@@ -39,40 +39,40 @@ class Lines(LineFormat):
     in_words = "lines of ID<TAB>TEXT"
 
     def is_begun_by(self, head: Head) -> bool:
-        """Whether two lines or more, and two thirds of the first ones, are such."""
+        """Whether at least two lines, and two thirds of the first ones, have this form."""
         n_lines, n_seen = _n_id_and_text(head)
         return n_lines >= 2 and 3 * n_lines >= 2 * n_seen
 
     def evidence(self, head: Head) -> str:
-        """How many of the first lines are such."""
+        """Return how many of the first lines have this form."""
         n_lines, n_seen = _n_id_and_text(head)
         if not 0 < n_lines < n_seen:
             return ""
-        return f": {n_lines} of its first {counted(n_seen, 'line')} {agreeing(n_lines, 'is', 'are')} such"
+        return f": {n_lines} of its first {counted(n_seen, 'line')} {agreeing(n_lines, 'has', 'have')} this form"
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """See `StreamFormat`."""
+        """Yield batches of documents; see `StreamFormat`."""
         from nearkin.stages.documents.lines import read_lines
 
         return read_lines(stream, opened)
 
 
 class TextLines(LineFormat):
-    """A text a line, without an id."""
+    """One text per line, without an id."""
 
     name = "text-lines"
     hint = "a document per line"
-    in_words = "a document a line"
+    in_words = "a document per line"
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """See `StreamFormat`."""
+        """Yield batches of documents; see `StreamFormat`."""
         from nearkin.stages.documents.lines import read_text_lines
 
         return read_text_lines(stream, opened)
 
 
 def _n_id_and_text(head: Head) -> tuple[int, int]:
-    """How many of the first lines are ``ID<TAB>TEXT``, and of how many; none where the ids are not all different."""
+    """Count ``ID<TAB>TEXT`` among the first lines, and these lines; zeros if an id is repeated."""
     lines = head.first_lines
     ids = [line.partition(b"\t")[0] for line in lines if b"\t" in line]
     if len(set(ids)) < len(ids) or not all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids):

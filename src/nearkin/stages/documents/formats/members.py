@@ -21,20 +21,20 @@ _BLOCK_BYTES = 8 << 20
 
 
 class MembersFormat(Format):
-    """A file that may hold several documents, each with an id and a parent of its own."""
+    """A file that may contain several documents, each with its own id and parent."""
 
     holds = "documents"
 
     @abstractmethod
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """The documents, always in the same order; what holds others comes before them.
+        """Yield the documents, always in the same order; containers come before their contents.
 
-        A member that cannot be read is a document with a problem. Where the file cannot be read any further, a
-        `StreamFault` ends it: the documents before it are used.
+        An unreadable member is a document with a problem. If the file cannot be read any further, it ends with a
+        `StreamFault`: the documents before are used.
         """
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """See `Format`; the line of a document is its number in the file."""
+        """Yield batches; a document's line is its number in the file. See `Format`."""
         from nearkin.stages.documents.rows import IdType, RowList, one_batch
         from nearkin.stages.documents.rules import too_long
 
@@ -52,7 +52,7 @@ class MembersFormat(Format):
             yield one_batch([rows.piece()], IdType())
 
     def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """The documents; where the file breaks off, one that says so: a file of a folder never stops a run."""
+        """Yield the documents; if the file breaks off, one with that problem: a file of a folder never stops a run."""
         from nearkin.stages.documents.streams import StreamFault
 
         name, n_documents = opened.source.name, 0
@@ -66,12 +66,12 @@ class MembersFormat(Format):
             yield InnerDocument(doc_id, name if n_documents else None, problem=str(fault))
             return
         if not n_documents:
-            yield InnerDocument(name, problem="it holds no document")
+            yield InnerDocument(name, problem="it contains no document")
 
     def copy(
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
     ) -> None:
-        """Write the kept documents as JSON Lines of ids and texts: part of such a file is no such file."""
+        """Write the kept documents as JSON Lines of ids and texts: a part of such a file is not such a file."""
         from nearkin.stages.documents.keeping import no_note
         from nearkin.stages.documents.kept_parts import json_line
 

@@ -1,4 +1,4 @@
-"""Tables in files that name their columns and types: Parquet and Arrow. What else reads them sees no difference."""
+"""Tables in files that name their columns and types: Parquet and Arrow. Other code treats them alike."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class TableFormat(Format):
     Attributes
     ----------
     a_file : str
-        A file of it, with the article.
+        Phrase for a file of the format, with the article.
     magic : tuple of bytes
-        What a file may begin with.
+        Possible first bytes of a file.
     """
 
     a_file: ClassVar[str]
@@ -40,26 +40,26 @@ class TableFormat(Format):
 
     @abstractmethod
     def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
-        """A file as a table, as long as a block runs; ``name`` is for messages.
+        """Open a file as a table for a block; ``name`` is for messages.
 
         Raises
         ------
         SourceError
-            It is no such file.
+            The file is not in this format.
         StreamFault
-            It is one, and is truncated or damaged.
+            The file is in this format, but truncated or damaged.
         """
 
     @contextmanager
     def at(self, path: str, name: str) -> Iterator[TableFile]:
-        """A file on a disk as a table.
+        """Open a file on a disk as a table.
 
         Raises
         ------
         SourceError
-            It is no such file.
+            The file is not in this format.
         TruncatedInputError
-            It cannot be opened for damage.
+            The file is too damaged to open.
         """
         from nearkin.stages.documents.damage import truncated_input
         from nearkin.stages.documents.streams import StreamFault
@@ -72,7 +72,7 @@ class TableFormat(Format):
                 raise truncated_input(name, fault, 0) from fault
 
     def sample_of_file(self, path: str, name: str) -> ColumnSample:
-        """The columns of the first rows; damage inside of the file is left to whoever reads it. Errors as of `at`."""
+        """Return the columns of the first rows; damage inside the file is left to later readers. Errors as for `at`."""
         from nearkin.stages.documents.columns import sample_of_table
         from nearkin.stages.documents.streams import StreamFault
         from nearkin.stages.documents.table_files import SAMPLE_ROWS
@@ -85,17 +85,17 @@ class TableFormat(Format):
             return sample_of_table(rows)
 
     def is_begun_by(self, head: Head) -> bool:
-        """By the first bytes, as they are in the file."""
+        """Whether the first bytes, as stored, are those of a table."""
         return head.table == self.name
 
     def problem(self, head: Head) -> str | None:
-        """Whether it is compressed as a whole: it is read at many places."""
+        """Return a problem if the file is compressed as a whole, since it is read at many places."""
         if head.compression == "none":
             return None
-        return f"this is {self.a_file} that is compressed as a whole, by {head.compression}. Unpack it first."
+        return f"this is {self.a_file} that is compressed as a whole with {head.compression}. Decompress it first."
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Batches of rows."""
+        """Yield batches of rows."""
         from nearkin.stages.documents.table_files import read_table_file
 
         with self.opened(opened.raw, opened.source.name) as table:
@@ -123,14 +123,14 @@ class Parquet(TableFormat):
     is_pipeable = False
 
     def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
-        """See `TableFormat`."""
+        """Open a file; see `TableFormat`."""
         from nearkin.stages.documents.parquet import ParquetTable
 
         return ParquetTable.opened(raw, name)
 
 
 class Arrow(TableFormat):
-    """Arrow IPC: files, which Feather version 2 is too, and streams."""
+    """Arrow IPC: files, including Feather version 2, and streams."""
 
     name = "arrow"
     listed = "Arrow"
@@ -141,7 +141,7 @@ class Arrow(TableFormat):
     magic = (ARROW_FILE, ARROW_STREAM)
 
     def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
-        """See `TableFormat`."""
+        """Open a file; see `TableFormat`."""
         from nearkin.stages.documents.arrow_ipc import ArrowTable
 
         return ArrowTable.opened(raw, name)
@@ -151,7 +151,7 @@ TABLES: dict[str, TableFormat] = {table.name: table for table in (Parquet(), Arr
 
 
 def table_begun_by(data: bytes) -> TableFormat | None:
-    """The format of a table that begins so.
+    """Return the format of a table that begins with these bytes.
 
     Examples
     --------

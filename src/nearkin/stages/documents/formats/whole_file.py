@@ -1,4 +1,4 @@
-"""Files that are one document each: texts as they are, and what a format makes of a text."""
+"""Files that are one document each: plain texts, and formats that convert a file to a text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _BLOCK_BYTES = 8 << 20
 
 
 class WholeFile(Format):
-    r"""The whole file is a document, and its name is the id.
+    r"""The whole file is a document, with its name as the id.
 
-    A subclass is a format of its own, whose documents are what `text_of` makes of a file.
+    A subclass is a format of its own; `text_of` converts a file to its text.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class WholeFile(Format):
     holds = "one document"
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """One batch of one document; it is decoded when all of it is there."""
+        """Yield one batch of one document, which is decoded when it has been read completely."""
         from nearkin.stages.documents.legibility import without_illegible
         from nearkin.stages.documents.text_file import TextFile, read_text_file
 
         source, is_text = opened.source, type(self).text_of is WholeFile.text_of
-        stream = stream_of(opened, "utf-8", is_compression_known=False)  # nobody looked at a file of a folder yet
+        stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
         file = TextFile(
             name=source.name,
             encoding=opened.encoding,
@@ -65,12 +65,12 @@ class WholeFile(Format):
             yield without_illegible(batch, opened.encoding)
 
     def text_of(self, content: str) -> str:
-        """The text of the document in a file.
+        """Return the text of the document in a file.
 
         Raises
         ------
         ValueError
-            Why it holds none, as the problem of the document says it.
+            The file has no document; the message is the document's problem.
         """
         return content
 
@@ -83,6 +83,6 @@ class WholeFile(Format):
 
 
 def _problem_of_table(first: bytes) -> str | None:
-    """Why a file that begins so is no text, where it is a table."""
+    """Return why a file that begins with these bytes is not text, if it is a table."""
     table = table_begun_by(first)
     return None if table is None else f"{table.a_file}, not text; read it with --format {table.name}"

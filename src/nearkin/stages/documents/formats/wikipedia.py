@@ -20,7 +20,7 @@ _ROOT_OF_DUMP = re.compile(rb"<mediawiki[\s>]")
 
 
 class Wikipedia(StreamFormat):
-    """XML, an article a page."""
+    """XML with one page per article."""
 
     name = "wikipedia"
     listed = "dumps of Wikipedia"
@@ -30,7 +30,7 @@ class Wikipedia(StreamFormat):
     declares_encoding = True
 
     def is_begun_by(self, head: Head) -> bool:
-        """Whether this is how MediaWiki begins an export of its pages.
+        """Whether this is the beginning of a MediaWiki export.
 
         Examples
         --------
@@ -45,7 +45,7 @@ class Wikipedia(StreamFormat):
         return begins_so and bool(_ROOT_OF_DUMP.search(head.data))
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """See `StreamFormat`."""
+        """Yield batches of documents; see `StreamFormat`."""
         from nearkin.stages.documents.wikipedia.dump import read_wikipedia
 
         return read_wikipedia(stream, opened)

@@ -1,1 +1,1 @@
-"""Dumps of Wikipedia: their pages, as texts, and kept pages written again."""
+"""Dumps of Wikipedia: extraction of articles as texts, and copies with only the kept pages."""

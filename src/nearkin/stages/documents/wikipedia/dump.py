@@ -1,16 +1,16 @@
-"""Dumps of Wikipedia as documents: an article each, its title as id, its words as text.
+"""Dumps of Wikipedia as documents: one per article, with the title as id and the prose as text.
 
-Left out, and counted, are
+Omitted, and counted, are
 
-- pages outside of namespace 0: talk, users, templates, …
+- pages outside namespace 0: talk, users, templates, …
 - redirects
-- disambiguation pages, told by a template of that name in English or German or by ``__DISAMBIG__``
-- stubs: pages that call a template "stub" or "…-stub", as all editions after the English one name them, or whose text
-  has fewer words than `MIN_WORDS`. In writing without spaces two characters are a word.
+- disambiguation pages, recognised by a template of that name in English or German or by ``__DISAMBIG__``
+- stubs: pages that call a template "stub" or "…-stub", as all editions modelled on the English one name them, or whose
+  text has fewer words than `MIN_WORDS`. In scripts without spaces two characters count as a word.
 
-"Redirect pages and stub articles" are what the published experiments on pairs of languages leave out (Ture, Elsayed
-and Lin, "No Free Lunch: Brute Force vs. Locality-Sensitive Hashing for Cross-lingual Pairwise Similarity", SIGIR 2011);
-what a stub is they do not say, so that the number here is a choice.
+The published experiments on pairs of languages omit "redirect pages and stub articles" (Ture, Elsayed and Lin, "No Free
+Lunch: Brute Force vs. Locality-Sensitive Hashing for Cross-lingual Pairwise Similarity", SIGIR 2011), but do not define
+a stub, so the number here is a choice.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ _DISAMBIGUATION = """
     schooldis
     """
 _NAMES_OF_DISAMBIGUATION = frozenset(_DISAMBIGUATION.split())
-# Thai to Khmer, kana, ideographs: scripts that put no space between words.
+# Thai to Khmer, kana, ideographs: scripts without spaces between words
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
 def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Batches of articles.
+    """Yield batches of articles.
 
     Parameters
     ----------
     stream : ByteStream
     opened : OpenedSource
-        ``batch_bytes`` is about how much wikitext a batch stands for. The longest document is counted in characters
-        here; at most `pages.MAX_CHARACTERS` of an article are read. At the end ``note`` receives what was
-        left out.
+        ``batch_bytes`` is the approximate amount of wikitext per batch. The longest document is counted in characters
+        here; at most `pages.MAX_CHARACTERS` of an article are read. At the end ``note`` receives the
+        omissions.
 
     Yields
     ------
     RecordBatch
-        Of `records.DOCUMENTS_SCHEMA`. ``doc_id`` is the title, ``text`` the title and under it the text of the article,
-        ``line`` the line of the XML where the page begins.
+        Table with `records.DOCUMENTS_SCHEMA`. ``doc_id`` is the title, ``text`` the title followed by the text of the
+        article, ``line`` the line of the XML where the page begins.
 
     Raises
     ------
     SourceError
-        It is no dump, or declares entities.
+        The file is not a dump, or declares entities.
     StreamFault
-        The file breaks off; the articles before were handed out.
+        The file breaks off; all earlier articles have been yielded.
     """
     reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
@@ -93,7 +93,7 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
 
 
 def _read_page(page: Page, hidden: frozenset[str]) -> tuple[str | None, str]:
-    """The text of a page, if it is an article, and what it is."""
+    """Return the text of a page if it is an article, and its kind."""
     if page.namespace:
         return None, "other"
     if page.problem is not None:
@@ -118,7 +118,7 @@ def _is_short(text: str) -> bool:
 
 
 def _told(name: str, counts: Counter[str]) -> str:
-    """One sentence on what came of the pages."""
+    """Return a sentence with the numbers of pages by kind."""
     stubs = f"stubs (fewer than {MIN_WORDS} words of text, or marked as a stub)"
     parts = {
         "redirect": "redirects", "disambiguation": "disambiguation pages", "stub": stubs,
@@ -127,4 +127,4 @@ def _told(name: str, counts: Counter[str]) -> str:
     left_out = ", ".join(f"{counts[kind]:,} {words}" for kind, words in parts.items() if counts[kind])
     unreadable = f", {counts['unreadable']:,} that cannot be read" if counts["unreadable"] else ""
     said = f"{name}: {counted(counts.total(), 'page')}: {counted(counts['article'], 'article')} read{unreadable}"
-    return f"{said}; left out: {left_out}" if left_out else said
+    return f"{said}; omitted: {left_out}" if left_out else said

@@ -1,6 +1,6 @@
-"""The codes of the editions of Wikipedia, by which its articles link to one another.
+"""Codes of the editions of Wikipedia, by which articles link to one another.
 
-Closed editions and older codes are among them, as old dumps name these too. What is missing here costs little: a link
+Closed editions and older codes are included, because old dumps use them. A missing code does little harm: a link
 to that edition stays in the text as a line of its own.
 """
 

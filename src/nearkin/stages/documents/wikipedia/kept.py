@@ -1,4 +1,4 @@
-"""The way back of a dump of Wikipedia: the pages that are kept, byte for byte, in a dump that can be read again."""
+"""Copies of a dump of Wikipedia with only the kept pages, byte for byte, in a form that can be read again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Write = Callable[[bytes], object]
 
 
 def copy_kept_pages(stream: ByteStream, name: str, is_kept: Callable[[int], bool], write: Write) -> None:
-    """Write a dump without the pages that are not kept, redirects and all that is no document among them.
+    """Write a dump without the pages that are not kept, including redirects and other pages that are no documents.
 
     Parameters
     ----------
@@ -19,26 +19,26 @@ def copy_kept_pages(stream: ByteStream, name: str, is_kept: Callable[[int], bool
     name : str
         For messages.
     is_kept : callable
-        Of the line where a page begins.
+        Takes the line where a page begins.
     write : callable
         Takes the bytes of the copy.
 
     Raises
     ------
     SourceError
-        It declares entities.
+        The file declares entities.
     """
     copying = _Copying(stream, name, is_kept, write)
     try:
         for piece in parse(copying.parser, stream):
             copying.take(piece)
-    except StreamFault:  # was told when it was read; the copy is whole
+    except StreamFault:  # already reported when it was read; the copy is valid
         copying.take(b"")
         write(b"</mediawiki>\n")
 
 
 class _Copying:
-    """Where the parser is, and the bytes that were neither written nor dropped yet."""
+    """Position of the parser, and the bytes that were neither written nor dropped yet."""
 
     def __init__(self, stream: ByteStream, name: str, is_kept: Callable[[int], bool], write: Write) -> None:
         self.parser = guarded_parser(stream, name)
@@ -47,11 +47,11 @@ class _Copying:
         self._is_kept = is_kept
         self._write = write
         self._depth = 0
-        # From which byte on it is written or not. A page that is not lasts until the next begins, with the blanks.
+        # Byte from which on data is written or dropped. A dropped page lasts until the next begins, including blanks.
         self._turns: list[tuple[int, bool]] = []
         self._is_written = True
         self._held = b""
-        self._n_passed = 0  # bytes of the file before those held
+        self._n_passed = 0  # bytes of the file before those that are held
         self._place = 0
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -66,7 +66,7 @@ class _Copying:
             self._turns.append((self.parser.CurrentByteIndex, True))
 
     def take(self, piece: bytes) -> None:
-        """Write or drop what the parser has told of, and hold the rest; of no piece, to the end of the file."""
+        """Write or drop what the parser has reported, and hold the rest; an empty piece ends the file."""
         self._held += piece
         for byte, is_written in self._turns:
             self._pass_to(byte)
@@ -77,7 +77,7 @@ class _Copying:
         self._place = 0
 
     def _pass_to(self, byte: int) -> None:
-        """Go on to a byte of the file."""
+        """Move on to a byte of the file."""
         place = byte - self._n_passed
         if self._is_written and place > self._place:
             self._write(self._held[self._place : place])

@@ -1,6 +1,6 @@
-"""The pages of a dump of Wikipedia, or of any wiki of MediaWiki: XML in its export format, of any version.
+"""Pages of a dump of Wikipedia, or of any MediaWiki: XML in its export format, of any version.
 
-Source: the schemas export-0.3 to export-0.11 of mediawiki.org. Version 0.4 brought an element for redirects, 0.6 one
+Source: the schemas export-0.3 to export-0.11 of mediawiki.org. Version 0.4 introduced an element for redirects, 0.6 one
 for the namespace.
 """
 
@@ -17,12 +17,12 @@ from nearkin.stages.documents.wikipedia.wikitext import HIDDEN
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
 
 MAX_CHARACTERS = 1 << 24
-"""Of the text of a page; by its defaults MediaWiki lets one have 2 MiB."""
+"""Maximum number of characters in the text of a page; MediaWiki's default limit is 2 MiB."""
 _MAX_OF_A_NAME = 1 << 12
 _MAX_NAMESPACES = 1 << 12
 _FILES, _CATEGORIES = 6, 14
 _ROOT = "mediawiki"
-# "#REDIRECT [[Other]]" in any language: dumps before export-0.4 have no element for it.
+# "#REDIRECT [[Other]]" in any language: dumps before export-0.4 have no element for it
 _REDIRECT = re.compile(r"\s*#[^\s\[\]#*:]{2,40}+\s*:?\s*\[\[")
 
 
@@ -33,15 +33,15 @@ class Page:
     Parameters
     ----------
     line : int
-        Of the file, where it begins, from 1.
+        Line of the file where it begins, from 1.
     title : str
     number : int or None
-        By which the other tables of a dump call it.
+        Number by which the other tables of a dump refer to it.
     namespace : int or None
-        0 for articles; None where the dump does not know it.
+        0 for articles; None if the dump lacks it.
     is_redirect : bool
     wikitext : str
-        Of the last revision; empty for redirects and outside of namespace 0.
+        Text of the last revision; empty for redirects and outside namespace 0.
     problem : str or None
         Why the page cannot be read.
     """
@@ -57,19 +57,19 @@ class Page:
 
 @dataclass(slots=True)
 class _Characters:
-    """What an element holds, as far as it is wanted."""
+    """Wanted content of an element."""
 
     most: int
     parts: list[str] = field(default_factory=list)
     n: int = 0
 
     def text(self) -> str | None:
-        """None where it is too long."""
+        """The content; None if it is too long."""
         return None if self.n > self.most else "".join(self.parts)
 
 
 class PageReader:
-    """Reads the pages of a dump.
+    """Reader of the pages of a dump.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class PageReader:
     name : str
         For messages.
     max_characters : int
-        Of the text of a page; a longer one is a problem.
+        Maximum length of the text of a page; a longer one is a problem.
 
     Attributes
     ----------
     hidden : frozenset of str
-        What links begin with that are not shown, in the language of this wiki too (see :func:`.wikitext.plain_text`).
+        Prefixes of links that are not shown, also in this wiki's language (see :func:`.wikitext.plain_text`).
     """
 
     def __init__(self, stream: ByteStream, name: str, max_characters: int = MAX_CHARACTERS) -> None:
@@ -106,18 +106,18 @@ class PageReader:
 
     @property
     def line(self) -> int:
-        """How far it was read."""
+        """Line reached by the reader."""
         return self._parser.CurrentLineNumber
 
     def pages(self) -> Iterator[Page]:
-        """All pages, one after another.
+        """Yield all pages in order.
 
         Raises
         ------
         StreamFault
-            The file breaks off or is no XML; all pages before were handed out.
+            The file breaks off or is not XML; all earlier pages have been yielded.
         SourceError
-            It is no dump, or declares entities.
+            The file is not a dump, or declares entities.
         """
         fault: StreamFault | None = None
         try:
@@ -134,7 +134,7 @@ class PageReader:
         self._depth += 1
         if self._depth == 1 and name != _ROOT:
             raise SourceError(
-                f"{self._name}: this is no dump of Wikipedia: its outermost element must be <{_ROOT}>. "
+                f"{self._name} is not a dump of Wikipedia: its outermost element must be <{_ROOT}>. "
                 f"Got <{name[:40]}> instead."
             )
         if self._page is None:
@@ -193,7 +193,7 @@ class PageReader:
                 self.hidden |= {name}
 
     def _close(self, page: Page) -> None:
-        """Hand a page over; what an old dump does not say of it is told from its title and its text."""
+        """Pass a page on; facts that an old dump lacks are taken from its title and its text."""
         self._page = None
         if page.namespace is None:
             prefix, colon, _ = page.title.partition(":")

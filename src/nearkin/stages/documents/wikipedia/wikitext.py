@@ -1,12 +1,12 @@
-"""The words of a page written in wikitext: what a reader of the page would read as its text.
+"""Plain text of a page written in wikitext: what a reader would read as its text.
 
 The permissive library for this, mwparserfromhell (0.7.2), read 2 MB of English articles a second, and its time grows
-with the square of the length where tags, comments or links are opened and not closed: 20 seconds were not enough for
-200 kB of ``<ref>``. Here the text is passed over once from
-mark to mark, with a stack of what is open; then once line by line. Nothing is searched for twice, so the time is
-linear in the length whatever the page holds.
+with the square of the length if tags, comments or links are opened and not closed: 20 seconds were not enough for
+200 kB of ``<ref>``. Here the text is scanned once from mark to mark, with a stack of open elements, then once line by
+line. Nothing is searched for twice, so the time is linear in the length for any
+page.
 
-Templates are not unfolded: what they would write is lost, with their arguments.
+Templates are not expanded: their output is lost, together with their arguments.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from collections import Counter
 from nearkin.stages.documents.wikipedia.editions import EDITIONS
 
 HIDDEN = EDITIONS | {"file", "image", "media", "category", "datei", "bild", "kategorie"}
-"""What links begin with that are not words of the page: files, categories, the same article in other languages."""
+"""Prefixes of links that are not text of the page: files, categories, the same article in other languages."""
 
-# Each part ends where the next mark could begin, so that no character is looked at by more than a few of them; the
-# possessive "*+" never goes back. Whole calls and links without more marks in them are most of all, and are first.
+# Each part ends where the next mark could begin, so that each character is examined by only a few of them; the
+# possessive "*+" never backtracks. Complete calls and links without inner marks are the most frequent, and come first.
 _MARK = re.compile(
     r"(?P<link>\[\[(?P<target>[^\[\]{}|<>\n]*+)(?:\|(?P<label>[^\[\]{}|<>\n]*+))?+\]\])"
     r"|(?P<call>\{\{[^{}<]*+\}\})"
@@ -39,13 +39,13 @@ _UNREAD = """
     ce categorytree chem gallery graph hiero imagemap includeonly inputbox indicator languages mapframe maplink math pre
     ref references score script source style syntaxhighlight templatedata templatestyles timeline
     """
-"""Elements that go with all they hold."""
+"""Elements that are removed with their content."""
 _BREAKS = "blockquote br caption center dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p poem tbody td th thead tr ul"
 _UNMARKED = """
     a abbr b bdi bdo big cite code data del dfn em font i ins kbd langconvert mark noinclude onlyinclude phonos q
     rb rbc rp rt rtc ruby s samp section small span strike strong sub sup time translate tt tvar u var wbr
     """
-"""Elements of which only the tags go."""
+"""Elements of which only the tags are removed."""
 _END_OF = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in ("nowiki", *_UNREAD.split())}
 _BREAKING, _BARE = frozenset(_BREAKS.split()), frozenset(_UNMARKED.split())
 _CALL, _TABLE, _SHOWN, _HIDDEN = range(4)
@@ -61,17 +61,17 @@ _OF_LISTS = "*#:; \t"
 
 
 def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
-    r"""The text of a page: paragraphs, headings and items of lists, a line each, without blank lines.
+    r"""Return the text of a page: paragraphs, headings and list items, one per line, without blank lines.
 
-    Templates, tables, references, formulas, comments, files, categories, links to other languages and the addresses of
-    links go; their labels stay. What is opened and never closed is text, but for a comment, which lasts to the end.
-    The result is never longer than what came, in characters; the time is linear in it.
+    Templates, tables, references, formulas, comments, files, categories, links to other languages and addresses of
+    links are removed; labels of links stay. Unclosed elements are text, except comments, which last to the end.
+    The result is never longer than the input, in characters; the time is linear in it.
 
     Parameters
     ----------
     wikitext : str
     hidden : frozenset of str
-        What the links begin with that are not shown, in lower case, such as "file" for ``[[File:...]]``.
+        Lower-case prefixes of links that are not shown, such as "file" for ``[[File:...]]``.
 
     Examples
     --------
@@ -85,13 +85,13 @@ def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
 
 
 class _Walk:
-    """One pass over a text, from mark to mark."""
+    """A scan of a text, from mark to mark."""
 
     def __init__(self, text: str, hidden: frozenset[str]) -> None:
         self._text = text
         self._hidden_prefixes = hidden
         self._shown: list[str] = []
-        self._stack: list[tuple[int, int]] = []  # what is open, and how many parts were shown before it
+        self._stack: list[tuple[int, int]] = []  # open elements, and the number of parts shown before each
         self.n_open = [0, 0, 0, 0]
         self._n_addresses = 0
         self._never_ended: set[str] = set()
@@ -102,7 +102,7 @@ class _Walk:
         }  # fmt: skip
 
     def marked_off(self) -> str:
-        """The text without what its marks take away."""
+        """Return the text without marks and what they remove."""
         text, shown, search = self._text, self._shown, _MARK.search
         place = 0
         while (mark := search(text, place)) is not None:
@@ -121,7 +121,7 @@ class _Walk:
         return "".join(shown)
 
     def _words_of(self, target: str, label: str | None) -> str:
-        """What is shown of a link."""
+        """Return the visible text of a link."""
         if ":" in target and self._is_hidden(target):
             return ""
         return label or target.removeprefix(":")
@@ -135,7 +135,7 @@ class _Walk:
         self.n_open[kind] += n_times
 
     def _close(self, kind: int) -> None:
-        """Close the innermost of a kind, and what was opened in it; all it showed goes, but for the words of a link."""
+        """Close the innermost of a kind, and all inside; everything it showed is removed except the text of a link."""
         while True:
             last, n_shown = self._stack.pop()
             self.n_open[last] -= 1
@@ -163,13 +163,13 @@ class _Walk:
                 self._close(_TABLE)
         elif name in _BREAKING:
             self._shown.append("\n")
-        elif name not in _BARE:  # "a <b or c> d": no tag, and marks may be in it
+        elif name not in _BARE:  # "a <b or c> d": not a tag, and it may contain marks
             self._shown.append("<")
             return mark.start() + 1
         return mark.end()
 
     def _end_of(self, name: str, place: int) -> re.Match[str] | None:
-        """The end of an element whose content is not looked into; that there is none is found once a name."""
+        """Return the end of an element whose content is skipped; a missing end is searched for only once per name."""
         if name in self._never_ended:
             return None
         end = _END_OF[name].search(self._text, place)
@@ -230,7 +230,7 @@ class _Walk:
 
 
 def _tidied(text: str, *, has_open_table: bool) -> str:
-    """The text without marks inside and at the ends of its lines, blank lines and wide gaps."""
+    """Return the text without marks inside and at the ends of its lines, blank lines and wide gaps."""
     if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if "''" in text:
@@ -245,7 +245,7 @@ def _tidied(text: str, *, has_open_table: bool) -> str:
 
 
 def _line(line: str, has_open_table: bool) -> str:
-    """A line without what makes it a heading or an item; nothing of a row of a table."""
+    """Return a line without the marks of a heading or list item; rows of a table become empty."""
     if not line:
         return ""
     first = line[0]
@@ -259,7 +259,7 @@ def _line(line: str, has_open_table: bool) -> str:
 
 
 def template_names(wikitext: str) -> Counter[str]:
-    """The names of the templates that a page calls, in lower case.
+    """Count the names of the templates that a page calls, in lower case.
 
     Examples
     --------
@@ -274,7 +274,7 @@ _NAME = re.compile(r"\{\{([^{}|<>\[\]]{1,99}+)")
 
 
 def without_comments(wikitext: str) -> str:
-    """The wikitext without comments; what stands in ``<nowiki>`` stays.
+    """Return the wikitext without comments; the content of ``<nowiki>`` stays.
 
     Examples
     --------

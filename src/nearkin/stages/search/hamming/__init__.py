@@ -1,1 +1,1 @@
-"""All signatures within a Hamming distance, exactly."""
+"""Exact search for all signatures within a Hamming distance."""

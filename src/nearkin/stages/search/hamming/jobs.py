@@ -1,4 +1,4 @@
-"""A Hamming search by its plan, cut into jobs that do not depend on one another, for any number of threads."""
+"""A planned Hamming search, cut into independent jobs for any number of threads."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ Job = Callable[[], Iterator[Found]]
 
 
 class Watcher(Protocol):
-    """What a search tells of itself; see ``nearkin.runs.progress.Progress``."""
+    """Receiver of a search's progress; see ``nearkin.runs.progress.Progress``."""
 
     def start(self, stage: str, total: int, unit: Literal["steps"]) -> None:
-        """So many steps lie ahead."""
+        """Begin a stage of ``total`` steps."""
 
     def advance(self, n: int) -> None:
-        """So many more are done."""
+        """Add ``n`` finished steps."""
 
     def finish(self) -> None:
-        """All are done."""
+        """End the stage."""
 
     def say(self, message: str) -> None:
-        """The plan, in words."""
+        """Show the plan in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class HammingSearch:
-    """One search, cut into jobs that do not depend on one another.
+    """A search, cut into independent jobs.
 
-    ``lefts`` are the queries, or the signatures where they are compared with each other; ``words`` are the signatures,
-    for tables with the queries before them.
+    ``lefts`` are the queries, or the signatures if they are compared with each other; ``words`` are the signatures,
+    preceded by the queries for tables.
     """
 
     plan: HammingPlan
@@ -58,7 +58,7 @@ class HammingSearch:
 
     @classmethod
     def of(cls, plan: HammingPlan, signatures: U64, queries: U64 | None, max_pairs: int, owner: str) -> HammingSearch:
-        """With the bits in the order of the plan."""
+        """Make the search, with the bits in the order of the plan."""
         lefts = signatures if queries is None else queries
         words = np.concatenate([lefts, signatures]) if plan.method == "tables" and queries is not None else signatures
         if plan.order is not None:
@@ -68,11 +68,11 @@ class HammingSearch:
 
     @property
     def n_queries(self) -> int:
-        """Queries at the beginning of ``words`` in tables; they are not compared with one another."""
+        """Number of queries at the beginning of ``words`` for tables; they are not compared with one another."""
         return self.plan.n_queries or 0
 
     def run(self, threads: int, progress: Watcher | None) -> tuple[U32, U32, U16]:
-        """All pairs, in any order: the rows of the queries, or the lower rows, the other rows, and the distances."""
+        """Return all pairs, in any order: rows of the queries or lower rows, other rows, and distances."""
         jobs = self._tables() if self.plan.method == "tables" else self._tiles()
         if progress is not None:
             progress.say(self.plan.describe())
@@ -91,7 +91,7 @@ class HammingSearch:
         return columns_of(found)
 
     def _collect(self, job: Job) -> list[Found]:
-        """What one job finds; a job that finds too much ends by itself."""
+        """Return the results of one job, which ends early if it finds too much."""
         parts: list[Found] = []
         n_found = 0
         for part in job():
@@ -110,16 +110,16 @@ class HammingSearch:
             )
 
     def _tables(self) -> list[Job]:
-        """A job for each table."""
+        """Return a job for each table."""
         chosen = combinations(range(self.plan.n_blocks), self.plan.n_blocks - self.plan.distance)
         return [partial(self._link, list(blocks)) for blocks in chosen]
 
     def _tiles(self) -> list[Job]:
-        """A job for each block of queries, or left rows, and each block of signatures; of one set those above it."""
+        """Return a job for each block of queries or left rows and each block of signatures, in one set those above."""
         n_rows, lanes = self.plan.n_signatures, self.plan.n_lanes
         is_one_set = self.plan.n_queries is None
         n_left = n_rows if self.plan.n_queries is None else self.plan.n_queries
-        # enough jobs for all threads, and blocks that stay beside the core
+        # enough jobs for all threads, and blocks that stay in the nearest cache
         side = min(_MAX_ROWS_OF_A_JOB, max(lanes, -(-n_rows // (8 * lanes)) * lanes))
         return [
             partial(self._scan, (left, min(left + side, n_left)), (right, min(right + side, n_rows)))
@@ -128,7 +128,7 @@ class HammingSearch:
         ]
 
     def _link(self, chosen: list[int]) -> Iterator[Found]:
-        """The pairs of one table."""
+        """Yield the pairs of one table."""
         plan = self.plan
         is_key = np.zeros(plan.n_blocks, bool)
         is_key[chosen] = True
@@ -141,7 +141,7 @@ class HammingSearch:
             yield pairs - np.uint64(self.n_queries), distances
 
     def _scan(self, left: tuple[int, int], right: tuple[int, int]) -> Iterator[Found]:
-        """The pairs of some queries, or left rows, with some signatures."""
+        """Yield the pairs of some queries, or left rows, with some signatures."""
         return scan_tiles(
             laid_in_tiles(self.words[right[0] : right[1]], self.plan.n_lanes),
             self.lefts,
@@ -155,7 +155,7 @@ class HammingSearch:
 
 
 def _key_bits(n_entries: int) -> int:
-    """So many that few unrelated documents share a key by chance, and no more than sorting has passes for.
+    """Return a number of key bits with which few unrelated documents share a key, limited by the passes of sorting.
 
     1,000 -> 13, 1,000,000 -> 22, 100,000,000 -> 30.
     """

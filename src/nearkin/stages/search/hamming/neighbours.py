@@ -1,7 +1,7 @@
-"""All signatures within a Hamming distance, exactly: pairs of one collection, or the neighbours of some queries.
+"""Exact search for signatures within a Hamming distance: pairs of one collection, or neighbours of queries.
 
-Documents with one and the same signature are found first and searched once. Then ``plan`` chooses between
-tables and brute force; both find the same pairs, each once, whatever the number of threads.
+Documents with the same signature are grouped first and searched once. Then ``plan`` chooses between
+tables and brute force; both find the same pairs, each once, with any number of threads.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from nearkin.stages.search.hamming.pairs import U16, EqualSignatures, HammingPai
 from nearkin.stages.search.hamming.plan import HammingPlan, Method, plan_hamming
 
 MAX_PAIRS = 1 << 27
-"""Pairs of distinct signatures that a search may find: about 3 GiB at the end of it."""
+"""Default maximum number of pairs of distinct signatures: about 3 GiB at the end of the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The neighbours of some queries, query by query, the nearest first, then in order of rows.
+    """Neighbours of some queries, by query, the nearest first, then in order of rows.
 
     Parameters
     ----------
     query, row : uint32 arrays, shape (n_found,)
-        Rows of the queries, and of the signatures they were compared with.
+        Rows of the queries, and of the signatures.
     distance : uint16 array, shape (n_found,)
-        Bits in which the two differ.
+        Number of differing bits.
     plan : HammingPlan
-        How they were found.
+        Plan of the search.
     """
 
     query: U32
@@ -52,7 +52,7 @@ def neighbour_pairs(
     max_pairs: int = MAX_PAIRS,
     progress: Watcher | None = None,
 ) -> HammingPairs:
-    """All pairs of documents whose signatures differ in at most ``distance`` bits: none is missed, each is found once.
+    """Find all pairs of documents whose signatures differ in at most ``distance`` bits, each once; none is missed.
 
     Parameters
     ----------
@@ -61,18 +61,18 @@ def neighbour_pairs(
     distance : int
         From 0 to one less than the bits of a signature.
     threads : int
-        At least 1; the answer does not depend on it.
+        At least 1; the result does not depend on it.
     method : {"tables", "brute force"}, optional
-        The cheaper one if not given; the answer is the same.
+        By default the cheaper one; the result is the same.
     max_pairs : int
-        Pairs of distinct signatures that memory is to be spent on.
+        Maximum number of pairs of distinct signatures, which limits memory.
     progress : Watcher, optional
-        Hears the plan in words, and about every step.
+        Receives the plan in words, and every step.
 
     Raises
     ------
     ParameterError
-        If a parameter breaks its rule, or there are more than ``max_pairs`` pairs of distinct signatures.
+        A parameter breaks its rule, or there are more than ``max_pairs`` pairs of distinct signatures.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def neighbour_pairs(
     _check("neighbour_pairs", signatures, distance, threads, method, max_pairs)
     classes = EqualSignatures.of(signatures)
     words = signatures.words[classes.firsts]
-    if distance == 0:  # equal signatures are all there is to find: one signature has no distinct equal
+    if distance == 0:  # distinct signatures are never equal, so the groups are the result
         words = words[:0]
     plan = plan_hamming(words, None, n_bits=signatures.n_bits, distance=distance, method=method)
     search = HammingSearch.of(plan, words, None, max_pairs, "neighbour_pairs")
@@ -110,21 +110,21 @@ def nearest(
     max_pairs: int = MAX_PAIRS,
     progress: Watcher | None = None,
 ) -> Nearest:
-    """All signatures within the distance of each query, with their rows and distances: none is missed.
+    """Find all signatures within the distance of each query, with rows and distances; none is missed.
 
     Parameters
     ----------
     queries, signatures : BitSignatures
-        Of one method; documents without features are never neighbours.
+        Made by the same method; documents without features are never neighbours.
     distance, threads, method, max_pairs, progress
-        See `neighbour_pairs`. Here every document counts, also those with equal signatures.
+        See `neighbour_pairs`. Here every document counts, including those with equal signatures.
 
     Raises
     ------
     FingerprintError
-        If queries and signatures were made by different methods.
+        Queries and signatures were made by different methods.
     ParameterError
-        If a parameter breaks its rule, or there are more than ``max_pairs`` neighbours.
+        A parameter breaks its rule, or there are more than ``max_pairs`` neighbours.
 
     Examples
     --------
@@ -149,12 +149,12 @@ def nearest(
 
 
 def _words_with_features(signatures: BitSignatures) -> U64:
-    """The signatures of documents that have features."""
+    """Return the signatures of documents that have features."""
     return signatures.words if signatures.has_features.all() else signatures.words[signatures.has_features]
 
 
 def _rows_with_features(signatures: BitSignatures, places: U32) -> U32:
-    """The rows of documents, from their places among those that have features."""
+    """Return the rows of documents, from their positions among those that have features."""
     if signatures.has_features.all():
         return places
     return np.flatnonzero(signatures.has_features)[places].astype(np.uint32)
@@ -163,7 +163,7 @@ def _rows_with_features(signatures: BitSignatures, places: U32) -> U32:
 def _check(
     owner: str, signatures: BitSignatures, distance: int, threads: int, method: str | None, max_pairs: int
 ) -> None:
-    """Refuse what breaks its rule."""
+    """Refuse invalid parameters."""
     if not _is_int(distance) or not 0 <= distance < signatures.n_bits:
         rule = f"an int from 0 to {signatures.n_bits - 1}, one less than the bits of a signature"
         raise ParameterError.of("distance", owner, rule, distance)

@@ -1,7 +1,7 @@
-"""What a Hamming search found: pairs of distinct signatures, and behind each signature the documents that have it.
+"""Results of a Hamming search: pairs of distinct signatures, and the documents that have each signature.
 
-A third of a million documents with one signature are one class here, and would be fifty thousand million pairs: they
-are counted without being made, and made block by block where somebody wants them.
+A third of a million documents with the same signature are one class here, and would be fifty thousand million pairs:
+they are counted without being listed, and listed block by block on demand.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Neighbours:
     left, right : uint32 arrays, shape (n_pairs,)
         Rows.
     distance : uint16 array, shape (n_pairs,)
-        Bits in which the two signatures differ.
+        Number of differing bits.
     """
 
     left: U32
@@ -44,14 +44,14 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class EqualSignatures:
-    """Documents by signature: a *class* is all documents with one signature.
+    """Documents by signature: a *class* is all documents with the same signature.
 
     Parameters
     ----------
     class_of_row : int32 array, shape (n_documents,)
-        Classes are numbered in the order of their first documents; -1: the document has no features.
+        Classes are numbered in order of their first documents; -1: the document has no features.
     members : uint32 array, shape (n_members,)
-        The rows, class by class, ascending in each.
+        The rows, by class, ascending within each.
     offsets : int64 array, shape (n_classes + 1,)
         Class ``c`` is ``members[offsets[c]:offsets[c + 1]]``.
     """
@@ -62,7 +62,7 @@ class EqualSignatures:
 
     @classmethod
     def of(cls, signatures: BitSignatures) -> EqualSignatures:
-        """Of these signatures.
+        """Group documents by their signatures.
 
         Examples
         --------
@@ -75,12 +75,12 @@ class EqualSignatures:
 
     @property
     def firsts(self) -> U32:
-        """The first document of each class, shape (n_classes,)."""
+        """First document of each class, shape (n_classes,)."""
         return self.members[self.offsets[:-1]]
 
     @property
     def sizes(self) -> I64:
-        """Documents in each class, shape (n_classes,)."""
+        """Number of documents in each class, shape (n_classes,)."""
         return np.diff(self.offsets)
 
     def __len__(self) -> int:
@@ -89,19 +89,19 @@ class EqualSignatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HammingPairs:
-    """All pairs of documents within a Hamming distance, as pairs of the distinct signatures they have.
+    """All pairs of documents within a Hamming distance, as pairs of their distinct signatures.
 
     Parameters
     ----------
     left, right : uint32 arrays, shape (n_pairs,)
         Classes of ``classes``, ``left < right``, each pair once, sorted.
     distance : uint16 array, shape (n_pairs,)
-        From 1 on; documents of one class are at distance 0.
+        At least 1; documents of the same class have distance 0.
     classes : EqualSignatures
     plan : HammingPlan
-        How they were found.
+        Plan of the search.
     fingerprint : str
-        Of the signatures.
+        Fingerprint of the signatures.
 
     Examples
     --------
@@ -126,14 +126,14 @@ class HammingPairs:
 
     @property
     def n_document_pairs(self) -> int:
-        """Pairs of documents, equal signatures included; none is made to count them."""
+        """Number of pairs of documents, including equal signatures; computed without listing them."""
         sizes = self.classes.sizes
         equal = int((sizes * (sizes - 1) // 2).sum())
         return equal + int((sizes[self.left] * sizes[self.right]).sum())
 
     @property
     def n_neighbours(self) -> I64:
-        """The documents within the distance of each document, shape (n_documents,); 0 for those without features."""
+        """Number of documents within the distance of each, shape (n_documents,); 0 for those without features."""
         sizes = self.classes.sizes
         of_class = sizes - 1
         for one, other in ((self.left, self.right), (self.right, self.left)):
@@ -144,12 +144,12 @@ class HammingPairs:
         return counts
 
     def within(self, distance: int) -> HammingPairs:
-        """Those of them within a shorter distance.
+        """Return the pairs within a shorter distance.
 
         Raises
         ------
         ParameterError
-            If the distance is longer than the one that was searched.
+            The distance is longer than the one that was searched.
 
         Examples
         --------
@@ -163,7 +163,7 @@ class HammingPairs:
             raise ParameterError.of(
                 "distance",
                 "HammingPairs.within",
-                f"an int from 0 to {self.plan.distance}, which was searched",
+                f"an int from 0 to {self.plan.distance}, the searched distance",
                 distance,
             )
         near = self.distance <= distance
@@ -177,12 +177,12 @@ class HammingPairs:
         )
 
     def blocks(self, *, block_pairs: int = 1 << 20) -> Iterator[Neighbours]:
-        """The pairs of documents, sorted by left row, then right row.
+        """Yield the pairs of documents, sorted by left row, then right row.
 
         Parameters
         ----------
         block_pairs : int
-            A block takes about so many pairs, or those of one left row where these are more.
+            Approximate number of pairs per block; larger if a single left row has more.
 
         Yields
         ------
@@ -194,7 +194,7 @@ class HammingPairs:
         n_rows, start = len(self.classes.class_of_row), 0
         sizes = np.concatenate([[0], np.cumsum(self.classes.sizes[neighbours])])
         max_per_row = int((sizes[offsets[1:]] - sizes[offsets[:-1]]).max(initial=0))
-        # every pair from both of its sides, and every document with itself: what the kernel makes room for
+        # every pair from both sides, and every document with itself: the kernel makes room for these
         room = max(max_per_row, min(block_pairs, 2 * self.n_document_pairs + len(self.classes.members)))
         while start < n_rows:
             pairs, of_pairs = np.empty(room, np.uint64), np.empty(room, np.uint16)
@@ -215,7 +215,7 @@ class HammingPairs:
                 yield Neighbours(*columns)
 
     def _neighbour_classes(self) -> tuple[U32, U16, I64]:
-        """The classes near each class, itself first, as one array with offsets."""
+        """Return the classes near each class, itself first, as one array with offsets."""
         every = np.arange(len(self.classes), dtype=np.uint32)
         one = np.concatenate([every, self.left, self.right])
         order = np.argsort(one, kind="stable")
@@ -226,10 +226,10 @@ class HammingPairs:
 
 
 def columns_of(parts: list[tuple[U64, U16]]) -> tuple[U32, U32, U16]:
-    """Left rows, right rows and distances of pairs with the left row in the upper 32 bits; empties the list."""
+    """Return left rows, right rows and distances of pairs with the left row in the upper 32 bits; empties the list."""
     n = sum(len(pairs) for pairs, _ in parts)
     left, right, distance = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint16)
-    while parts:  # part by part: what lies between is small and stays beside the core
+    while parts:  # one by one: intermediate data is small and stays in the nearest cache
         pairs, of_pairs = parts.pop()
         here = slice(n - len(pairs), n)
         left[here], right[here], distance[here] = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF), of_pairs
@@ -253,12 +253,12 @@ def sort_together(*columns: Unsigned) -> None:
         for column in columns:
             column[:] = column[order]
         return
-    # each line as one number: numbers are sorted many times faster than their order is found
+    # each line as one number: sorting numbers is many times faster than computing their order
     lines = np.zeros(len(columns[0]), np.uint64)
     for column, width in zip(columns, widths, strict=True):
         lines <<= np.uint64(width)
         lines |= column
     lines.sort()
     for column, width in zip(reversed(columns), reversed(widths), strict=True):
-        np.bitwise_and(lines, np.uint64((1 << width) - 1), out=column, casting="unsafe")  # it fits: it came from there
+        np.bitwise_and(lines, np.uint64((1 << width) - 1), out=column, casting="unsafe")  # it fits
         lines >>= np.uint64(width)

@@ -1,10 +1,10 @@
-"""Tables or brute force: how to find the signatures within a Hamming distance, from their number and a sample of them.
+"""Choice between tables and brute force for a Hamming search, from the number of signatures and a sample of them.
 
-Cut the bits into b blocks: two signatures that differ in at most k bits agree in b - k blocks at least. One table for
-every choice of b - k blocks brings them together; more blocks make longer keys, so fewer unrelated documents meet, and
-more tables to sort. Against that stands a look at every pair, which long distances leave no way around. Signatures of
-real texts are far from uniform, so bits are dealt to the blocks by their entropy, and how many unrelated ones will
-meet is counted on a sample.
+Cut the bits into b blocks: two signatures that differ in at most k bits agree in at least b - k blocks. One table for
+every choice of b - k blocks brings them together; more blocks make longer keys, so fewer unrelated documents meet, but
+there are more tables to sort. The alternative is to compare every pair, which is unavoidable for long distances.
+Signatures of real texts are far from uniform, so bits are distributed to the blocks by entropy, and the number of
+unrelated pairs that meet is estimated on a sample.
 
 Source: Gurmeet Singh Manku, Arvind Jain, Anish Das Sarma, "Detecting near-duplicates for web crawling", 2007, and
 Mohammad Norouzi, Ali Punjani, David J. Fleet, "Fast search in Hamming space with multi-index hashing", 2012.
@@ -32,10 +32,10 @@ _SAMPLED_PAIRS = 1 << 16
 _SAMPLED_TABLES = 16
 _TILE_WORDS = 4096
 _MIN_LANES, _MAX_LANES = 256, 1024
-_MOVES_PAY = 2048  # strings that each string must meet before putting its bits in order costs less than it saves
+_MOVES_PAY = 2048  # comparisons per string above which putting its bits in order saves more than it costs
 
 # Nanoseconds on one core, measured once by benchmarks/hamming.py. They are constants, not measured in the run, so that
-# the plan depends on nothing but the signatures and the distance.
+# the plan depends only on the signatures and the distance.
 NS_ENTRY = 20.0
 NS_ENTRY_WORD = 5.0
 NS_CANDIDATE = 0.8
@@ -49,7 +49,7 @@ _FEW_LANES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HammingPlan:
-    """How signatures within a Hamming distance are found, and why so.
+    """Plan of a Hamming search, with its reasons.
 
     Parameters
     ----------
@@ -58,17 +58,17 @@ class HammingPlan:
     n_queries : int or None
         None: the signatures are compared with each other.
     n_signatures : int
-        Those that are compared, equal ones once.
+        Number of compared signatures, equal ones counted once.
     blocks : uint64 array, shape (n_blocks, n_words)
-        Which bits belong to which block; empty for brute force.
+        Bits of each block; empty for brute force.
     order : int64 array, shape (64 * n_words,), or None
-        Where each bit comes from: the most telling ones are put first, so that few words decide.
+        Original position of each bit: the most informative ones are put first, so that few words decide.
     n_lead_words : int
-        Brute force looks at so many words of a signature before it goes on to the rest.
+        Number of words of a signature that brute force compares before the rest.
     expected_comparisons : float
-        Pairs of signatures that will be compared, by the sample.
+        Pairs of signatures that will be compared, estimated from the sample.
     tables_s, brute_force_s : float
-        Estimated seconds on one core; infinity where a method was not considered.
+        Estimated seconds on one core; infinity for a method that was not considered.
 
     Examples
     --------
@@ -91,27 +91,27 @@ class HammingPlan:
 
     @property
     def n_blocks(self) -> int:
-        """Into which the bits are cut; 0 for brute force."""
+        """Number of blocks into which the bits are cut; 0 for brute force."""
         return len(self.blocks)
 
     @property
     def n_tables(self) -> int:
-        """One for every choice of the blocks that must agree; 0 for brute force."""
+        """Number of tables, one for every choice of agreeing blocks; 0 for brute force."""
         return math.comb(self.n_blocks, self.distance) if self.n_blocks else 0
 
     @property
     def n_pairs(self) -> int:
-        """Pairs that there are to compare."""
+        """Number of all pairs."""
         return _n_pairs(self.n_queries, self.n_signatures)
 
     @property
     def n_lanes(self) -> int:
-        """Signatures of a tile of brute force, chosen so that a tile stays beside the core."""
+        """Number of signatures in a tile of brute force, chosen so that a tile stays in the nearest cache."""
         n_words = -(-self.n_bits // 64)
         return min(_MAX_LANES, max(_MIN_LANES, _TILE_WORDS // n_words))
 
     def describe(self) -> str:
-        """The choice in words.
+        """Describe the plan in words.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class HammingPlan:
 def plan_hamming(
     signatures: U64, queries: U64 | None, *, n_bits: int, distance: int, method: Method | None = None
 ) -> HammingPlan:
-    """The cheaper way, or the best plan for the method that is asked for.
+    """Choose the cheaper method, or make the best plan for the requested one.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def plan_hamming(
         brute_force_s=at_most_s,
     )
     min_tables_s = 1e-9 * (distance + 1) * n_entries * NS_ENTRY
-    if not n_pairs or (method is None and at_most_s < min_tables_s):  # no sample is needed to know
+    if not n_pairs or (method is None and at_most_s < min_tables_s):  # decided without a sample
         return brute_force
     sample = _Sample.of(signatures, queries)
     order = np.argsort(-sample.entropies(), kind="stable")
@@ -206,25 +206,25 @@ class _Sample:
 
     @classmethod
     def of(cls, signatures: U64, queries: U64 | None) -> _Sample:
-        """The same every time."""
+        """Take a sample, the same every time."""
         chance = np.random.default_rng(0)
         parts = [signatures] if queries is None else [queries, signatures]
         drawn = [part[np.unique(chance.integers(0, len(part), _SAMPLE))] for part in parts]
         return cls(np.concatenate(drawn), None if queries is None else len(drawn[0]))
 
     def entropies(self) -> F64:
-        """Of each bit, shape (64 * n_words,): 1 for a fair coin, 0 for a bit that is always the same."""
+        """Return the entropy of each bit, shape (64 * n_words,): 1 for a fair coin, 0 for a constant bit."""
         as_bytes = np.ascontiguousarray(self.words.astype("<u8")).view(np.uint8)
         share = np.unpackbits(as_bytes, axis=1, bitorder="little").mean(axis=0)
         doubt = [np.where((p > 0) & (p < 1), -p * np.log2(np.where(p > 0, p, 1.0)), 0.0) for p in (share, 1 - share)]
         return np.asarray(doubt[0] + doubt[1], np.float64)
 
     def moved(self, order: I64) -> _Sample:
-        """With the bits in that order."""
+        """Return the sample with the bits in another order."""
         return _Sample(move_bits(self.words, order), self.n_queries)
 
     def prefix_shares(self, distance: int) -> F64:
-        """The share of unrelated pairs that are still within the distance after each word, shape (n_words,)."""
+        """Return the share of unrelated pairs that are still within the distance after each word, shape (n_words,)."""
         chance = np.random.default_rng(1)
         n = len(self.words)
         left = chance.integers(0, self.n_queries or n, _SAMPLED_PAIRS)
@@ -235,9 +235,9 @@ class _Sample:
         return np.asarray((close + 1) / (len(left) + 1), np.float64)
 
     def meeting_share(self, mask: U64) -> float:
-        """The share of pairs that agree under the mask; one more than was seen, since the sample may miss what is rare.
+        """Return the share of pairs that agree under the mask, counting one more than was seen.
 
-        That is Laplace's rule of succession.
+        That is Laplace's rule of succession: the sample may miss rare events.
         """
         entries = sort_by_block(self.words, mask, key_bits=32)
         is_first = np.ones(len(entries), bool)
@@ -256,9 +256,9 @@ class _Sample:
 def _best_tables(
     sample: _Sample, ranks: I64, n_bits: int, distance: int, n_entries: int, n_pairs: int, limit_s: float
 ) -> tuple[U64, float, float]:
-    """The blocks of the cheapest tables, the comparisons and the seconds they take.
+    """Return the blocks of the cheapest tables, with their comparisons and seconds.
 
-    More blocks are tried until sorting their tables alone takes longer than the best so far.
+    More blocks are tried until merely sorting their tables takes longer than the best plan so far.
     """
     n_words = sample.words.shape[1]
     entry_s = 1e-9 * (NS_ENTRY + NS_ENTRY_WORD * n_words)
@@ -284,7 +284,7 @@ def _best_tables(
 
 
 def _deal(ranks: I64, n_blocks: int, n_words: int) -> U64:
-    """Deal the bits to the blocks in order of rank, back and forth, so that all blocks tell about the same.
+    """Distribute the bits to the blocks in order of rank, back and forth, so that all are about equally informative.
 
     n_blocks=3: the bits of rank 0, 5, 6, ... go to the first block, 1, 4, 7, ... to the second, 2, 3, 8, ... to the
     third.
@@ -298,7 +298,7 @@ def _deal(ranks: I64, n_blocks: int, n_words: int) -> U64:
 
 
 def _scan_cost(shares: F64, n_pairs: int) -> tuple[int, float]:
-    """The best number of first words to ask, and the seconds that brute force then takes."""
+    """Return the best number of first words to compare, and the resulting seconds of brute force."""
     n_words = len(shares)
     lanes = min(_MAX_LANES, max(_MIN_LANES, _TILE_WORDS // n_words))
     groups = np.arange(_SCAN_GROUP, n_words, _SCAN_GROUP)

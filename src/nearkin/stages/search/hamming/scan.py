@@ -1,4 +1,4 @@
-"""One signature against many, read once from where they are mapped: for queries that come one by one."""
+"""Scan of many memory-mapped signatures for single queries."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from nearkin.records import I64, U64
 
-_AT_A_TIME = 1 << 14  # rows whose differences stay beside the core
+_AT_A_TIME = 1 << 14  # rows whose differences stay in the nearest cache
 
 
 def rows_within(words: U64, query: U64, distance: int) -> tuple[I64, I64]:
-    """The signatures within a Hamming distance of the query: none is missed.
+    """Find the signatures within a Hamming distance of the query; none is missed.
 
     Parameters
     ----------

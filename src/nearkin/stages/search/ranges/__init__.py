@@ -1,1 +1,1 @@
-"""Every document whose letter counts lie within a tolerance of a query's."""
+"""Range search: all documents whose letter counts lie within a tolerance of a query's."""

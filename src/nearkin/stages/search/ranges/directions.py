@@ -1,6 +1,6 @@
 """Directions in which documents differ most, and points along them that are never farther apart than the vectors.
 
-What makes the search lossless stands in docs/range-search.md; the names here are those of its proof.
+docs/range-search.md proves that the search loses nothing; the names here are those of the proof.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from nearkin.records import F64, I64, U32
 
 F32 = NDArray[np.float32]
 N_DIRECTIONS = 11
-"""With the column for all other directions, 12 columns a document: 48 bytes."""
+"""Leading directions; with the column for all others, a document has 12 columns, or 48 bytes."""
 SCALE = 1 << 20
-"""Directions are integers: unit vectors times this, rounded. So the sums that make a point have no rounding at all."""
+"""Scale of directions, which are rounded to integers. So the sums that make a point are exact."""
 MAX_DIMENSIONS = 256
 MAX_COUNT = 2**27 - 1
 _SAMPLE = 1 << 16
 _ROWS_AT_A_TIME = 1 << 14
-_ROUNDING = 2.0**-23  # of a stored value, relative: twice what one rounding to float32 does
-_SUMMING = 1 + 2.0**-15  # of a sum of squares in float32, up to 256 of them
+_ROUNDING = 2.0**-23  # relative error of a stored value: twice that of rounding to float32
+_SUMMING = 1 + 2.0**-15  # relative error of a sum of up to 256 squares in float32
 
 
 @dataclass(frozen=True)
 class Directions:
-    """As many directions as there are dimensions, the leading ones first.
+    """Directions, as many as dimensions, the leading ones first.
 
     Parameters
     ----------
     matrix : float64 array, shape (n_dimensions, n_dimensions)
-        Integers; a direction each row. Nearly orthogonal, of length nearly `SCALE`.
+        Integers, one direction per row; nearly orthogonal, of length nearly `SCALE`.
     """
 
     matrix: F64
 
     @classmethod
     def learn(cls, counts: U32, rows: U32 | None = None) -> Directions:
-        """The principal directions of a sample of vectors, each made as long as any other first.
+        """Learn the principal directions of a sample of vectors, scaled to equal length.
 
-        The tolerance grows with a document's length, so lengths must not count: what is learnt is how profiles differ.
-        The sample is spread evenly over the rows, or over those that are given. A direction points to where its largest
-        entry is positive.
+        The tolerance grows with a document's length, so lengths must not matter: the directions show how profiles
+        differ. The sample is spread evenly over the rows, or over the given ones. The sign of a direction makes its
+        largest entry positive.
 
         Examples
         --------
@@ -65,10 +65,10 @@ class Directions:
 
     @cached_property
     def stretch(self) -> float:
-        """The factor by which the directions lengthen a vector at most: S of the proof, rounded up.
+        """The maximum factor by which the directions lengthen a vector: S of the proof, rounded up.
 
-        By Gershgorin's theorem no eigenvalue of the Gram matrix is greater than a row's absolute values together; these
-        are integers, added up without rounding.
+        By Gershgorin's theorem no eigenvalue of the Gram matrix exceeds the sum of a row's absolute values; these
+        are integers, summed exactly.
         """
         whole = self.matrix.astype(np.int64)
         largest = int(np.abs(whole @ whole.T).sum(axis=1).max(initial=0))
@@ -76,11 +76,11 @@ class Directions:
 
     @property
     def n_columns(self) -> int:
-        """Values of a point: the leading directions, and the length of what lies along all others."""
+        """Number of values of a point: the leading directions, and the length of the rest."""
         return min(N_DIRECTIONS + 1, len(self.matrix))
 
     def points(self, counts: U32, rows: U32 | None = None) -> F32:
-        """The point of each vector, or of those in the rows that are given, shape (n_vectors, n_columns)."""
+        """Return the points of the vectors, or of those in the given rows, shape (n_vectors, n_columns)."""
         n_leading = self.n_columns - 1
         points = np.empty((len(counts) if rows is None else len(rows), self.n_columns), np.float32)
         for start in range(0, len(points), _ROWS_AT_A_TIME):
@@ -91,12 +91,12 @@ class Directions:
         return points
 
     def reaches(self, squared_lengths: I64, limits: I64) -> F32:
-        """How far, squared, the points of matches may be from those of queries, as float32 adds it up.
+        """Return the maximum squared distance of the points of matches from those of queries, as summed in float32.
 
         Parameters
         ----------
         squared_lengths, limits : int64 arrays, shape (n_queries,)
-            Of the queries, and the greatest squared distance of a match.
+            Those of the queries, and the maximum squared distance of a match.
         """
         radius = np.sqrt(np.maximum(limits, 0).astype(np.float64))
         radius += _ROUNDING * (2 * np.sqrt(squared_lengths.astype(np.float64)) + radius)
@@ -105,7 +105,7 @@ class Directions:
 
 
 def squared_lengths(counts: U32) -> I64:
-    """The squared length of each vector, exact: with at most 256 counts below 2**27 it is below 2**62."""
+    """Return the exact squared length of each vector: with at most 256 counts below 2**27 it is below 2**62."""
     squares = np.empty(len(counts), np.int64)
     for start in range(0, len(counts), _ROWS_AT_A_TIME):
         whole = counts[start : start + _ROWS_AT_A_TIME].astype(np.int64)

@@ -1,6 +1,6 @@
-"""Range search: every document whose letter counts lie within a tolerance of a query's, chosen when it is asked.
+"""Range search: all documents whose letter counts lie within a tolerance of a query's, chosen for each query.
 
-None is missed, floating point included: docs/range-search.md has the proof.
+None is missed, despite floating-point rounding: docs/range-search.md has the proof.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _QUERIES_OF_A_JOB = 64
 
 @dataclass(frozen=True, slots=True)
 class RangeIndex:
-    """Documents in waves, a segment each; a query goes over all of them.
+    """Documents in waves, one segment each; a query searches all of them.
 
     Parameters
     ----------
     segments : tuple of RangeSegment
-        In the order in which they came: the rows of one go on where those of the one before it end.
+        In order of addition: the row numbers of each segment continue those of the previous one.
     fingerprint : str
-        Of the vectors.
+        Fingerprint of the vectors.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class RangeIndex:
 
     @classmethod
     def of(cls, vectors: LetterVectors) -> RangeIndex:
-        """The index of one wave; see `RangeSegment.build`."""
+        """Return the index of one wave; see `RangeSegment.build`."""
         return cls((RangeSegment.build(vectors),), vectors.fingerprint)
 
     def __len__(self) -> int:
@@ -69,25 +69,25 @@ class RangeIndex:
     def search(
         self, queries: LetterVectors, gamma: Gamma, *, threads: int = 1, max_matches: int = MAX_MATCHES
     ) -> RangeMatches:
-        """Every document at a distance of at most ``gamma`` times the query's length, without exception.
+        """Find every document at a distance of at most ``gamma`` times the query's length, without exception.
 
         Parameters
         ----------
         queries : LetterVectors
-            One of which almost nothing is counted is not asked; such documents are not found either.
+            Queries with almost no counted letters are skipped; such documents are not found either.
         gamma : float, or one for each query
-            At least 0, finite. It means the decimal number that it is written as: 0.3 is three tenths.
+            At least 0, finite. It means the decimal number as which it is written: 0.3 is three tenths.
         threads : int
-            At least 1; the answer does not depend on it.
+            At least 1; the result does not depend on it.
         max_matches : int
-            That memory is to be spent on.
+            Maximum number of matches, which limits memory.
 
         Raises
         ------
         FingerprintError
-            If queries and documents were counted in different ways.
+            Queries and documents were counted by different methods.
         ParameterError
-            If a parameter breaks its rule, or there are more than ``max_matches`` matches.
+            A parameter breaks its rule, or there are more than ``max_matches`` matches.
         """
         check_threads(_OWNER, threads)
         check_counts(_OWNER, queries.counts)
@@ -109,7 +109,7 @@ class RangeIndex:
         return RangeMatches.ordered(parts, queries.is_counted.copy(), self.stages, survivors)
 
     def _found(self, asked: RangeQueries, part: slice, budget: MatchBudget, survivors: I64) -> Iterator[Found]:
-        """The matches of some queries in every segment; the survivors of these are added up."""
+        """Yield the matches of some queries in every segment, and add up their survivors."""
         counts = np.zeros(survivors.shape, np.int64)
         first_rows = accumulate(map(len, self.segments), initial=0)
         for segment, first_row in zip(self.segments, first_rows):

@@ -1,4 +1,4 @@
-"""What a range search is asked and what it answers, whichever way it goes."""
+"""Queries and results of a range search by any method."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from nearkin.records import F64, I64, Bool, LetterVectors
 from nearkin.stages.search.ranges.directions import squared_lengths
 
 MAX_MATCHES = 1 << 27
-"""That a search may find: about 6 GiB at the end of it."""
-_MAX_LIMIT = 2**63 - 1  # no two vectors are farther apart, squared
+"""Default maximum number of matches: about 6 GiB at the end of the search."""
+_MAX_LIMIT = 2**63 - 1  # squared distances of vectors are below this
 Gamma = float | Sequence[float] | F64
-"""The tolerance, as a part of the query's length: one for all queries, or one for each."""
+"""Tolerance relative to the query's length: one for all queries, or one for each."""
 Found = tuple[I64, I64, I64]
 """Queries, rows, squared distances."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeMatches:
-    """What some queries found, query by query, the nearest first, then in order of rows.
+    """Matches of some queries, by query, the nearest first, then in order of rows.
 
     Parameters
     ----------
     query, row : int64 arrays, shape (n_matches,)
-        Rows of the queries, and of the documents; these are numbered through all segments.
+        Rows of the queries, and of the documents, numbered through all segments.
     squared_distance : int64 array, shape (n_matches,)
-        Exact.
+        Exact squared distances.
     is_answered : bool array, shape (n_queries,)
-        False: almost nothing of the query is counted, so it was not asked.
+        False: the query has almost no counted letters, and was skipped.
     stages : tuple of str
-        What a document must pass to be a match, one thing after another.
+        Conditions that a document must meet to be a match, in order.
     survivors : int64 array, shape (n_queries, n_stages)
-        How many passed each.
+        Number of documents that passed each stage.
     """
 
     query: I64
@@ -52,7 +52,7 @@ class RangeMatches:
     def ordered(
         cls, parts: Sequence[Found], is_answered: Bool, stages: tuple[str, ...], survivors: I64
     ) -> RangeMatches:
-        """From what was found in any order."""
+        """Sort results that were found in any order."""
         query, row, square = (np.concatenate([np.zeros(0, np.int64), *(part[i] for part in parts)]) for i in range(3))
         order = np.lexsort((row, square, query))
         return cls(
@@ -75,16 +75,16 @@ class RangeMatches:
 
 @dataclass(frozen=True, slots=True)
 class RangeQueries:
-    """Queries, checked, with the distances that they reach.
+    """Validated queries, with their maximum distances.
 
     Parameters
     ----------
     vectors : LetterVectors
     gammas : float64 array, shape (n_queries,)
     lengths : int64 array, shape (n_queries,)
-        Squared.
+        Squared lengths.
     limits : int64 array, shape (n_queries,)
-        The greatest squared distance of a match; -1 for a query that is not asked.
+        Maximum squared distance of a match; -1 for a query to skip.
     """
 
     vectors: LetterVectors
@@ -94,7 +94,7 @@ class RangeQueries:
 
     @classmethod
     def of(cls, owner: str, fingerprint: str, vectors: LetterVectors, gamma: Gamma) -> RangeQueries:
-        """Refuse what breaks its rule; round the limit down to the integer below it, in integer arithmetic.
+        """Validate queries; round limits down to integers, in integer arithmetic.
 
         Examples
         --------
@@ -132,7 +132,7 @@ class RangeQueries:
 
 
 class MatchBudget:
-    """How many matches a search may still find, for threads together."""
+    """Number of matches that a search may still find, shared by threads."""
 
     def __init__(self, owner: str, max_matches: int) -> None:
         if not _is_int(max_matches) or max_matches < 1:
@@ -140,7 +140,7 @@ class MatchBudget:
         self._owner, self._most, self._n_found, self._lock = owner, max_matches, 0, Lock()
 
     def spend(self, n_matches: int, gammas: F64) -> None:
-        """Refuse tolerances that find too much before memory is gone."""
+        """Refuse tolerances that find too much before memory is exhausted."""
         with self._lock:
             self._n_found += n_matches
             if self._n_found > self._most:
@@ -149,7 +149,7 @@ class MatchBudget:
 
 
 def check_threads(owner: str, threads: int) -> None:
-    """Refuse what is no number of threads."""
+    """Refuse an invalid number of threads."""
     if not _is_int(threads) or threads < 1:
         raise ParameterError.of("threads", owner, "an int >= 1", threads)
 

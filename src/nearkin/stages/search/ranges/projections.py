@@ -1,7 +1,7 @@
-"""Range search by random projections, as it was deployed on 13 million documents: for study, it may miss matches.
+"""Range search by random projections, as deployed on 13 million documents: for study, since it may miss matches.
 
-A document stays when each of its projections is near the query's. Algorithm 1 draws directions from a Gaussian
-distribution, Algorithm 2 of random signs. What is reported passed the exact comparison, so nothing false is.
+A document stays if each of its projections is near the query's. Algorithm 1 draws directions from a Gaussian
+distribution, Algorithm 2 from random signs. Results have passed the exact comparison, so there are no false ones.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _ROWS_AT_A_TIME = 1 << 16
 
 
 def tau_0(expected_matches: float = 10, delta: float = 0.1) -> float:
-    """The factor of the half-width with which all matches are found, with a probability of 1 - ``delta``.
+    """Return the factor of the half-width with which all matches are found with probability 1 - ``delta``.
 
-    With both constants of the theorem set to 1, as the article does; between 1 / sqrt(2) and this, precision is traded
-    for recall.
+    Both constants of the theorem are set to 1, as in the article; values between 1 / sqrt(2) and this one trade
+    recall for precision.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def tau_0(expected_matches: float = 10, delta: float = 0.1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RandomProjections:
-    """How directions are drawn.
+    """Method for drawing directions.
 
     Parameters
     ----------
     kind : {"gaussian", "rademacher"}
         Algorithm 1: entries from N(0, 1/d). Algorithm 2: entries of plus or minus 1 / sqrt(d).
     n_directions : int
-        0 to 256. With none, the two filters are all there is.
+        0 to 256. With 0, only the two filters are applied.
     seed : int
         In [0, 2**64).
     """
@@ -66,11 +66,11 @@ class RandomProjections:
 
     @property
     def fingerprint(self) -> str:
-        """What decides what is found, but for the vectors and what a query says."""
+        """Fingerprint of the method, without the vectors and the query's parameters."""
         return f"projections={self.kind};directions={self.n_directions};seed={self.seed}"
 
     def draw(self, n_dimensions: int) -> F64:
-        """The directions, shape (n_dimensions, n_directions)."""
+        """Draw the directions, shape (n_dimensions, n_directions)."""
         chance = np.random.Generator(np.random.PCG64(self.seed))
         shape = n_dimensions, self.n_directions
         if self.kind == "gaussian":
@@ -81,21 +81,21 @@ class RandomProjections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectionIndex:
-    """Documents sorted by their first projection, or by their length if there is none.
+    """Documents sorted by their first projection, or by length if there is none.
 
     Parameters
     ----------
     counts : uint32 array, shape (n_documents, n_dimensions)
         The vectors.
     rows : uint32 array, shape (n_counted,)
-        Which of them take part, sorted.
+        Rows of the documents that take part, sorted.
     columns : float64 array, shape (n_directions, n_counted)
-        Their projections.
+        Projections of the documents.
     norms : float64 array, shape (2, n_counted)
         Euclidean lengths, and sums of counts.
     directions : float64 array, shape (n_dimensions, n_directions)
     fingerprint : str
-        Of the vectors.
+        Fingerprint of the vectors.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class ProjectionIndex:
 
     @classmethod
     def of(cls, vectors: LetterVectors, projections: RandomProjections) -> ProjectionIndex:
-        """Project and sort the documents that are counted."""
+        """Project and sort the counted documents."""
         check_counts("ProjectionIndex", vectors.counts)
         rows = np.flatnonzero(vectors.is_counted).astype(np.uint32)
         directions = projections.draw(vectors.counts.shape[1])
@@ -142,22 +142,22 @@ class ProjectionIndex:
     def search(
         self, queries: LetterVectors, gamma: Gamma, *, tau: float | None = None, with_filters: bool = False
     ) -> RangeMatches:
-        """Documents within the tolerance whose every projection is at most ``tau * r / sqrt(d)`` from the query's.
+        """Find documents within the tolerance whose projections are all within ``tau * r / sqrt(d)`` of the query's.
 
         Parameters
         ----------
         queries, gamma
             See `RangeIndex.search`.
         tau : float, optional
-            Above 0; `tau_0` if not given.
+            Above 0; `tau_0` by default.
         with_filters : bool
-            Lengths and sums of counts must both be within r of the query's, too.
+            Also require lengths and sums of counts to be within r of the query's.
 
         Returns
         -------
         RangeMatches
-            The stages: documents, those that the first projection leaves (with the filters, if there are any), those
-            that all projections leave, and matches.
+            Its stages: documents, those left by the first projection (with the filters, if any), those
+            left by all projections, and matches.
         """
         tau = tau_0() if tau is None else tau
         if not tau > 0:
@@ -180,7 +180,7 @@ class ProjectionIndex:
         return RangeMatches.ordered(parts, queries.is_counted.copy(), stages, survivors)
 
     def _passed(self, counts: U32, gamma: float, tau: float, with_filters: bool) -> tuple[I64, int]:
-        """The places of the documents that pass everything, and how many pass the first projection and the filters."""
+        """Return the documents that pass everything, and the number that pass the first projection and the filters."""
         vector = counts.astype(np.float64)
         norms = np.array([np.linalg.norm(vector), vector.sum()])
         radius = gamma * float(norms[0])
@@ -201,11 +201,11 @@ class ProjectionIndex:
 
 
 def _between(column: F64, own: float, width: float) -> slice:
-    """The places of a sorted column that are near, by bisection."""
+    """Return the near positions of a sorted column, by bisection."""
     return slice(int(np.searchsorted(column, own - width)), int(np.searchsorted(column, own + width, side="right")))
 
 
 def _near(column: F64, places: slice | NDArray[np.int64], own: float, width: float) -> NDArray[np.int64]:
-    """Those of the places that are near in another column."""
+    """Return the positions that are near in another column."""
     near = np.flatnonzero(np.abs(column[places] - own) <= width)
     return near + places.start if isinstance(places, slice) else places[near]

@@ -1,4 +1,4 @@
-"""One wave of documents, ready to be asked: plain arrays, which may as well be mapped from files."""
+"""A wave of documents, ready to be searched: plain arrays, which can be memory-mapped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nearkin.stages.search.ranges.directions import F32, MAX_COUNT, MAX_DIMENSIO
 
 BLOCK_SIZE = 32
 ROOM = 1 << 13
-"""Matches that a kernel may find before it hands them over."""
+"""Maximum number of matches that a kernel finds before it returns them."""
 MatchColumns = tuple[I64, U32, I64]
 """Queries, rows of the segment, squared distances."""
 
@@ -27,14 +27,14 @@ MatchColumns = tuple[I64, U32, I64]
 class RangeSegment:
     """The vectors of a wave, and the tree of blocks over their points.
 
-    All fields are plain arrays: what was stored and mapped again is a segment without any further work.
+    All fields are plain arrays: stored and mapped again, they are a segment without further work.
 
     Parameters
     ----------
     counts : uint32 array, shape (n_documents, n_dimensions)
-        The vectors, as they were given.
+        The original vectors.
     rows : uint32 array, shape (n_counted,)
-        Which of them take part, in the order of the blocks.
+        Rows of the documents that take part, in the order of the blocks.
     blocks : float32 array, shape (n_blocks, n_columns, BLOCK_SIZE)
         Their points, column by column.
     boxes : float32 array, shape (n_groups, n_columns, 2, 16)
@@ -51,14 +51,14 @@ class RangeSegment:
 
     @classmethod
     def build(cls, vectors: LetterVectors, directions: Directions | None = None) -> RangeSegment:
-        """Learn directions, unless some are given, and bring the documents that are counted into blocks.
+        """Learn directions, unless some are given, and put the counted documents into blocks.
 
-        It takes about 100 bytes per document beside the vectors.
+        It takes about 100 bytes per document besides the vectors.
 
         Raises
         ------
         ParameterError
-            If there are more dimensions than 256, or a count is greater than 2**27 - 1.
+            There are more than 256 dimensions, or a count exceeds 2**27 - 1.
         """
         check_counts("RangeSegment", vectors.counts)
         rows = np.flatnonzero(vectors.is_counted).astype(np.uint32)
@@ -69,7 +69,7 @@ class RangeSegment:
         return cls(vectors.counts, rows, *_blocks_of(points), directions.matrix)
 
     def is_of(self, vectors: LetterVectors) -> bool:
-        """Whether this is a segment of these vectors, to the last bit of every block and box."""
+        """Whether this is the segment of these vectors, equal in every bit of its blocks and boxes."""
         if not np.array_equal(self.counts, vectors.counts):
             return False
         if not np.array_equal(np.sort(self.rows), np.flatnonzero(vectors.is_counted)):
@@ -79,14 +79,14 @@ class RangeSegment:
 
     @classmethod
     def array_names(cls) -> tuple[str, ...]:
-        """The fields, for who stores them each in a file."""
+        """Return the names of the fields, to store each in a file."""
         return tuple(field.name for field in fields(cls))
 
     def __len__(self) -> int:
         return len(self.counts)
 
     def is_consistent(self) -> bool:
-        """Whether the shapes and the rows of arrays that were stored fit together, as `matches` takes for granted."""
+        """Whether shapes and rows of stored arrays fit together, as `matches` assumes."""
         n_dimensions = self.counts.shape[1] if self.counts.ndim == 2 else 0
         n_blocks = -(-len(self.rows) // BLOCK_SIZE)
         n_columns = self._learnt.n_columns if self.directions.shape == (n_dimensions, n_dimensions) else -1
@@ -103,23 +103,23 @@ class RangeSegment:
 
     @cached_property
     def _learnt(self) -> Directions:
-        """The directions, with what follows from them worked out once."""
+        """The directions, with cached derived values."""
         return Directions(self.directions)
 
     @cached_property
     def _scanned(self) -> list[NDArray[Any]]:
-        """What the kernel goes over."""
+        """Arrays for the kernel."""
         tree = [_read_only(self.blocks), _read_only(self.boxes), _read_only(groups_of_levels(len(self.blocks)))]
         return [*tree, _read_only(self.rows), _read_only(self.counts)]
 
     def matches(self, queries: U32, lengths: I64, limits: I64, counts: I64) -> Iterator[MatchColumns]:
-        """What is within the limits, a bufferful at a time.
+        """Yield the matches within the limits, one buffer at a time.
 
         Parameters
         ----------
         queries : uint32 array, shape (n_queries, n_dimensions)
         lengths, limits : int64 arrays, shape (n_queries,)
-            Squared: of the queries, and the greatest distance of a match; below 0 for queries to leave out.
+            Squared lengths of the queries, and maximum squared distances of matches; negative to skip a query.
         counts : int64 array, shape (n_queries, 3), added to
             Points compared, points within reach, matches.
         """
@@ -140,7 +140,7 @@ class RangeSegment:
 
 
 def _blocks_of(points: F32) -> tuple[F32, F32]:
-    """The blocks of points in their order, and the boxes around them."""
+    """Return the blocks of ordered points, and the boxes around them."""
     blocks = np.empty((-(-len(points) // BLOCK_SIZE), points.shape[1], BLOCK_SIZE), np.float32)
     level_groups = groups_of_levels(len(blocks))
     boxes = np.empty((int(level_groups[-1]), points.shape[1], 2, FAN_OUT), np.float32)
@@ -150,7 +150,7 @@ def _blocks_of(points: F32) -> tuple[F32, F32]:
 
 
 def groups_of_levels(n_blocks: int) -> I64:
-    """Where the groups of each level begin, from the boxes of blocks up to one group.
+    """Return the start of the groups of each level, from the boxes of blocks up to one group.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def groups_of_levels(n_blocks: int) -> I64:
 
 
 def check_counts(owner: str, counts: U32) -> None:
-    """Refuse vectors of which the squared lengths may not fit into 62 bits."""
+    """Refuse vectors whose squared lengths may not fit into 62 bits."""
     if counts.ndim != 2 or not 1 <= counts.shape[1] <= MAX_DIMENSIONS:
         raise ParameterError.of("counts", owner, f"of 1 to {MAX_DIMENSIONS} dimensions", counts.shape)
     largest = int(counts.max(initial=0))
@@ -174,7 +174,7 @@ def check_counts(owner: str, counts: U32) -> None:
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as mapped files are: kernels are compiled for one kind of arrays, not for two."""
+    """Return a read-only array, like those mapped from files: kernels are then compiled for one kind only."""
     view = np.ascontiguousarray(array).view(np.ndarray)
     view.setflags(write=False)
     return view

@@ -1,0 +1,209 @@
+"""``nearkin show``, ``nearkin list`` and ``nearkin history``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from nearkin.cli.browsing_options import (
+    AddedSince,
+    AllVersions,
+    HasCopies,
+    IdPattern,
+    OfSource,
+    OfWave,
+    OnlyRemoved,
+    Sorted,
+    TextOnly,
+    Version,
+)
+from nearkin.cli.collection_options import DocId, Json, Limit, Place, ReadOnly
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.collection.details import DocumentDetails
+    from nearkin.collection.history import DocumentHistory
+    from nearkin.collection.listing import ListedDocuments
+
+SHOW_HELP = """
+Show the text of a stored document, and what is known of it: its version, wave and file, and the other documents with \
+the same text.
+
+[bold]Examples[/]
+
+  nearkin show matter lease-17
+
+  nearkin show matter lease-17 --version 1
+
+  nearkin show matter lease-17 --text-only > lease-17.txt
+"""
+LIST_HELP = """
+List the documents of a collection. All given conditions must hold. --out writes all of them to a .csv, .tsv, .jsonl \
+or .parquet file.
+
+[bold]Examples[/]
+
+  nearkin list matter --wave march --sort length
+
+  nearkin list matter --id 'lease-*' --added-since 2026-03-01
+
+  nearkin list matter --all-versions --out documents.csv
+"""
+HISTORY_HELP = """
+List all versions of a document, the oldest first: when each was added, and the passage most telling of its change.
+
+[bold]Examples[/]
+
+  nearkin history matter lease-17
+
+  nearkin history matter lease-17 --json
+"""
+
+
+def show(
+    collection: Place,
+    doc_id: DocId,
+    version: Version = None,
+    text_only: TextOnly = False,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+) -> None:
+    """Show a stored document."""
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+
+    if text_only and as_json:
+        raise ParameterError("Use either --text-only or --json.")
+    with Collection.open(collection, read_only=read_only) as opened:
+        found = opened.details(doc_id, version=version)
+    if text_only:
+        _write_text(found.text)
+    else:
+        tell(found.to_dict, lambda console: _show_details(console, found), as_json=as_json)
+
+
+def _write_text(text: str) -> None:
+    """Write a text unchanged, or with visible code points to a terminal, which hidden characters could steer."""
+    from nearkin.hidden_characters import reveal
+
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None or sys.stdout.isatty():
+        sys.stdout.write(reveal(text) if sys.stdout.isatty() else text)
+        return
+    sys.stdout.flush()
+    binary.write(text.encode("utf-8"))
+    binary.flush()
+
+
+def _show_details(console: Console, found: DocumentDetails) -> None:
+    from nearkin.cli.printing import say
+    from nearkin.hidden_characters import reveal
+    from nearkin.reports.sentences.browsing import details_sentences
+
+    say(console, details_sentences(found))
+    console.print()
+    console.print(reveal(found.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def list_documents(
+    collection: Place,
+    wave: OfWave = None,
+    doc_id: IdPattern = None,
+    source: OfSource = None,
+    removed: OnlyRemoved = False,
+    all_versions: AllVersions = False,
+    added_since: AddedSince = None,
+    has_copies: HasCopies = False,
+    sort: Sorted = "id",
+    limit: Limit = 50,
+    out: OutFileIfAny = None,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """List stored documents."""
+    import typer
+
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.listing import DocumentFilter
+    from nearkin.errors import ParameterError
+    from nearkin.nouns import counted
+    from nearkin.workflows.collection.listing import list_documents as work
+    from nearkin.workflows.collection.tables import check_format
+
+    if removed and all_versions:
+        raise ParameterError("--removed and --all-versions are two lists: ask for one at a time.")
+    if out is not None:
+        check_format(out)
+        check_free(out, overwrite=overwrite, inputs=[])
+    wanted = DocumentFilter(
+        wave=wave,
+        doc_id=doc_id,
+        source=source,
+        which="removed" if removed else "all" if all_versions else "current",
+        added_since=added_since,
+        has_copies=has_copies,
+    )
+    with Collection.open(collection, read_only=read_only) as opened:
+        found = work(opened, wanted, sort=sort, limit=limit, out=out)  # type: ignore[arg-type]  # it checks the order
+    tell(found.to_dict, lambda console: _show_list(console, found, out is not None), as_json=as_json, quiet=quiet)
+    if out is not None and not (quiet or as_json):
+        typer.echo(f"wrote {counted(found.n_found, 'document')} to {out}", err=True)
+
+
+def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> None:
+    from nearkin.cli.printing import say, shown, table
+    from nearkin.reports.sentences.browsing import listed_sentence, minute
+
+    rows = table("characters", "copies", "added", "id", "wave", "from", numbers=2)
+    for one in found.table.to_pylist():
+        ended = "" if one["is_current"] else " (replaced)" if one["removed_at"] is None else " (removed)"
+        version = f" [dim]version {one['version']}{ended}[/]" if one["version"] > 1 or ended else ""
+        rows.add_row(
+            f"{one['n_characters']:,}",
+            f"{one['n_copies']:,}",
+            minute(one["added_at"]),
+            shown(one["doc_id"]) + version,
+            shown(one["wave"]),
+            shown(f"{one['source']}:{one['line']}"),
+        )
+    if len(found.table):
+        console.print(rows)
+    say(console, [listed_sentence(found, is_written=is_written)])
+
+
+def history(collection: Place, doc_id: DocId, read_only: ReadOnly = False, as_json: Json = False) -> None:
+    """List the versions of a document with their changes."""
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+
+    with Collection.open(collection, read_only=read_only) as opened:
+        found = opened.history(doc_id)
+    tell(found.to_dict, lambda console: _show_history(console, found), as_json=as_json)
+
+
+def _show_history(console: Console, found: DocumentHistory) -> None:
+    from nearkin.cli.printing import say, say_passage, shown
+    from nearkin.nouns import counted
+    from nearkin.reports.sentences.browsing import change_text, history_sentences, minute
+
+    for one in found.versions:
+        document = one.document
+        removed = "" if one.removed_at is None else f"  removed {minute(one.removed_at)}"
+        change = change_text(one)
+        console.print(
+            f"[bold]version {document.version}[/]  {minute(one.added_at)}  "
+            f"{counted(document.n_characters, 'character')}{'  ' * bool(change)}{change}{removed}  "
+            f"[dim]{shown(document.wave)}[/]",
+            highlight=False,
+            soft_wrap=True,
+        )
+        if one.change is not None and one.change.passage:
+            say_passage(console, one.change.passage)
+    say(console, history_sentences(found))

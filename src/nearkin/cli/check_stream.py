@@ -1,0 +1,114 @@
+"""``nearkin check --jsonl``: a stream of documents, answered line by line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from nearkin.collection.check_in.results import CheckInMany, CheckOptions
+    from nearkin.stages.documents.rules import ReadingRules
+    from nearkin.workflows.collection.check_stream import LineAnswer, StreamColumns
+
+_STDOUT = Path("-")
+
+
+def check_lines(
+    collection: str,
+    file: Path,
+    kept: Path | None,
+    *,
+    options: CheckOptions,
+    store: CheckInMany | None,
+    columns: StreamColumns,
+    rules: ReadingRules,
+    overwrite: bool,
+    wait: float | None,
+    read_only: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Answer every line on standard output; print a summary on standard error."""
+    import typer
+
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.command_line import is_unicode
+    from nearkin.cli.printing import Printer, say
+    from nearkin.cli.result_file import check_free
+    from nearkin.collection.collection import Collection
+    from nearkin.reports.sentences.check import stream_sentences
+    from nearkin.runs.files import writing
+    from nearkin.workflows.collection.check_stream import check_stream
+
+    if kept is not None and kept != _STDOUT:
+        check_free(kept, overwrite=overwrite, inputs=[file], option="--kept")
+    is_ascii = not is_unicode(sys.stdout)
+    with (
+        bars_shown(is_quiet=quiet or as_json) as bars,
+        _opened(file) as stream,
+        Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
+        _kept_file(kept) as kept_file,
+    ):
+
+        def answered(answers: Sequence[LineAnswer]) -> None:
+            """Write what is kept before its answer: an answered document is never missing there."""
+            lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.answer.is_kept)
+            if kept_file is not None and kept is not None:
+                with writing(kept) if kept != _STDOUT else _piped():
+                    kept_file.write(lines)
+                    kept_file.flush()
+            if kept != _STDOUT:
+                told = (json.dumps(one.to_dict(), ensure_ascii=is_ascii) + "\n" for one in answers)
+                with _piped():
+                    sys.stdout.write("".join(told))
+                    sys.stdout.flush()
+
+        summary = check_stream(opened, stream, answered, options=options, store=store, columns=columns, rules=rules)
+    if as_json:
+        typer.echo(json.dumps(summary.to_dict()), err=True)
+    elif not quiet:
+        say(Printer(stderr=True), stream_sentences(summary))
+
+
+@contextlib.contextmanager
+def _piped() -> Iterator[None]:
+    """Raise the error of a reader that went away without its number: typer would end with another exit code."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise BrokenPipeError from None
+
+
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a file, or standard input, whose lines are read as they arrive."""
+    from nearkin.errors import SourceError
+    from nearkin.paths import why
+
+    if file == _STDOUT:
+        yield sys.stdin.buffer
+        return
+    try:
+        opened = open(file, "rb")  # noqa: SIM115  (closed below)
+    except OSError as error:
+        raise SourceError(f"Cannot read {file}: {why(error)}.") from error
+    with opened:
+        yield opened
+
+
+@contextlib.contextmanager
+def _kept_file(kept: Path | None) -> Iterator[BinaryIO | None]:
+    """Open the file of kept lines; standard output for ``-``."""
+    if kept is None or kept == _STDOUT:
+        yield None if kept is None else sys.stdout.buffer
+        return
+    from nearkin.runs.files import writing
+
+    with writing(kept):
+        file = open(kept, "wb")  # noqa: SIM115  (closed below)
+    with file:
+        yield file

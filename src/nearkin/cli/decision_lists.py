@@ -1,0 +1,116 @@
+"""``nearkin tags`` and ``nearkin log``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.collection_options import Json, Limit, Place, ReadOnly
+from nearkin.cli.decision_options import OfDocument, Since
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from nearkin.collection.decisions.records import Activity
+    from nearkin.collection.decisions.tags import Tags
+
+TAGS_HELP = """
+Count the tags of a collection by field and value. --out writes each tag of each current document to a .csv, .tsv, \
+.jsonl or .parquet file.
+
+[bold]Example[/]
+
+  nearkin tags matter --out tags.csv
+"""
+LOG_HELP = """
+List the activities of a collection: who decided what, and when. --out writes each changed value to a .csv, .tsv, \
+.jsonl or .parquet file.
+
+[bold]Examples[/]
+
+  nearkin log matter --since 2026-11-01 --out log.csv
+
+  nearkin log matter --of lease-17
+"""
+
+
+def tags(
+    collection: Place,
+    out: OutFileIfAny = None,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Count tags."""
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.collection.collection import Collection
+    from nearkin.workflows.collection.tables import check_format, write_table
+
+    if out is not None:
+        check_format(out)
+        check_free(out, overwrite=overwrite, inputs=())
+    with Collection.open(collection, read_only=read_only) as opened:
+        found = opened.tags()
+    if out is not None:
+        write_table(found.documents, out)
+    tell(found.to_dict, lambda console: _show_tags(console, found), as_json=as_json, quiet=quiet)
+
+
+def log(
+    collection: Place,
+    since: Since = None,
+    of: OfDocument = None,
+    out: OutFileIfAny = None,
+    limit: Limit = 20,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """List activities."""
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.decisions.log import table_of_log
+    from nearkin.workflows.collection.tables import check_format, write_table
+
+    if out is not None:
+        check_format(out)
+        check_free(out, overwrite=overwrite, inputs=())
+    with Collection.open(collection, read_only=read_only) as opened:
+        listed = opened.log(since=since, of=of)
+    if out is not None:
+        write_table(table_of_log(listed), out)
+    tell(
+        lambda: [one.to_dict() for one in listed],
+        lambda console: _show_log(console, listed, limit),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _show_tags(console: Console, found: Tags) -> None:
+    from nearkin.cli.printing import shown, table
+
+    rows = table("documents", "removed", "field", "value", numbers=2)
+    for one in found.counts:
+        rows.add_row(f"{one.n_documents:,}", f"{one.n_removed:,}", shown(one.field), shown(one.value))
+    console.print(rows if found.counts else "There are no tags yet.")
+
+
+def _show_log(console: Console, listed: Sequence[Activity], limit: int) -> None:
+    from nearkin.cli.printing import shown, table
+    from nearkin.reports.sentences.decisions import activity_in_words
+
+    rows = table("number", "at (UTC)", "by", "activity", numbers=1)
+    for one in listed[-limit:]:
+        undone = f" [yellow](undone by {one.undone_by})[/]" if one.undone_by else ""
+        at = one.at.replace("T", " ")[:16]
+        rows.add_row(f"{one.number}", at, shown(one.by), shown(activity_in_words(one)) + undone)
+    console.print(rows if listed else "There are no activities.")
+    if len(listed) > limit:
+        console.print(f"{len(listed) - limit:,} older not shown: --limit, --out", highlight=False)

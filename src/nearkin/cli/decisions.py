@@ -1,0 +1,271 @@
+"""``nearkin tag``, ``untag``, ``decide``, ``undo`` and ``purge``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nearkin.cli.collection_options import Cache, DocIds, Json, Limit, Place, Wait
+from nearkin.cli.decision_options import (
+    ActivityNumber,
+    By,
+    Copies,
+    DryRun,
+    Field,
+    FieldValue,
+    GroupGamma,
+    GroupNote,
+    GroupThreshold,
+    IdsFile,
+    NeverGroup,
+    Note,
+    OfGroup,
+    Principal,
+    PurgedIds,
+    SameGroup,
+    Yes,
+    YesErase,
+)
+from nearkin.cli.options import Quiet
+from nearkin.nouns import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from nearkin.collection.decisions.records import ActivityResult
+
+_WITHOUT_YES = 100
+"""Maximum number of changed documents for which --yes is not needed."""
+TAG_HELP = """
+Set a tag of documents: a field with a value, such as responsive=yes, or a bare tag, such as privileged.
+
+A tag belongs to an id: it stays when the document gets a new version. A field has one value per document. A command \
+tags all of its documents or none. More than 100 changes are only shown, with exit code 2, unless you add --yes. Every \
+command is recorded: nearkin log lists it, nearkin undo takes it back.
+
+[bold]Examples[/]
+
+  nearkin tag matter responsive=yes lease-17 lease-18
+
+  nearkin tag matter privileged --from counsel.txt --by ada --yes
+
+  nearkin tag matter responsive=no --group 12 --threshold 0.7
+"""
+UNTAG_HELP = """
+Remove a tag of documents, whatever its value.
+
+[bold]Example[/]
+
+  nearkin untag matter responsive lease-17
+"""
+DECIDE_HELP = """
+Store a decision: two documents that must or must not be in one group, the principal of a group, or a note.
+
+nearkin groups keeps every decision, at every tolerance and in every later wave. A decision that contradicts others is \
+refused, and the message lists them.
+
+[bold]Examples[/]
+
+  nearkin decide matter --never-group lease-17 lease-18
+
+  nearkin decide matter --principal lease-17 --by ada
+
+  nearkin decide matter --note lease-17 "signed copy is on paper"
+"""
+UNDO_HELP = """
+Undo an activity of the log: what it changed becomes what it was before. An undo can be undone.
+
+An activity is not undone if a later one changed the same tag or decision; undo that one first.
+
+[bold]Example[/]
+
+  nearkin undo matter 12
+"""
+PURGE_HELP = """
+Erase documents: remove them, and erase the texts of all of their versions from the collection's files.
+
+The ids, the SHA-256 of each text and an activity in the log stay. An erased text is not stored again when it is \
+added. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups are out of its \
+reach.
+
+[bold]Example[/]
+
+  nearkin purge matter lease-17 --by ada --yes
+"""
+
+
+def tag(
+    collection: Place,
+    tag: FieldValue,
+    ids: DocIds = None,
+    from_file: IdsFile = None,
+    group: OfGroup = None,
+    threshold: GroupThreshold = None,
+    gamma: GroupGamma = None,
+    by: By = None,
+    dry_run: DryRun = False,
+    wait: Wait = None,
+    yes: Yes = False,
+    limit: Limit = 20,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Set a tag."""
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.decisions.tags import parsed
+
+    field, value = parsed(tag)
+    wanted = _ids(ids, from_file)
+    with Collection.open(collection, wait=wait) as opened:
+        _change(
+            lambda most: opened.tag(
+                wanted, field, value, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
+                max_changes=most,
+            ),
+            dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
+        )  # fmt: skip
+
+
+def untag(
+    collection: Place,
+    field: Field,
+    ids: DocIds = None,
+    from_file: IdsFile = None,
+    group: OfGroup = None,
+    threshold: GroupThreshold = None,
+    gamma: GroupGamma = None,
+    by: By = None,
+    dry_run: DryRun = False,
+    wait: Wait = None,
+    yes: Yes = False,
+    limit: Limit = 20,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Remove a tag."""
+    from nearkin.collection.collection import Collection
+
+    wanted = _ids(ids, from_file)
+    with Collection.open(collection, wait=wait) as opened:
+        _change(
+            lambda most: opened.untag(
+                wanted, field, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run, max_changes=most
+            ),
+            dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
+        )  # fmt: skip
+
+
+def decide(
+    collection: Place,
+    never_group: NeverGroup = None,
+    same_group: SameGroup = None,
+    principal: Principal = None,
+    note: Note = None,
+    group_note: GroupNote = None,
+    threshold: GroupThreshold = None,
+    gamma: GroupGamma = None,
+    by: By = None,
+    dry_run: DryRun = False,
+    wait: Wait = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Store a decision."""
+    from nearkin.collection.collection import Collection
+
+    with Collection.open(collection, wait=wait) as opened:
+        _change(
+            lambda _: opened.decide(
+                never_group=never_group, same_group=same_group, principal=principal, note=note,
+                group_note=group_note, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
+            ),
+            dry_run=dry_run, yes=True, limit=1, as_json=as_json, quiet=quiet,
+        )  # fmt: skip
+
+
+def undo(
+    collection: Place,
+    number: ActivityNumber,
+    by: By = None,
+    dry_run: DryRun = False,
+    wait: Wait = None,
+    yes: Yes = False,
+    limit: Limit = 20,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Undo an activity."""
+    from nearkin.collection.collection import Collection
+
+    with Collection.open(collection, wait=wait) as opened:
+        _change(
+            lambda most: opened.undo(number, by=by, dry_run=dry_run, max_changes=most),
+            dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
+        )  # fmt: skip
+
+
+def purge(
+    collection: Place,
+    ids: PurgedIds,
+    copies: Copies = False,
+    cache: Cache = None,
+    by: By = None,
+    dry_run: DryRun = False,
+    wait: Wait = None,
+    yes: YesErase = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Erase documents."""
+    from nearkin.cli.printing import say, tell
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+    from nearkin.reports.sentences.decisions import purged_sentences
+
+    with Collection.open(collection, cache=cache, wait=wait) as opened:
+        found = opened.purge(ids, copies=copies, by=by, dry_run=dry_run or not yes)
+    tell(found.to_dict, lambda console: say(console, purged_sentences(found)), as_json=as_json, quiet=quiet)
+    if found.is_dry_run and not dry_run:
+        raise ParameterError("A purge cannot be undone. Add --yes to erase the texts.")
+
+
+def _change(
+    change: Callable[[int | None], ActivityResult], *, dry_run: bool, yes: bool, limit: int, as_json: bool, quiet: bool
+) -> None:
+    """Make a change and print it; one of many documents is only shown without --yes."""
+    from nearkin.cli.printing import tell
+    from nearkin.errors import ParameterError
+
+    found = change(None if yes else _WITHOUT_YES)
+    tell(found.to_dict, lambda console: _show_result(console, found, limit), as_json=as_json, quiet=quiet)
+    if found.is_dry_run and not dry_run:
+        raise ParameterError(f"This changes {counted(len(found.changes), 'document')}. Add --yes to change them.")
+
+
+def _ids(ids: Sequence[str] | None, file: Path | None) -> list[str]:
+    """Return the ids that were typed and those of a file, one per line."""
+    from nearkin.workflows.collection.id_files import read_ids
+
+    return [*(ids or ()), *(read_ids(file) if file is not None else ())]
+
+
+def _show_result(console: Console, found: ActivityResult, limit: int) -> None:
+    from nearkin.cli.printing import say, shown, table
+    from nearkin.reports.sentences.decisions import result_sentences
+
+    if found.is_dry_run and found.changes:
+        rows = table("document", "changes", "from", "to")
+        for one in found.changes[:limit]:
+            what = one.other if one.kind == "tag" else f"{one.kind} {one.other}".strip()
+            rows.add_row(shown(one.subject), shown(what), _value(one.was), _value(one.now))
+        console.print(rows)
+    say(console, result_sentences(found, limit))
+
+
+def _value(value: str | None) -> str:
+    from nearkin.cli.printing import shown
+
+    return "[dim]–[/]" if value is None else shown(value) or "[dim]set[/]"

@@ -1,0 +1,105 @@
+"""``nearkin search``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.browsing_options import OfCurrentWave, SearchedWords
+from nearkin.cli.collection_options import Json, Limit, Place, ReadOnly
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from nearkin.collection.word_search.results import SearchResult
+
+HELP = """
+Find the documents that have all of the given words, the most relevant first.
+
+Quote a phrase, whose words must follow one another. A word that ends in * stands for all words that begin so. Case \
+and punctuation do not matter; words are not stemmed. The first search stores the words of all texts, later ones those \
+of new texts. --out writes all results to a .csv, .tsv, .jsonl or .parquet file.
+
+[bold]Examples[/]
+
+  nearkin search matter rent arrears
+
+  nearkin search matter "first day" 'terminat*' --wave march
+
+  nearkin search matter indemnity --limit 5 --out indemnity.csv
+"""
+
+
+def search(
+    collection: Place,
+    query: SearchedWords,
+    wave: OfCurrentWave = None,
+    limit: Limit = 20,
+    out: OutFileIfAny = None,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Find documents by their words."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
+    from nearkin.collection.collection import Collection
+    from nearkin.nouns import counted
+    from nearkin.workflows.collection.tables import check_format, table_of_found, write_table
+
+    if out is not None:
+        check_format(out)
+        check_free(out, overwrite=overwrite, inputs=[])
+    with (
+        bars_shown(is_quiet=quiet or as_json) as bars,
+        Collection.open(collection, read_only=read_only, progress=bars) as opened,
+    ):
+        found = opened.search(query_of(query), wave=wave, limit=limit if out is None else None)
+    if out is not None:
+        write_table(table_of_found(found), out)
+    shown = found.first(limit)
+    tell(shown.to_dict, lambda console: _show(console, shown, wave, out is not None), as_json=as_json, quiet=quiet)
+    if out is not None and not (quiet or as_json):
+        bars.say(f"wrote {counted(found.n_found, 'document')} to {out}")
+
+
+def query_of(words: Sequence[str]) -> str:
+    """Join arguments to a query: a shell removes quotes, so an argument with white space is a phrase.
+
+    Examples
+    --------
+    >>> query_of(["rent", "first day", "due on the*", 'rent "each month"'])
+    'rent "first day" "due on the"* rent "each month"'
+    """
+    return " ".join(_part(word) for word in words)
+
+
+def _part(word: str) -> str:
+    if '"' in word or len(word.split()) < 2:
+        return word
+    return f'"{word.strip().removesuffix("*")}"' + "*" * word.strip().endswith("*")
+
+
+def _show(console: Console, found: SearchResult, wave: str | None, is_written: bool) -> None:
+    from rich.text import Text
+
+    from nearkin.cli.printing import say, shown
+    from nearkin.hidden_characters import reveal_line
+    from nearkin.reports.sentences.search import search_sentences
+
+    for one in found.documents:
+        console.print(
+            f"[bold]{shown(one.document)}[/]  {one.relevance:.2f}  [dim]{shown(one.document.wave)}[/]",
+            highlight=False,
+            soft_wrap=True,
+        )
+        pieces = [
+            (reveal_line(f"[{piece.text}]" if piece.is_match else piece.text), "bold" if piece.is_match else "")
+            for piece in one.snippet
+        ]
+        console.print(Text.assemble("    ", *pieces), soft_wrap=True)
+    say(console, search_sentences(found, wave, len(found.documents), is_written=is_written))

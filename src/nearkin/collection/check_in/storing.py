@@ -1,0 +1,130 @@
+"""Documents that are checked and stored one after another, in one exclusive transaction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
+from sqlalchemy import Connection, select
+
+from nearkin.collection.check_in.candidates import Query
+from nearkin.collection.check_in.checking import check, is_resent
+from nearkin.collection.check_in.results import Checked, CheckOptions
+from nearkin.collection.incoming import Examined, Incoming, examine
+from nearkin.collection.keys_state import keys_state
+from nearkin.collection.known_texts import known_texts, numbers_of, repair
+from nearkin.collection.loading import Load
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored_keys import append, fill, mark_complete
+from nearkin.errors import ParameterError
+from nearkin.store import schema
+
+
+class CheckInTransaction:
+    """Check-ins inside one write transaction: each document sees those that were stored before it.
+
+    Parameters
+    ----------
+    connection : Connection
+        In a write transaction.
+    collection : OpenedCollection
+    incoming : Incoming
+        The documents, in order.
+    wave : str
+    """
+
+    def __init__(self, connection: Connection, collection: OpenedCollection, incoming: Incoming, wave: str) -> None:
+        self._connection, self._collection, self._wave = connection, collection, wave
+        self._examined = examine(incoming, collection.counting, known=partial(known_texts, connection), wave=wave)
+        self._load: Load | None = None
+        fill(connection, collection.store, collection.counting, collection.progress)
+        self._state = keys_state(connection, collection.store)  # what is stored below is stored with its keys
+
+    def take(self, place: int, query: Query, options: CheckOptions, *, only_new: bool) -> tuple[Checked, bool]:
+        """Check the document at a place, and store it unless something similar is stored and ``only_new`` is given.
+
+        The second value: whether this text was stored under this id before.
+
+        Raises
+        ------
+        ParameterError
+            The document cannot be stored, whatever the answer is.
+        CollectionError
+            Nothing similar was found, but a damaged stored text may be similar.
+        """
+        one = _document_at(self._examined, place)
+        if one.problems[0] is not None:
+            raise ParameterError(f"The document {one.doc_ids[0][:200]!r} cannot be stored: {one.problems[0]}.")
+        is_repaired = self._repaired(one)
+        store, counting = self._collection.store, self._collection.counting
+        checked = check(self._connection, store, counting, query, options, state=self._state)
+        checked = replace(checked, is_repaired=is_repaired)
+        is_again = is_resent(self._connection, checked, one.doc_ids[0], query)
+        if not (only_new and checked.verdict != "new"):
+            checked = replace(checked, stored_as=one.doc_ids[0], version=self._stored(one, query))
+        return checked, is_again
+
+    def finish(self) -> None:
+        """Write the counts and seals of what was stored."""
+        if self._load is not None:
+            self._load.finish()
+            mark_complete(self._connection, self._collection.store, self._load.next_content)
+
+    def _repaired(self, one: Examined) -> bool:
+        """Replace the damaged stored copy of a text, also if the document itself is not stored."""
+        digest = one.digests[0]
+        if digest not in self._examined.damaged:
+            return False
+        repair(
+            self._connection, self._collection.store, self._collection.counting,
+            numbers_of(self._connection, [digest])[digest], one.contents[digest], one.profiles[digest],
+        )  # fmt: skip
+        self._examined.damaged.discard(digest)
+        return True
+
+    def _stored(self, one: Examined, query: Query) -> int:
+        """Store a document with the keys of its text, or nothing of it, and return its version."""
+        with self._connection.begin_nested():
+            load = self._load.copy() if self._load is not None else self._begun()
+            number = load.next_content
+            load.store(replace(one, damaged=set()))
+            if load.next_content > number and not load.keeps_words:
+                append(self._connection, self._collection.counting, [number], [query.text], query.keys)
+            documents = schema.documents.c
+            is_it = (documents.doc_id == one.doc_ids[0]) & documents.is_current
+            version = int(self._connection.execute(select(documents.version).where(is_it)).scalar_one())
+        self._load = load
+        return version
+
+    def _begun(self) -> Load:
+        load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
+        load.brings_back = True
+        return load
+
+
+def incoming_of(doc_ids: list[str], texts: list[str], lines: list[int], source: str) -> Incoming:
+    """Make a batch of documents from one source."""
+    from nearkin.records import DOCUMENTS_SCHEMA
+
+    n = len(texts)
+    columns = [doc_ids, [text.encode("utf-8") for text in texts], lines, [None] * n, [None] * n, [None] * n]
+    fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
+    batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
+    return Incoming(batch, pa.array([source] * n, pa.large_string()), None)
+
+
+def _document_at(examined: Examined, place: int) -> Examined:
+    """Return one of the documents alone."""
+    digest = examined.digests[place]
+    of_text = {digest} & examined.contents.keys()
+    return Examined(
+        doc_ids=[examined.doc_ids[place]],
+        sources=[examined.sources[place]],
+        lines=[examined.lines[place]],
+        problems=[examined.problems[place]],
+        digests=[digest],
+        contents={one: examined.contents[one] for one in of_text},
+        profiles={one: examined.profiles[one] for one in of_text},
+        damaged=set(),
+    )

@@ -1,0 +1,37 @@
+"""Counts of a stream of documents that was checked in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+from nearkin.collection.check_in.results import VERDICTS
+
+
+@dataclass(slots=True, kw_only=True)
+class StreamSummary:
+    """Counts of a stream that was checked.
+
+    Parameters
+    ----------
+    n_documents : int
+        Lines that are not blank, including unreadable ones.
+    verdicts : dict of str to int
+        Number of documents with each verdict.
+    n_kept : int
+        Documents that are new, or were stored under their ids by an earlier call.
+    n_stored : int
+    n_problems : int
+        Documents that could not be read, checked or stored.
+    elapsed_s : float
+    """
+
+    n_documents: int = 0
+    verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
+    n_kept: int = 0
+    n_stored: int = 0
+    n_problems: int = 0
+    elapsed_s: float = 0.0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return asdict(self)

@@ -1,0 +1,196 @@
+"""Groups that keep decisions: contents that must be together, and pairs of contents that must not be.
+
+Source: the constraints are those of Kiri Wagstaff and Claire Cardie, "Clustering with Instance-level Constraints", 2000
+(must-link and cannot-link), applied to connected components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.errors import ParameterError
+from nearkin.records import F64, I64, Bool
+
+_VALUES_AT_A_TIME = 1 << 21
+"""Maximum number of similarities in memory."""
+_NO_GROUP = -1
+Similarity = Callable[[I64, I64], F64]
+"""Similarities of contents, shape (n,), to others, shape (m,); the result has the shape (n, m)."""
+FormerGroups = Callable[[I64], I64]
+"""Former groups of contents, shape (n,); -1: none."""
+
+
+def constrained(
+    nodes: I64,
+    component: I64,
+    same: I64,
+    never: I64,
+    *,
+    similarity: Similarity | None = None,
+    before: FormerGroups | None = None,
+) -> tuple[I64, I64]:
+    """Return components that keep every decision; components without one keep their members.
+
+    Contents that must be together are united first. Then every component that holds a pair that must not be together
+    is divided. The contents of its pairs are the anchors. In order of their numbers, each anchor joins the nearest part
+    that holds none of its opponents, or begins a part. Every other content goes to the part of its nearest anchor:
+    the most similar one; in a tie, one from the same former group; in a tie, the lowest. Contents that must be together
+    move as one. The result does not depend on the order of the arguments' rows.
+
+    Parameters
+    ----------
+    nodes : int64 array, shape (n_nodes,)
+        Distinct contents.
+    component : int64 array, shape (n_nodes,)
+        Component of each.
+    same, never : int64 arrays, shape (n_pairs, 2)
+        Pairs of contents. Contents of ``same`` may be missing from the nodes, and are added; pairs of ``never`` with a
+        missing content are kept already.
+    similarity : callable, optional
+        Without it, all similarities are ties.
+    before : callable, optional
+
+    Returns
+    -------
+    tuple of two int64 arrays
+        The contents in ascending order, and the component of each: the position of its lowest content.
+
+    Raises
+    ------
+    ParameterError
+        A pair must be together and must not be.
+
+    Examples
+    --------
+    Content 3 was in a group with 5, which content 4 must leave:
+
+    >>> nodes, component = np.array([3, 4, 5, 8, 9]), np.array([0, 0, 0, 1, 1])
+    >>> nothing = np.zeros((0, 2), np.int64)
+    >>> constrained(nodes, component, nothing, np.array([[3, 4]]))[1].tolist()
+    [0, 1, 0, 3, 3]
+    >>> constrained(nodes, component, np.array([[4, 5], [5, 9]]), np.array([[3, 4]]))[1].tolist()
+    [0, 1, 1, 0, 1]
+    """
+    same, never = same.reshape(-1, 2), never.reshape(-1, 2)
+    everything = np.unique(np.concatenate([nodes, same.ravel()]))
+    labels = np.arange(len(everything)) + int(component.max(initial=-1)) + 1
+    labels[np.searchsorted(everything, nodes)] = component
+    units = _united(everything, np.arange(len(everything)), same)
+    labels = _united(everything, labels, same)
+    places = np.searchsorted(everything, never)
+    is_there = (everything[np.minimum(places, len(everything) - 1)] == never).all(1) if len(everything) else []
+    places = places[is_there] if len(places) else places
+    if (units[places[:, 0]] == units[places[:, 1]]).any():
+        raise ParameterError("The pairs that must be together hold a pair that must not be.")
+    places = places[labels[places[:, 0]] == labels[places[:, 1]]]
+    result = _lowest(labels)
+    for label in np.unique(result[places[:, 0]]).tolist():
+        members = np.flatnonzero(result == label)
+        own = places[result[places[:, 0]] == label]
+        result[members] = _Division(everything, units, similarity, before).parts(members, own)
+    return everything, result
+
+
+def _united(nodes: I64, labels: I64, same: I64) -> I64:
+    """Return labels after the labels of each pair have become one."""
+    if not len(same):
+        return labels
+    leads = dict[int, int]()
+
+    def lead(label: int) -> int:
+        while (above := leads.get(label, label)) != label:
+            leads[label] = leads.get(above, above)
+            label = above
+        return label
+
+    for a, b in labels[np.searchsorted(nodes, same)].tolist():
+        low, high = sorted((lead(a), lead(b)))
+        leads[high] = low
+    changed = np.array(sorted(leads), np.int64)
+    new = np.array([lead(one) for one in changed.tolist()], np.int64)
+    at = np.minimum(np.searchsorted(changed, labels), len(changed) - 1)
+    return np.where(changed[at] == labels, new[at], labels)
+
+
+def _lowest(labels: I64) -> I64:
+    """Return, for each position, the lowest position with the same label."""
+    _, firsts, of_label = np.unique(labels, return_index=True, return_inverse=True)
+    lowest: I64 = firsts[of_label].astype(np.int64)
+    return lowest
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """Settings of the division of a component."""
+
+    nodes: I64
+    units: I64
+    similarity: Similarity | None
+    before: FormerGroups | None
+
+    def parts(self, members: I64, pairs: I64) -> I64:
+        """Return the part of each member, named by its lowest member; all arguments are positions in ``nodes``."""
+        anchors = np.unique(self.units[pairs])
+        opponents = dict[int, set[int]]()
+        for a, b in np.searchsorted(anchors, self.units[pairs]).tolist():
+            opponents.setdefault(a, set()).add(b)
+            opponents.setdefault(b, set()).add(a)
+        units, unit_of = np.unique(self.units[members], return_inverse=True)
+        of_anchors = members[np.isin(self.units[members], anchors)]
+        at = np.searchsorted(units, anchors)
+        best = np.zeros(len(units), np.int64)
+        among, are_former = np.zeros((len(anchors),) * 2), np.zeros((len(anchors),) * 2, np.bool_)
+        order = np.argsort(unit_of, kind="stable")
+        starts = np.searchsorted(unit_of[order], np.arange(len(units) + 1))
+        step = max(1, _VALUES_AT_A_TIME // len(of_anchors))
+        for start in range(0, len(units), step):
+            stop = min(start + step, len(units))
+            some = order[starts[start] : starts[stop]]
+            near, former = self._nearness(members[some], unit_of[some] - start, of_anchors, anchors)
+            best[start:stop] = _best(near, former)
+            is_here = (at >= start) & (at < stop)
+            among[is_here], are_former[is_here] = near[at[is_here] - start], former[at[is_here] - start]
+        part_of = _coloured(among, are_former, opponents)
+        part = part_of[best]
+        part[at] = part_of
+        return members[_lowest(part[unit_of])]
+
+    def _nearness(self, members: I64, rows: I64, of_anchors: I64, anchors: I64) -> tuple[F64, Bool]:
+        """Return similarities of units to anchors, and whether they were in one group, shape (n_units, n_anchors)."""
+        shape = int(rows.max()) + 1, len(anchors)
+        column = np.searchsorted(anchors, self.units[of_anchors])
+        near = np.zeros((len(members), len(of_anchors)))
+        if self.similarity is not None:
+            near = self.similarity(self.nodes[members], self.nodes[of_anchors])
+        own, others = self._groups(members)[:, None], self._groups(of_anchors)
+        nearness, is_former = np.full(shape, -np.inf), np.zeros(shape, np.bool_)
+        np.maximum.at(nearness, (rows[:, None], column[None, :]), near)
+        np.logical_or.at(is_former, (rows[:, None], column[None, :]), (own == others) & (own != _NO_GROUP))
+        return nearness, is_former
+
+    def _groups(self, places: I64) -> I64:
+        return np.full(len(places), _NO_GROUP) if self.before is None else self.before(self.nodes[places])
+
+
+def _best(nearness: F64, is_former: Bool) -> I64:
+    """Return the nearest anchor of each unit; in a tie, of a former group; in a tie, the first."""
+    is_nearest = nearness == nearness.max(1, keepdims=True)
+    best: I64 = (is_nearest.astype(np.int64) + (is_nearest & is_former)).argmax(1)
+    return best
+
+
+def _coloured(nearness: F64, is_former: Bool, opponents: dict[int, set[int]]) -> I64:
+    """Return the part of each anchor: the nearest earlier one without an opponent, or a new one."""
+    part_of, n_parts = np.zeros(len(nearness), np.int64), 0
+    for one in range(len(nearness)):
+        closed = {int(part_of[other]) for other in opponents[one] if other < one}
+        open_to = [other for other in range(one) if int(part_of[other]) not in closed]
+        if open_to:
+            near, former = nearness[[one]][:, open_to], is_former[[one]][:, open_to]
+            part_of[one] = part_of[open_to[int(_best(near, former)[0])]]
+        else:
+            part_of[one], n_parts = n_parts, n_parts + 1
+    return part_of

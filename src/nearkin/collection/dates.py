@@ -1,0 +1,152 @@
+"""Dates of documents, taken from their tags, and the versions in force at a date."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy import Connection
+
+from nearkin.collection.decisions.activity import values_of
+from nearkin.collection.decisions.records import TAG
+from nearkin.collection.decisions.tags import checked_field
+from nearkin.collection.results import StoredDocument
+from nearkin.errors import ParameterError
+
+DATE_TAG = "date"
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """Versions in force at a date.
+
+    Parameters
+    ----------
+    at : date
+    date_tag : str
+        Field of the tags that have the dates.
+    dates : mapping of str to date
+        Dates of the documents that have one, by id. A date belongs to the current version of a document.
+    documents : tuple of StoredDocument
+        Documents with the newest date that is not after ``at``; empty if all dates are later.
+    """
+
+    at: date
+    date_tag: str
+    dates: Mapping[str, date]
+    documents: tuple[StoredDocument, ...]
+
+    def date_of(self, document: StoredDocument) -> date | None:
+        """Return the date of a document; None if it has none, or is not current."""
+        return self.dates.get(document.doc_id) if document.is_current else None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types, without the dates."""
+        return {
+            "at": self.at.isoformat(),
+            "date_tag": self.date_tag,
+            "in_force": [
+                {"doc_id": one.doc_id, "version": one.version, "date": self.dates[one.doc_id].isoformat()}
+                for one in self.documents
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DateAsked:
+    """A date, and the field of the tags that have the dates of documents."""
+
+    at: date
+    date_tag: str
+
+    @classmethod
+    def of(cls, at: date | str | None, date_tag: str | None) -> DateAsked | None:
+        """Check both parameters of `Collection.versions`; None if no date is asked for.
+
+        Raises
+        ------
+        ParameterError
+            The date is not one, or a field is given without a date.
+
+        Examples
+        --------
+        >>> DateAsked.of("2024-03-01", None)
+        DateAsked(at=datetime.date(2024, 3, 1), date_tag='date')
+        """
+        if at is None:
+            if date_tag is not None:
+                raise ParameterError(
+                    "'date_tag' names the field of the dates, and needs 'at'. Got it alone.", named=("date_tag", "at")
+                )
+            return None
+        found = iso_date(at) if isinstance(at, str) else at if type(at) is date else None
+        if found is None:
+            raise ParameterError.of("at", "versions", "a date such as 2024-03-01", at)
+        return cls(found, checked_field(DATE_TAG if date_tag is None else date_tag))
+
+
+def iso_date(text: str) -> date | None:
+    """Return the date that a text of the form YYYY-MM-DD has; None for anything else.
+
+    Examples
+    --------
+    >>> iso_date("2024-02-29"), iso_date("2023-02-29"), iso_date("1 May 2024")
+    (datetime.date(2024, 2, 29), None, None)
+    """
+    try:
+        return date.fromisoformat(text) if _ISO.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+def in_force(
+    connection: Connection, asked: DateAsked, document: StoredDocument, others: Iterable[StoredDocument]
+) -> InForce:
+    """Find the versions of a document that are in force at a date.
+
+    Parameters
+    ----------
+    connection : Connection
+    asked : DateAsked
+    document : StoredDocument
+        It may be in force itself.
+    others : iterable of StoredDocument
+        All of its versions.
+
+    Raises
+    ------
+    ParameterError
+        No document has a date, or the tag of one is no date.
+    """
+    current = dict.fromkeys(one for one in (document, *others) if one.is_current)
+    keys = [(TAG, one.doc_id, asked.date_tag) for one in current]
+    dates = _dates({key[1]: value for key, value in values_of(connection, keys).items()}, asked.date_tag)
+    if not dates:
+        raise ParameterError(
+            f"Neither {document.doc_id!r} nor any version of it has a tag {asked.date_tag!r} with its date. Tag them: "
+            f"nearkin tag COLLECTION {asked.date_tag}=2024-03-01 DOC_ID. Dates under another tag: --date-tag NAME"
+        )
+    newest = max((day for day in dates.values() if day <= asked.at), default=None)
+    return InForce(asked.at, asked.date_tag, dates, _of_day(tuple(current), dates, newest))
+
+
+def _dates(values: Mapping[str, str], date_tag: str) -> dict[str, date]:
+    dates = dict[str, date]()
+    for doc_id, value in sorted(values.items()):
+        found = iso_date(value)
+        if found is None:
+            raise ParameterError(
+                f"The tag {date_tag!r} of document {doc_id!r} must be a date of the form YYYY-MM-DD. Got {value!r} "
+                "instead. Set it again with nearkin tag, or remove it with nearkin untag."
+            )
+        dates[doc_id] = found
+    return dates
+
+
+def _of_day(
+    documents: Sequence[StoredDocument], dates: Mapping[str, date], day: date | None
+) -> tuple[StoredDocument, ...]:
+    return tuple(one for one in documents if day is not None and dates.get(one.doc_id) == day)

@@ -1,0 +1,155 @@
+"""Contradictions among decisions on groups, found when a decision is made and when groups are computed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from nearkin.collection.decisions.activity import current_decisions
+from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
+from nearkin.errors import ParameterError
+from nearkin.store.bulk import named
+from nearkin.store.schema import decisions, documents
+
+_OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
+DocumentPair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PairDecisions:
+    """Decisions on pairs of documents.
+
+    Parameters
+    ----------
+    same, never : dict
+        The pairs, each with the number of its activity; None: it is being decided.
+    content_of : dict of str to int
+        Contents of those documents that are current.
+    """
+
+    same: Mapping[DocumentPair, int | None]
+    never: Mapping[DocumentPair, int | None]
+    content_of: Mapping[str, int]
+
+    @classmethod
+    def read(cls, connection: Connection, changes: Iterable[SettingChange] = ()) -> PairDecisions:
+        """Read the current decisions, as they are after some changes."""
+        kinds: dict[str, dict[DocumentPair, int | None]] = {kind: {} for kind in _OF_GROUPS}
+        for (kind, *pair), _, activity in current_decisions(connection, decisions.c.kind.in_(_OF_GROUPS)):
+            kinds[kind][pair[0], pair[1]] = activity
+        for one in changes:
+            if one.kind in kinds and one.now is None:
+                kinds[one.kind].pop((one.subject, one.other), None)
+            elif one.kind in kinds:
+                kinds[one.kind][one.subject, one.other] = None
+        doc_ids = sorted({doc_id for pairs in kinds.values() for pair in pairs for doc_id in pair})
+        content_of = dict[str, int]()
+        for some in named(doc_ids):
+            is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
+            content_of |= dict(
+                connection.execute(select(documents.c.doc_id, documents.c.content).where(is_wanted)).all()
+            )
+        return cls(kinds[SAME_GROUP], kinds[NEVER_GROUP], content_of)
+
+    def refuse_contradictions(self, *, added_only: bool = False) -> None:
+        """Refuse decisions of which two cannot both be kept.
+
+        Parameters
+        ----------
+        added_only : bool
+            Accept contradictions that hold without the decisions that are being made.
+
+        Raises
+        ------
+        ParameterError
+            Two documents must not be in one group, but decisions, or identical texts, put them into one.
+        """
+        links = [(a, b, f"{SAME_GROUP} {a!r} {b!r} {_numbered(number)}") for (a, b), number in self.same.items()]
+        alike = self._alike()
+        apart = list(self.never)
+        if added_only:
+            earlier = [pair for pair, number in self.same.items() if number is not None]
+            lead = _united([*earlier, *alike])
+            apart = [(a, b) for a, b in apart if self.never[a, b] is None or lead(a) != lead(b)]
+        lead = _united([*self.same, *alike])
+        for a, b in apart:
+            if lead(a) == lead(b):
+                links += [(one, other, f"{one!r} and {other!r} have the same text") for one, other in alike]
+                raise ParameterError(
+                    f"Decisions contradict one another: {NEVER_GROUP} {a!r} {b!r} {_numbered(self.never[a, b])}, but "
+                    f"{'; '.join(_path(links, a, b))}. To undo a decision: nearkin undo COLLECTION NUMBER"
+                )
+
+    def _alike(self) -> list[DocumentPair]:
+        """Return each document with the first one that has the same text."""
+        first = dict[int, str]()
+        both = [(first.setdefault(content, doc_id), doc_id) for doc_id, content in self.content_of.items()]
+        return [(one, other) for one, other in both if one != other]
+
+
+def refuse_contradicting(connection: Connection, changes: Sequence[SettingChange]) -> None:
+    """Refuse changes that add a decision on two documents which contradicts others.
+
+    Contradictions among earlier decisions, which new texts may cause, are none of theirs.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if any(one.kind in _OF_GROUPS and one.now is not None for one in changes):
+        PairDecisions.read(connection, changes).refuse_contradictions(added_only=True)
+
+
+def _united(pairs: Iterable[DocumentPair]) -> Callable[[str], str]:
+    """Return a function that gives all documents linked by pairs, directly or through others, one lead.
+
+    Examples
+    --------
+    >>> lead = _united([("a", "b"), ("c", "d"), ("d", "a")])
+    >>> [lead(doc_id) for doc_id in "abcde"]
+    ['b', 'b', 'b', 'b', 'e']
+    """
+    leads = dict[str, str]()
+
+    def lead(doc_id: str) -> str:
+        while (above := leads.get(doc_id, doc_id)) != doc_id:
+            leads[doc_id] = leads.get(above, above)  # a shorter way for the next one
+            doc_id = above
+        return doc_id
+
+    for a, b in pairs:
+        leads[lead(a)] = lead(b)
+    return lead
+
+
+def _numbered(number: int | None) -> str:
+    return "(this decision)" if number is None else f"(activity {number})"
+
+
+def _path(links: Iterable[tuple[str, str, str]], a: str, b: str) -> list[str]:
+    """Return the reasons why two linked documents belong together: the fewest.
+
+    Examples
+    --------
+    >>> _path([("a", "b", "first"), ("c", "b", "second"), ("c", "d", "third")], "a", "c")
+    ['first', 'second']
+    """
+    near = dict[str, list[tuple[str, str]]]()
+    for one, other, said in links:
+        near.setdefault(one, []).append((other, said))
+        near.setdefault(other, []).append((one, said))
+    came_from, waiting = {a: (a, "")}, deque([a])
+    while b not in came_from:
+        here = waiting.popleft()
+        for there, said in near[here]:
+            if there not in came_from:
+                came_from[there] = here, said
+                waiting.append(there)
+    reasons = list[str]()
+    while b != a:
+        b, said = came_from[b]
+        reasons.append(said)
+    return reasons[::-1]

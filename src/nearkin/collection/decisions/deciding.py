@@ -1,0 +1,121 @@
+"""Decisions on groups, principals and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from nearkin.collection.decisions.activity import checked_by, next_number, record, values_of
+from nearkin.collection.decisions.contradictions import refuse_contradicting
+from nearkin.collection.decisions.principals import chosen_principals, make_principal_everywhere
+from nearkin.collection.decisions.records import (
+    GROUP_NOTE,
+    NEVER_GROUP,
+    NOTE,
+    PRINCIPAL,
+    SAME_GROUP,
+    ActivityResult,
+    SettingChange,
+)
+from nearkin.collection.decisions.tags import members_of
+from nearkin.collection.documents import document
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import ParameterError
+from nearkin.store.bulk import is_storable
+from nearkin.store.store import Store
+
+_MAX_OF_A_NOTE = 2_000
+_RULE = "Give one decision: 'never_group', 'same_group', 'principal', 'note' or 'group_note'."
+
+
+def decide(
+    store: Store,
+    *,
+    never_group: Sequence[str] | None,
+    same_group: Sequence[str] | None,
+    principal: str | None,
+    note: tuple[str, str] | None,
+    group_note: tuple[int, str] | None,
+    tolerance: Tolerance,
+    by: str | None,
+    dry_run: bool,
+) -> ActivityResult:
+    """Store a decision or a note; see `Collection.decide`."""
+    given = {
+        NEVER_GROUP: never_group,
+        SAME_GROUP: same_group,
+        PRINCIPAL: principal,
+        NOTE: note,
+        GROUP_NOTE: group_note,
+    }
+    kinds = [kind for kind, value in given.items() if value is not None]
+    if len(kinds) != 1:
+        raise ParameterError(_RULE, named=[kind.replace("-", "_") for kind in given])
+    kind, who, data = kinds[0], checked_by(by), dict[str, object]()
+    with store.reading() if dry_run else store.writing() as connection:
+        if never_group is not None or same_group is not None:
+            wanted = _of_pair(connection, kind, never_group if same_group is None else same_group)
+        elif principal is not None:
+            wanted = _of_principal(connection, document(connection, principal).doc_id)
+        elif note is not None:
+            _check_pair(kind, note, "an id and a text")
+            document(connection, note[0])
+            wanted = SettingChange(kind, note[0], "", None, _checked_note(note[1]))
+        elif group_note is not None:
+            wanted = _of_group(connection, kind, group_note, tolerance)
+        was = values_of(connection, [wanted.key]).get(wanted.key)
+        changes = (SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
+        refuse_contradicting(connection, changes)
+        number = None
+        if changes and not dry_run:
+            if principal is not None:
+                data["former"] = make_principal_everywhere(connection, principal)
+            number = record(connection, kind, changes, by=who, data=data)
+    return ActivityResult(
+        number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
+    )
+
+
+def record_principal(connection: Connection, doc_id: str) -> None:
+    """Store that a document was chosen as principal, in the caller's transaction."""
+    wanted = _of_principal(connection, doc_id)
+    was = values_of(connection, [wanted.key]).get(wanted.key)
+    if was != wanted.now:
+        former = make_principal_everywhere(connection, doc_id)
+        change = SettingChange(*wanted.key, was, wanted.now)
+        record(connection, PRINCIPAL, [change], by=checked_by(None), data={"former": former})
+
+
+def _of_principal(connection: Connection, doc_id: str) -> SettingChange:
+    """Return the choice of a principal; its value is a number: of two principals in one group the higher counts."""
+    chosen = chosen_principals(connection)
+    highest = max(chosen.values(), default=0)
+    value = highest if doc_id in chosen and chosen[doc_id] == highest else next_number(connection)
+    return SettingChange(PRINCIPAL, doc_id, "", None, str(value))
+
+
+def _of_pair(connection: Connection, kind: str, pair: Sequence[str] | None) -> SettingChange:
+    if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
+        raise ParameterError.of(kind.replace("-", "_"), "decide", "two different ids", pair)
+    first, second = sorted(document(connection, doc_id).doc_id for doc_id in pair)
+    return SettingChange(kind, first, second, None, "")
+
+
+def _of_group(connection: Connection, kind: str, group_note: tuple[int, str], tolerance: Tolerance) -> SettingChange:
+    _check_pair(kind, group_note, "a group and a text")
+    number, text = group_note
+    members_of(connection, number, str(tolerance))
+    return SettingChange(kind, str(tolerance), str(number), None, _checked_note(text))
+
+
+def _check_pair(kind: str, value: object, rule: str) -> None:
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise ParameterError.of(kind.replace("-", "_"), "decide", rule, value)
+
+
+def _checked_note(text: object) -> str | None:
+    """Return a note; None for an empty one, which removes the current note."""
+    if not isinstance(text, str) or not is_storable(text) or len(text) > _MAX_OF_A_NOTE:
+        raise ParameterError.of("note", "decide", f"a text of at most {_MAX_OF_A_NOTE:,} characters", text)
+    return text.strip() or None

@@ -1,0 +1,138 @@
+"""Decisions as groups need them: pairs of contents, and the contents whose groups must be computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.constraints import FormerGroups, Similarity, constrained
+from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
+from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
+from nearkin.collection.group_state import GroupState
+from nearkin.collection.matching import PairMeasures
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionError, ParameterError
+from nearkin.records import F64, I64
+from nearkin.store import schema
+from nearkin.store.bulk import named
+from nearkin.store.facts import read_facts, say
+
+ContentPair = tuple[int, int]
+"""Two contents, the lower first."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDecisions:
+    """Decisions on groups, as contents.
+
+    Parameters
+    ----------
+    same, never : int64 arrays, shape (n_pairs, 2)
+        Contents of documents that must be, and must not be, in one group.
+    undone : int64 array
+        Contents of pairs that the stored groups keep and that no decision is about any more: it was undone, or one of
+        its documents was removed or has a new version.
+    """
+
+    same: I64
+    never: I64
+    undone: I64
+
+    @classmethod
+    def read(cls, connection: Connection, state: GroupState) -> GroupDecisions:
+        """Read the decisions, and compare them with those that the stored groups keep.
+
+        Raises
+        ------
+        CollectionError
+            Two of them contradict each other, because texts have changed since they were made.
+        """
+        pairs = PairDecisions.read(connection)
+        try:
+            pairs.refuse_contradictions()
+        except ParameterError as error:
+            raise CollectionError(str(error)) from None
+        former = _former(connection, pairs, seen_activity(connection, state.tolerance), state.seen_row)
+        same, never = _contents(pairs.same, pairs.content_of), _contents(pairs.never, pairs.content_of)
+        ended = [pair for kept, now in zip(former, (same, never)) for pair in kept - now]
+        return cls(_as_array(same), _as_array(never), np.unique(np.array(ended, np.int64)))
+
+    def kept(
+        self,
+        nodes: I64,
+        component: I64,
+        n_copies: I64,
+        similarity: Similarity,
+        before: FormerGroups,
+    ) -> tuple[I64, I64]:
+        """Return components that keep the decisions, without those that a single document is left in."""
+        if not (len(self.same) or len(self.never)):
+            return nodes, component
+        nodes, component = constrained(nodes, component, self.same, self.never, similarity=similarity, before=before)
+        n_members = np.bincount(component, weights=n_copies[nodes], minlength=len(nodes))
+        is_group = n_members[component] > 1
+        return nodes[is_group], component[is_group]
+
+
+def say_grouped(connection: Connection, tolerance: str, last: int) -> None:
+    """Store that groups keep the decisions up to an activity, in the transaction that stores the groups."""
+    name = _fact(tolerance)
+    if last and read_facts(connection, "The collection", [name]).get(name) != str(last):
+        say(connection, {name: str(last)})
+
+
+def seen_activity(connection: Connection, tolerance: str) -> int:
+    """Return the last activity that the stored groups keep; 0 if there was none."""
+    name = _fact(tolerance)
+    return int(read_facts(connection, "The collection", [name]).get(name, "0"))
+
+
+def _fact(tolerance: str) -> str:
+    return f"decisions of groups at {tolerance}"
+
+
+def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> set[ContentPair]:
+    """Return the contents of pairs of documents that are both current."""
+    both = [sorted((content_of[a], content_of[b])) for a, b in pairs if a in content_of and b in content_of]
+    return {(low, high) for low, high in both}
+
+
+def _as_array(pairs: set[ContentPair]) -> I64:
+    return np.array(sorted(pairs), np.int64).reshape(-1, 2)
+
+
+def _former(
+    connection: Connection, pairs: PairDecisions, seen: int, seen_row: int
+) -> tuple[set[ContentPair], set[ContentPair]]:
+    """Return the pairs that were in one group, and in different ones, when the groups were computed.
+
+    A document that is removed is taken as one that was current then: nothing says which happened first.
+    """
+    changes, documents = schema.changes.c, schema.documents.c
+    kinds = {SAME_GROUP: set(pairs.same), NEVER_GROUP: set(pairs.never)}
+    columns = changes.kind, changes.subject, changes.other, changes.was
+    is_later = changes.kind.in_(list(kinds)) & (changes.activity > seen)
+    latest_first = changes.activity.desc(), changes.number.desc()
+    for kind, subject, other, was in connection.execute(select(*columns).where(is_later).order_by(*latest_first)):
+        (kinds[kind].discard if was is None else kinds[kind].add)((subject, other))
+    content_of = dict[str, int]()
+    for some in named(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
+        is_grouped = documents.doc_id.in_(some) & (documents.row < seen_row)
+        query = select(documents.doc_id, documents.content).where(is_grouped).order_by(documents.row)
+        content_of |= dict(connection.execute(query).all())  # of several versions the last one
+    return _contents(kinds[SAME_GROUP], content_of), _contents(kinds[NEVER_GROUP], content_of)
+
+
+def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:
+    """Return the similarity of contents by the measure of a tolerance."""
+
+    def similarity(contents: I64, others: I64) -> F64:
+        left, right = np.repeat(contents, len(others)), np.tile(others, len(contents))
+        by_letters = tolerance.method == "range"
+        found = -measures.relative_distances(left, right) if by_letters else measures.sets.jaccards(left, right)
+        return found.reshape(len(contents), len(others))
+
+    return similarity

@@ -1,0 +1,256 @@
+"""Methods of `Collection` about decisions of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import ParameterError
+
+if TYPE_CHECKING:
+    from nearkin.collection.decisions.purging import Purged
+    from nearkin.collection.decisions.records import Activity, ActivityResult
+    from nearkin.collection.decisions.tags import Tags
+
+
+class DecisionMethods:
+    """Tags, decisions on groups, and the log in which each is an activity that can be undone."""
+
+    opened: OpenedCollection
+
+    def tag(
+        self,
+        doc_ids: Sequence[str] = (),
+        field: str = "",
+        value: str = "",
+        *,
+        group: int | None = None,
+        threshold: float | None = None,
+        gamma: float | None = None,
+        by: str | None = None,
+        dry_run: bool = False,
+        max_changes: int | None = None,
+    ) -> ActivityResult:
+        """Set a tag of documents, or of all documents of a group; all of them, or none if anything fails.
+
+        A tag belongs to an id and stays when the document gets a new version. A field has one value per document; a
+        later value replaces it.
+
+        Parameters
+        ----------
+        doc_ids : sequence of str
+        field : str
+            Name of the tag.
+        value : str
+            Empty for a bare tag.
+        group : int, optional
+            Number of a stored group, in place of ``doc_ids``.
+        threshold, gamma : float, optional
+            Tolerance of the group; see `groups`.
+        by : str, optional
+            Who decides; by default the name of the system's user.
+        dry_run : bool
+            Store nothing; return what would be changed.
+        max_changes : int, optional
+            Maximum number of documents to change. If there are more, it is a dry run.
+
+        Raises
+        ------
+        UnknownDocumentError
+            A document, or the group, is not in the collection.
+        ParameterError
+
+        Examples
+        --------
+        >>> import tempfile, nearkin
+        >>> with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(folder + "/m", create=True) as matter:
+        ...     added = matter.add([("a", "The rent is due on Monday."), ("b", "The tenant shall pay the rent.")])
+        ...     tagged = matter.tag(["a", "b"], "responsive", "yes", by="ada")
+        ...     changed = matter.tag(["b"], "responsive", "no", by="ada")
+        ...     before = [(one.value, one.n_documents) for one in matter.tags().counts]
+        ...     undone = matter.undo(2, by="ada")
+        ...     now = [(one.value, one.n_documents) for one in matter.tags().counts]
+        >>> before, now
+        ([('no', 1), ('yes', 1)], [('yes', 2)])
+        """
+        from nearkin.collection.decisions.tags import tag
+
+        return tag(
+            self.opened.store,
+            doc_ids,
+            field,
+            value,
+            group=group,
+            tolerance=_tolerance_of("group", group, threshold, gamma),
+            by=by,
+            dry_run=dry_run,
+            max_changes=_checked_max(max_changes),
+        )
+
+    def untag(
+        self,
+        doc_ids: Sequence[str] = (),
+        field: str = "",
+        *,
+        group: int | None = None,
+        threshold: float | None = None,
+        gamma: float | None = None,
+        by: str | None = None,
+        dry_run: bool = False,
+        max_changes: int | None = None,
+    ) -> ActivityResult:
+        """Remove a tag of documents, whatever its value; see `tag`."""
+        from nearkin.collection.decisions.tags import tag
+
+        return tag(
+            self.opened.store,
+            doc_ids,
+            field,
+            None,
+            group=group,
+            tolerance=_tolerance_of("group", group, threshold, gamma),
+            by=by,
+            dry_run=dry_run,
+            max_changes=_checked_max(max_changes),
+        )
+
+    def tags(self) -> Tags:
+        """Count the tags, and list those of current documents."""
+        from nearkin.collection.decisions.tags import tags
+
+        return tags(self.opened.store)
+
+    def decide(
+        self,
+        *,
+        never_group: Sequence[str] | None = None,
+        same_group: Sequence[str] | None = None,
+        principal: str | None = None,
+        note: tuple[str, str] | None = None,
+        group_note: tuple[int, str] | None = None,
+        threshold: float | None = None,
+        gamma: float | None = None,
+        by: str | None = None,
+        dry_run: bool = False,
+    ) -> ActivityResult:
+        """Store a decision on groups, which every later call of `groups` keeps, at every tolerance; or a note.
+
+        A note has no effect on groups.
+
+        Parameters
+        ----------
+        never_group : two ids, optional
+            Documents that must not be in one group.
+        same_group : two ids, optional
+            Documents that must be in one group.
+        principal : str, optional
+            Document that stands for its group. Of two in one group the one that was chosen last counts.
+        note : (id, text), optional
+            Note on a document; it replaces the current one, and an empty text removes it.
+        group_note : (group, text), optional
+            Note on a stored group.
+        threshold, gamma : float, optional
+            Tolerance of the group of ``group_note``; see `groups`.
+        by : str, optional
+            Who decides; by default the name of the system's user.
+        dry_run : bool
+            Store nothing; return what would be changed.
+
+        Raises
+        ------
+        UnknownDocumentError
+        ParameterError
+            None or several are given; or a decision on two documents contradicts others, which the message lists.
+            Contradictions among earlier decisions are no reason.
+        """
+        from nearkin.collection.decisions.deciding import decide
+
+        return decide(
+            self.opened.store,
+            never_group=never_group,
+            same_group=same_group,
+            principal=principal,
+            note=note,
+            group_note=group_note,
+            tolerance=_tolerance_of("group_note", group_note, threshold, gamma),
+            by=by,
+            dry_run=dry_run,
+        )
+
+    def undo(
+        self, number: int, *, by: str | None = None, dry_run: bool = False, max_changes: int | None = None
+    ) -> ActivityResult:
+        """Undo an activity: the values that it changed become what they were before it.
+
+        The undo is an activity itself, and can be undone. With more than ``max_changes`` changes it is a dry run.
+
+        Raises
+        ------
+        ParameterError
+            There is no such activity; it was undone; a later activity changed the same value; it was a purge; or a
+            decision on two documents that would hold again contradicts later ones.
+        """
+        from nearkin.collection.decisions.undoing import undo
+
+        return undo(self.opened.store, number, by=by, dry_run=dry_run, max_changes=_checked_max(max_changes))
+
+    def log(self, *, since: str | None = None, of: str | None = None) -> list[Activity]:
+        """List the activities, the oldest first.
+
+        Parameters
+        ----------
+        since : str, optional
+            Date or time in ISO 8601; without a zone it is UTC.
+        of : str, optional
+            Id of a document: only activities that changed something of it.
+        """
+        from nearkin.collection.decisions.log import activities
+
+        with self.opened.store.reading() as connection:
+            return activities(connection, since=since, of=of)
+
+    def purge(
+        self, doc_ids: Sequence[str], *, copies: bool = False, by: str | None = None, dry_run: bool = False
+    ) -> Purged:
+        """Remove documents and erase the texts of all of their versions from the files of the collection.
+
+        The ids, the log and the SHA-256 of each text stay. An erased text cannot be added again. This cannot be undone.
+
+        Parameters
+        ----------
+        doc_ids : sequence of str
+            Current or removed documents.
+        copies : bool
+            Also remove other current documents with one of these texts.
+        by : str, optional
+            Who decides; by default the name of the system's user.
+        dry_run : bool
+            Erase nothing; return what would be erased.
+
+        Raises
+        ------
+        UnknownDocumentError
+        ParameterError
+            Another current document has one of the texts, and ``copies`` is False; nothing is erased.
+        CollectionBusyError
+            Another process reads or writes. If the texts are erased but may still be found in the database's files,
+            the message says so.
+        """
+        from nearkin.collection.decisions.purging import purge
+
+        return purge(self.opened, doc_ids, copies=copies, by=by, dry_run=dry_run)
+
+
+def _tolerance_of(name: str, group: object, threshold: float | None, gamma: float | None) -> Tolerance:
+    """Return the tolerance of a group; it is refused where no group is named."""
+    if group is None and (threshold is not None or gamma is not None):
+        raise ParameterError(f"'threshold' and 'gamma' require '{name}'.", named=("threshold", "gamma", name))
+    return Tolerance.of(threshold=threshold, gamma=gamma)
+
+
+def _checked_max(max_changes: object) -> int | None:
+    if max_changes is None or (isinstance(max_changes, int) and max_changes >= 0):
+        return max_changes
+    raise ParameterError.of("max_changes", "Collection", "an int >= 0, or None", max_changes)

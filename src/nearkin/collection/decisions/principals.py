@@ -1,0 +1,117 @@
+"""Principals that people chose: set in the stored groups, and kept when groups are computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from nearkin.collection import group_state
+from nearkin.collection.decisions.activity import current_decisions
+from nearkin.collection.decisions.records import PRINCIPAL, SettingChange
+from nearkin.collection.group_state import GroupState
+from nearkin.records import I64
+from nearkin.store.schema import contents, decisions, documents, groupings, groups, members
+
+PrincipalChange = tuple[str, str, str]
+"""A tolerance, and the ids of the former and the present principal of a group at it."""
+
+
+def chosen_principals(connection: Connection) -> dict[str, int]:
+    """Return the documents that were chosen; of two in one group, the one with the higher number is its principal."""
+    chosen = current_decisions(connection, decisions.c.kind == PRINCIPAL)
+    return {doc_id: int(value) for (_, doc_id, _), value, _ in chosen}
+
+
+def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping[str, int]) -> dict[int, int]:
+    """Return, by group, the position of the document that was chosen last among its members.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> places_of_chosen(["a", "b", "c"], np.array([7, 7, 9]), {"a": 1, "b": 4})
+    {7: 1}
+    """
+    places = dict[int, int]()
+    for place, (doc_id, group) in enumerate(zip(doc_ids, groups_of_ids.tolist(), strict=True)) if chosen else ():
+        if doc_id in chosen and (group not in places or chosen[doc_id] > chosen[doc_ids[places[group]]]):
+            places[group] = place
+    return places
+
+
+def make_principal_everywhere(connection: Connection, doc_id: str) -> list[PrincipalChange]:
+    """Make a document the principal of its groups at every tolerance; return the former ones, which may be the same."""
+    tolerances = connection.execute(select(groupings.c.tolerance).order_by(groupings.c.grouping)).scalars().all()
+    made = [(tolerance, _make(connection, tolerance, doc_id, None), doc_id) for tolerance in tolerances]
+    return [(tolerance, former, now) for tolerance, former, now in made if former is not None]
+
+
+def restore_principals(connection: Connection, changes: Sequence[PrincipalChange]) -> list[PrincipalChange]:
+    """Make former principals principals again where nothing else has replaced them; return what changed."""
+    restored = list[PrincipalChange]()
+    for tolerance, former, now in changes:
+        if _make(connection, tolerance, former, now) is not None:
+            restored.append((tolerance, now, former))
+    return restored
+
+
+def propose_anew(
+    connection: Connection, changes: Sequence[SettingChange], known: Collection[str]
+) -> list[PrincipalChange]:
+    """Replace principals whose choice is about to be undone, in groups made after the choice; return what changed.
+
+    The new principal is the member chosen last, otherwise the longest.
+
+    Parameters
+    ----------
+    connection : Connection
+    changes : sequence of SettingChange
+        Changes of the undo.
+    known : collection of str
+        Tolerances of groups whose former principal is known; they are left as they are.
+    """
+    withdrawn = [one for one in changes if one.kind == PRINCIPAL]
+    chosen, changed = chosen_principals(connection) if withdrawn else {}, list[PrincipalChange]()
+    chosen |= {one.subject: int(one.now or 0) for one in withdrawn}
+    is_principal = documents.c.row == groups.c.principal
+    for one in withdrawn:
+        columns = groupings.c.tolerance, groups.c.grouping, groups.c.group_number
+        query = select(*columns).select_from(groups.join(groupings).join(documents, is_principal))
+        query = query.where(documents.c.doc_id == one.subject).order_by(groups.c.grouping, groups.c.group_number)
+        for tolerance, grouping, number in connection.execute(query).all():
+            rows = [] if tolerance in known else _documents_of(connection, grouping, number)
+            best = max(rows, key=lambda row: (chosen.get(row.doc_id, 0), row.n_characters, -row.row), default=None)
+            if best is not None and best.doc_id != one.subject:
+                GroupState.read(connection, tolerance)  # refuses damage, which a new checksum would hide
+                group_state.make_principal(connection, grouping, number, best.row)
+                changed.append((tolerance, one.subject, best.doc_id))
+    return changed
+
+
+def _documents_of(connection: Connection, grouping: int, number: int) -> Sequence[Any]:
+    """Return the current documents of a stored group: id, length and row."""
+    is_member = (members.c.grouping == grouping) & (members.c.group_number == number)
+    joined = documents.join(contents).join(members, members.c.content == documents.c.content)
+    query = select(documents.c.doc_id, contents.c.n_characters, documents.c.row).select_from(joined)
+    return connection.execute(query.where(is_member & documents.c.is_current)).all()
+
+
+def _make(connection: Connection, tolerance: str, doc_id: str, instead_of: str | None) -> str | None:
+    """Make a document the principal of its group; return the former one, or None if it is not to be replaced."""
+    of_members = members.join(groupings).join(
+        groups, (groups.c.grouping == members.c.grouping) & (groups.c.group_number == members.c.group_number)
+    )
+    joined = documents.join(of_members, members.c.content == documents.c.content)
+    columns = members.c.grouping, members.c.group_number, groups.c.principal, documents.c.row
+    is_it = (documents.c.doc_id == doc_id) & documents.c.is_current & (groupings.c.tolerance == tolerance)
+    found = connection.execute(select(*columns).select_from(joined).where(is_it)).first()
+    if found is None:
+        return None
+    was = connection.execute(select(documents.c.doc_id).where(documents.c.row == found.principal)).scalar()
+    if was is None or (instead_of is not None and was != instead_of):
+        return None
+    if was != doc_id:
+        GroupState.read(connection, tolerance)  # refuses damage, which a new checksum would hide
+        group_state.make_principal(connection, found.grouping, found.group_number, found.row)
+    return str(was)

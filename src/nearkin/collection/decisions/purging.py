@@ -1,0 +1,192 @@
+"""Purging: documents are removed, and their texts erased from the store, from its files and from the index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from nearkin.collection import stored_keys, stored_relations, stored_shingles
+from nearkin.collection.decisions.activity import checked_by, record, with_checksums
+from nearkin.collection.decisions.records import PURGE, SettingChange
+from nearkin.collection.documents import check_id, checked_ids, document, stored_documents, with_documents
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.purged import BLANK, purged_contents
+from nearkin.collection.removing import remove_current
+from nearkin.collection.results import StoredDocument
+from nearkin.collection.word_search import stored_words
+from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError
+from nearkin.nouns import counted, first_of
+from nearkin.store import schema
+from nearkin.store.bulk import insert_rows, is_storable, named
+from nearkin.store.seals import Seals
+
+_UNFINISHED = "purge_unfinished"
+_N_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """Result of a purge.
+
+    Parameters
+    ----------
+    number : int or None
+        Number of the activity; None if nothing was erased.
+    doc_ids : tuple of str
+        Removed documents, including documents that were removed before.
+    copies : tuple of str
+        Other documents that were removed because they had one of the texts.
+    n_versions : int
+        Number of stored versions that lost their text, of any document.
+    n_texts : int
+        Number of distinct texts that were erased.
+    is_dry_run : bool
+        Nothing was erased.
+    """
+
+    number: int | None
+    doc_ids: tuple[str, ...]
+    copies: tuple[str, ...]
+    n_versions: int
+    n_texts: int
+    is_dry_run: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Texts that a purge erases, and the documents that have them."""
+
+    contents: list[int]
+    holders: list[StoredDocument]
+    copies: list[str]
+
+
+def purge(
+    collection: OpenedCollection, doc_ids: Sequence[str], *, copies: bool, by: str | None, dry_run: bool
+) -> Purged:
+    """Erase texts; see `Collection.purge`."""
+    wanted = tuple(checked_ids(doc_ids, "purge"))
+    if not wanted:
+        raise ParameterError.of("doc_ids", "purge", "a list of ids", doc_ids)
+    who, store, number = checked_by(by), collection.store, None
+    with store.reading() if dry_run else store.writing() as connection:
+        plan = _planned(connection, wanted, copies=copies)
+        if plan.contents and not dry_run:
+            number = _erase(connection, collection, wanted, plan, who)
+            store.say(connection, {_UNFINISHED: str(number)})
+    if not dry_run:
+        finish(collection)
+    return Purged(
+        number=number,
+        doc_ids=wanted,
+        copies=tuple(plan.copies),
+        n_versions=len(plan.holders),
+        n_texts=len(plan.contents),
+        is_dry_run=dry_run,
+    )
+
+
+def finish(collection: OpenedCollection) -> bool:
+    """Erase freed pages of the database, and the index, after a purge; return whether there was anything to do.
+
+    Raises
+    ------
+    CollectionBusyError
+        Another process reads or writes.
+    """
+    store = collection.store
+    with store.reading() as connection:
+        if store.fact(connection, _UNFINISHED) is None:
+            return False
+    collection.index.remove_all()
+    try:
+        store.erase_freed()
+    except CollectionBusyError as error:
+        raise CollectionBusyError(
+            f"The texts are erased, but the files of {collection.place} may still hold bytes of them, because another "
+            "process reads or writes. Close it, and run: nearkin fsck COLLECTION"
+        ) from error
+    except CollectionError as error:
+        raise CollectionError(
+            f"The texts are erased, but the files of {collection.place} may still hold bytes of them ({error}). "
+            "Run nearkin fsck COLLECTION to finish."
+        ) from error
+    with store.writing() as connection:
+        store.unsay(connection, _UNFINISHED)
+    collection.settle()
+    return True
+
+
+def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
+    for doc_id in doc_ids:
+        check_id(doc_id)
+    own = _versions(connection, schema.documents.c.doc_id, [one for one in doc_ids if is_storable(one)])
+    known = {one.doc_id for one in own}
+    unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
+    if len(unknown) == 1:
+        document(connection, unknown[0])  # raises an error with similar ids
+    if unknown:
+        raise UnknownDocumentError(
+            f"Not in the collection: {counted(len(unknown), 'document')}: "
+            f"{first_of(list(map(repr, unknown)), _N_SHOWN)}. Nothing was erased."
+        )
+    numbers = {one.content for one in own}
+    numbers -= purged_contents(connection, sorted(numbers)).keys()
+    holders = _versions(connection, schema.documents.c.content, sorted(numbers))
+    others = sorted({one.doc_id for one in holders if one.is_current and one.doc_id not in known})
+    if others and not copies:
+        raise ParameterError(
+            f"Other documents have the same text: {first_of(list(map(repr, others)), _N_SHOWN)}. To erase it, remove "
+            "them too ('copies'). Nothing was erased.",
+            named=["copies"],
+        )
+    return _Plan(sorted(numbers), holders, others)
+
+
+def _versions(connection: Connection, column: Any, values: Sequence[object]) -> list[StoredDocument]:
+    """Return all versions of documents with one of these values."""
+    found = list[StoredDocument]()
+    for some in named(values):
+        query = with_documents().where(column.in_(some)).order_by(schema.documents.c.row)
+        found += stored_documents(connection.execute(query).all())
+    return found
+
+
+def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequence[str], plan: _Plan, by: str) -> int:
+    """Remove the documents, erase the texts and what is derived from them, and record it; return its number."""
+    documents, contents, store = schema.documents.c, schema.contents, collection.store
+    if store.dialect == "sqlite":
+        connection.exec_driver_sql("PRAGMA secure_delete = ON")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    for some in named([*doc_ids, *plan.copies]):
+        remove_current(connection, documents.doc_id.in_(some), now)
+    digests = dict[int, str]()
+    for some in named(plan.contents):
+        is_one = contents.c.content.in_(some)
+        found = connection.execute(select(contents.c.content, contents.c.digest).where(is_one))
+        digests |= {number: bytes(digest).hex() for number, digest in found}
+        connection.execute(update(contents).where(is_one).values(**BLANK))
+        connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
+    stored_keys.forget(connection, store, plan.contents)
+    stored_words.forget(connection, store)
+    stored_relations.forget(connection, store)
+    stored_shingles.forget(connection, store, plan.contents)
+    changes = [
+        SettingChange(PURGE, one.doc_id, digests[one.content], None, f"version {one.version}") for one in plan.holders
+    ]
+    number = record(connection, PURGE, changes, by=by, data={"n_texts": len(plan.contents)})
+    rows = with_checksums(schema.purges, [(content, number) for content in plan.contents])
+    insert_rows(connection, schema.purges, list(zip(*rows, strict=True)))
+    seals = Seals()
+    seals.add(schema.purges.name, [row[-1] for row in rows])
+    seals.write(connection)
+    store.raise_generation(connection)
+    return number

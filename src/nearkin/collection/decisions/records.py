@@ -1,0 +1,128 @@
+"""Records of decisions: an activity, and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+TAG = "tag"
+NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
+PURGE = "purge"
+ActivityKind = Literal["tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge"]
+SettingKey = tuple[str, str, str]
+"""Kind, subject and other, as in `SettingChange`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """A value before and after an activity.
+
+    Parameters
+    ----------
+    kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge"}
+    subject : str
+        Id of the document; the tolerance of the group of a note.
+    other : str
+        Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text.
+    was, now : str or None
+        None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty.
+    """
+
+    kind: str
+    subject: str
+    other: str
+    was: str | None
+    now: str | None
+
+    @property
+    def key(self) -> SettingKey:
+        """Kind, subject and other: the key to which the value belongs."""
+        return self.kind, self.subject, self.other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """An entry of the activity log.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+    at : str
+        UTC, ISO 8601.
+    by : str
+    kind : {"tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge"}
+    data : mapping of str to object
+        Details by kind. Tag: field, value, and the group and its tolerance if one was named. Principal: the former
+        ones. Undo: number and kind of the undone activity. Purge: number of erased texts. Otherwise empty.
+    undoes : int or None
+        Number of the activity that it undid.
+    changes : tuple of SettingChange
+    undone_by : int or None
+        Number of the activity that undid it, unless that one is undone itself.
+    """
+
+    number: int
+    at: str
+    by: str
+    kind: str
+    data: Mapping[str, object]
+    undoes: int | None
+    changes: tuple[SettingChange, ...]
+    undone_by: int | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "number": self.number,
+            "at": self.at,
+            "by": self.by,
+            "kind": self.kind,
+            "data": dict(self.data),
+            "undoes": self.undoes,
+            "undone_by": self.undone_by,
+            "changes": [_as_json(one) for one in self.changes],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityResult:
+    """Result of a command that decides something, or would.
+
+    Parameters
+    ----------
+    number : int or None
+        Number of the activity; None if nothing was changed.
+    kind : str
+        As in `Activity`.
+    changes : tuple of SettingChange
+        What was changed, or would be.
+    n_unchanged : int
+        Number of named documents that had the value already.
+    is_dry_run : bool
+        Nothing was stored.
+    """
+
+    number: int | None
+    kind: str
+    changes: tuple[SettingChange, ...]
+    n_unchanged: int = 0
+    is_dry_run: bool = False
+    data: Mapping[str, object] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "data": dict(self.data),
+            "n_changed": len(self.changes),
+            "n_unchanged": self.n_unchanged,
+            "is_dry_run": self.is_dry_run,
+            "changes": [_as_json(one) for one in self.changes],
+        }
+
+
+def _as_json(one: SettingChange) -> dict[str, object]:
+    return {"kind": one.kind, "subject": one.subject, "other": one.other, "was": one.was, "now": one.now}

@@ -1,0 +1,233 @@
+"""Tags of documents: set, removed and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import pyarrow as pa
+from sqlalchemy import Connection, select
+
+from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, verified
+from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
+from nearkin.collection.documents import checked_ids, document
+from nearkin.collection.group_state import GroupState
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.nouns import counted, first_of
+from nearkin.store import schema
+from nearkin.store.bulk import is_storable, named
+from nearkin.store.store import Store
+
+_MAX_OF_A_FIELD, _MAX_OF_A_VALUE = 100, 1_000
+_MAX_NAMED = 10
+TAGS_SCHEMA = pa.schema(
+    [
+        pa.field("doc_id", pa.large_string(), nullable=False),
+        pa.field("field", pa.large_string(), nullable=False),
+        pa.field("value", pa.large_string(), nullable=False),  # empty: a bare tag
+        pa.field("activity", pa.int64(), nullable=False),  # that set it
+        pa.field("at", pa.large_string(), nullable=False),  # UTC, ISO 8601
+        pa.field("by", pa.large_string(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TagCount:
+    """Number of current documents with a tag.
+
+    Parameters
+    ----------
+    field : str
+    value : str
+        Empty for a bare tag.
+    n_documents : int
+    n_removed : int
+        Number of removed documents with it; adding them again brings the tag back.
+    """
+
+    field: str
+    value: str
+    n_documents: int
+    n_removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """Current tags of a collection.
+
+    Parameters
+    ----------
+    counts : tuple of TagCount
+        In order of fields and values.
+    documents : Table
+        Table with `TAGS_SCHEMA`: each tag of each current document.
+    """
+
+    counts: tuple[TagCount, ...]
+    documents: pa.Table
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the counts as JSON types."""
+        return {"tags": [asdict(one) for one in self.counts]}
+
+
+def tag(
+    store: Store,
+    doc_ids: Sequence[str],
+    field: str,
+    value: str | None,
+    *,
+    group: int | None,
+    tolerance: Tolerance,
+    by: str | None,
+    dry_run: bool,
+    max_changes: int | None,
+) -> ActivityResult:
+    """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`."""
+    field, who = checked_field(field), checked_by(by)
+    value = None if value is None else _checked_value(value)
+    kind = "untag" if value is None else "tag"
+    wanted = checked_ids(doc_ids, kind)
+    if bool(wanted) == (group is not None):
+        raise ParameterError(f"Give either a list of documents to {kind} or a group.")
+    data: dict[str, object] = {"field": field}
+    if value is not None:
+        data["value"] = value
+    with store.reading() if dry_run else store.writing() as connection:
+        if group is not None:
+            data |= {"group": group, "tolerance": str(tolerance)}
+            wanted = members_of(connection, group, str(tolerance))
+        else:
+            _refuse_unknown(connection, wanted, field if value is None else None)
+        was = values_of(connection, [(TAG, doc_id, field) for doc_id in wanted])
+        changes = tuple(
+            SettingChange(TAG, doc_id, field, before, value)
+            for doc_id in wanted
+            if (before := was.get((TAG, doc_id, field))) != value
+        )
+        is_dry_run = dry_run or (max_changes is not None and len(changes) > max_changes)
+        number = record(connection, kind, changes, by=who, data=data) if changes and not is_dry_run else None
+    return ActivityResult(
+        number=number,
+        kind=kind,
+        changes=changes,
+        n_unchanged=len(wanted) - len(changes),
+        is_dry_run=is_dry_run,
+        data=data,
+    )
+
+
+def tags(store: Store) -> Tags:
+    """Count the tags, and list those of current documents; see `Collection.tags`."""
+    with store.reading() as connection:
+        rows = list(current_tags(connection))
+        current = _current_of(connection, [doc_id for doc_id, _, _, _ in rows])
+        table = schema.activity
+        acted = {row[0]: row for row in verified(table, connection.execute(select(table)))}
+    here, removed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for doc_id, field, value, _ in rows:
+        (here if doc_id in current else removed)[field, value] += 1
+    counts = [TagCount(*one, here[one], removed[one]) for one in sorted({*here, *removed})]
+    listed = [(*row, acted[row[3]][1], acted[row[3]][2]) for row in rows if row[0] in current]
+    columns = list(zip(*listed, strict=True)) or [()] * len(TAGS_SCHEMA)
+    arrays = [pa.array(column, one.type) for column, one in zip(columns, TAGS_SCHEMA)]
+    return Tags(tuple(counts), pa.Table.from_arrays(arrays, schema=TAGS_SCHEMA))
+
+
+def tags_as_labels(connection: Connection, field: str) -> list[tuple[str, str]]:
+    """Return the ids of current documents with a field, and its values, in order of values and ids.
+
+    Raises
+    ------
+    CollectionError
+        A tag was changed in the store.
+    """
+    rows = list(current_tags(connection, schema.tags.c.field == checked_field(field)))
+    current = _current_of(connection, [doc_id for doc_id, _, _, _ in rows])
+    return [(doc_id, value) for doc_id, _, value, _ in rows if doc_id in current]
+
+
+def parsed(text: str) -> tuple[str, str]:
+    """Split ``FIELD=VALUE``; a bare tag has no value.
+
+    Examples
+    --------
+    >>> parsed("responsive=yes"), parsed("privileged")
+    (('responsive', 'yes'), ('privileged', ''))
+    """
+    field, equals, value = text.partition("=")
+    if equals and not value.strip():
+        raise ParameterError(f"The tag {text!r} has no value after =. Write {field!r} for a bare tag.")
+    return checked_field(field), _checked_value(value)
+
+
+def checked_field(field: object) -> str:
+    """Return the name of a field without surrounding white space.
+
+    Raises
+    ------
+    ParameterError
+    """
+    is_name = isinstance(field, str) and is_storable(field) and field.strip().isprintable() and "=" not in field
+    if not isinstance(field, str) or not is_name or not 0 < len(field.strip()) <= _MAX_OF_A_FIELD:
+        rule = f"a name of 1 to {_MAX_OF_A_FIELD} printable characters without ="
+        raise ParameterError.of("field", "tag", rule, field)
+    return field.strip()
+
+
+def _checked_value(value: object) -> str:
+    is_text = isinstance(value, str) and is_storable(value) and len(value) <= _MAX_OF_A_VALUE
+    if not isinstance(value, str) or not is_text or (value and not value.strip()):
+        rule = f"a str of at most {_MAX_OF_A_VALUE:,} characters, not blank; empty for a bare tag"
+        raise ParameterError.of("value", "tag", rule, value)
+    return value.strip()
+
+
+def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
+    """Return the ids of the current documents of a stored group, in order of rows.
+
+    Raises
+    ------
+    CollectionError
+        The groups were changed in the store.
+    UnknownDocumentError
+        There is no such group at this tolerance.
+    ParameterError
+        It is not the number of a group.
+    """
+    if not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63:
+        raise ParameterError.of("group", "Collection", "the number of a group", group)
+    state, documents, found = GroupState.read(connection, tolerance), schema.documents, dict[int, str]()
+    for some in named(state.member_contents[state.member_groups == group].tolist()):
+        is_member = documents.c.content.in_(some) & documents.c.is_current
+        found |= dict(connection.execute(select(documents.c.row, documents.c.doc_id).where(is_member)).all())
+    if not found:
+        raise UnknownDocumentError(f"There is no group {group} at {tolerance}. List the groups: nearkin groups")
+    return [found[row] for row in sorted(found)]
+
+
+def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:
+    """Refuse ids without a current document; an id of a removed document counts if it has the field ``tagged``."""
+    known = _current_of(connection, doc_ids)
+    if tagged is not None:
+        known |= {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
+    unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
+    if len(unknown) == 1:
+        document(connection, unknown[0])  # raises an error that says why it is missing
+    if unknown:
+        raise UnknownDocumentError(
+            f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
+            f"{first_of(list(map(repr, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed."
+        )
+
+
+def _current_of(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
+    """Return those ids that have a current document."""
+    documents, found = schema.documents.c, set[str]()
+    for some in named(sorted({doc_id for doc_id in doc_ids if is_storable(doc_id)})):
+        is_wanted = documents.doc_id.in_(some) & documents.is_current
+        found |= set(connection.execute(select(documents.doc_id).where(is_wanted)).scalars())
+    return found

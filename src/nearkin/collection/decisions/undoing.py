@@ -1,0 +1,77 @@
+"""Undoing an activity: the values that it changed become what they were before; the undo is an activity itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.decisions.activity import checked_by, record, verified
+from nearkin.collection.decisions.contradictions import refuse_contradicting
+from nearkin.collection.decisions.log import changes_of, undone
+from nearkin.collection.decisions.principals import propose_anew, restore_principals
+from nearkin.collection.decisions.records import PURGE, ActivityResult, SettingChange
+from nearkin.errors import ParameterError
+from nearkin.store import schema
+from nearkin.store.bulk import named
+from nearkin.store.store import Store
+
+
+def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_changes: int | None) -> ActivityResult:
+    """Undo an activity; see `Collection.undo`."""
+    who, table = checked_by(by), schema.activity
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
+        raise ParameterError.of("number", "undo", "the number of an activity", number)
+    with store.reading() if dry_run else store.writing() as connection:
+        found = verified(table, connection.execute(select(table).where(table.c.number == number)))
+        if not found:
+            last = connection.execute(select(func.max(table.c.number))).scalar() or 0
+            raise ParameterError(f"There is no activity {number}; the last one is {last}. List them: nearkin log")
+        _, _, _, kind, data, _ = found[0]
+        if kind == PURGE:
+            raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
+        made = changes_of(connection, [number])[number]
+        _refuse_changed(connection, number, made)
+        changes = tuple(SettingChange(*one.key, one.now, one.was) for one in made)
+        refuse_contradicting(connection, changes)
+        told: dict[str, object] = {"activity": number, "kind": kind}
+        done, is_dry_run = None, dry_run or (max_changes is not None and len(changes) > max_changes)
+        if not is_dry_run:
+            former = json.loads(data).get("former", [])
+            anew = propose_anew(connection, changes, {tolerance for tolerance, *_ in former})
+            if restored := [*restore_principals(connection, former), *anew]:
+                told["former"] = restored
+            done = record(connection, "undo", changes, by=who, data=told, undoes=number)
+    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
+
+
+def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingChange]) -> None:
+    """Refuse to undo an activity if a later one, which is not undone itself, changed the same value.
+
+    Raises
+    ------
+    ParameterError
+    """
+    table, keys, undoes = schema.changes.c, {one.key for one in made}, _undos(connection)
+    by = undone(undoes)
+    for some in named(sorted({one.subject for one in made})):
+        is_later = table.subject.in_(some) & (table.activity > number)
+        query = select(table.activity, table.kind, table.subject, table.other).where(is_later)
+        for later, *key in connection.execute(query.order_by(table.activity)):
+            if tuple(key) not in keys or later in by or undoes.get(later, 0) > number:
+                continue
+            if undoes.get(later) == number:
+                raise ParameterError(
+                    f"Activity {number} was undone by activity {later}. To do it again: nearkin undo COLLECTION {later}"
+                )
+            raise ParameterError(
+                f"Activity {number} cannot be undone: activity {later} changed {key[1]!r} afterwards. Undo activity "
+                f"{later} first."
+            )
+
+
+def _undos(connection: Connection) -> dict[int, int]:
+    """Return the activities that are undos, and what each undid."""
+    table = schema.activity.c
+    return dict(connection.execute(select(table.number, table.undoes).where(table.undoes.is_not(None))).all())

@@ -1,0 +1,170 @@
+"""Methods of `Collection` about documents that belong together: versions, groups, conflicting labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.tolerance import MethodName, Tolerance
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from nearkin.collection.conflicts import Conflicts, Labels
+    from nearkin.collection.groups import CollectionGroups
+    from nearkin.collection.groups_since import GroupsSince
+    from nearkin.collection.versions import Versions
+
+
+class GroupQueries:
+    """Versions of a document, groups that keep their numbers, and near-duplicates with different labels."""
+
+    opened: OpenedCollection
+
+    def versions(
+        self,
+        doc_id: str,
+        *,
+        method: MethodName | None = None,
+        gamma: float | None = None,
+        threshold: float | None = None,
+        distance: int | None = None,
+        tolerance: float | None = None,
+        version: int | None = None,
+        limit: int = 50,
+        at: date | str | None = None,
+        date_tag: str | None = None,
+    ) -> Versions:
+        """List all versions of a document, the most similar first, with the changes in each and its relation to it.
+
+        Versions are the other texts stored under its id, and all other documents within the tolerance.
+
+        Parameters
+        ----------
+        doc_id, version : str and int, optional
+        method, gamma, threshold, distance, tolerance
+            See `Tolerance`; by default a Jaccard similarity of at least 0.5.
+        limit : int
+            Maximum number of versions to return.
+        at : date or str, optional
+            Date such as ``"2024-03-01"``. The documents with the newest date that is not after it are marked as in
+            force; the document itself may be one of them.
+        date_tag : str, optional
+            Field of the tags that have the dates, "date" by default. A date belongs to the current version of a
+            document, so that replaced and removed versions have none.
+
+        Raises
+        ------
+        UnknownDocumentError
+        ParameterError
+            A date was given, and no document has a date, or the tag of one is no date.
+        """
+        from nearkin.collection.dates import DateAsked
+        from nearkin.collection.versions import versions
+
+        alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        return versions(self.opened, doc_id, alike, version=version, limit=limit, dated=DateAsked.of(at, date_tag))
+
+    def conflicts(
+        self,
+        labels: Labels,
+        *,
+        method: MethodName | None = None,
+        threshold: float | None = None,
+        gamma: float | None = None,
+        limit: int = 1_000,
+        threads: int = 1,
+    ) -> Conflicts:
+        """Find near-duplicates with different labels: by group, the documents that do not have the majority's label.
+
+        Parameters
+        ----------
+        labels : mapping of str to str, or iterable of pairs
+            Labels by document id. An id with two different labels is a conflict with itself.
+        method, threshold, gamma
+            See `groups`.
+        limit : int
+            Maximum number of documents to compare and return; the result always has the total.
+        threads : int
+        """
+        from nearkin.collection.conflicts import conflicts
+
+        tolerance = Tolerance.of(method, threshold=threshold, gamma=gamma)
+        return conflicts(self.opened, labels, tolerance, limit=limit, threads=threads)
+
+    def groups(
+        self,
+        *,
+        method: MethodName | None = None,
+        threshold: float | None = None,
+        gamma: float | None = None,
+        threads: int = 1,
+    ) -> CollectionGroups:
+        """Group documents that match, directly or through others, and list what changed since the last call.
+
+        Groups are stored: a group keeps its number and its principal when documents are added, and no number is used
+        twice. Only new documents, and groups that lost a member, are compared again. A collection opened read-only
+        computes them and stores nothing; the numbers of new groups may then differ from those of the next call.
+
+        Parameters
+        ----------
+        method : {"words", "letters"}, optional
+            "words", the default: documents match if the Jaccard similarity of their word 5-grams is at least
+            ``threshold``, 0.5 by default. "letters": if their letter counts are within ``gamma``, 0.025 by default.
+        threshold, gamma : float, optional
+            Gamma must be below 1. Each tolerance has groups of its own.
+        threads : int
+
+        Raises
+        ------
+        CollectionBusyError
+            Another process is writing.
+        CollectionError
+            A text that must be compared is damaged.
+        """
+        from nearkin.collection.groups import group
+
+        return group(self.opened, Tolerance.of(method, threshold=threshold, gamma=gamma), threads=threads)
+
+    def groups_since(
+        self,
+        wave: str,
+        *,
+        method: MethodName | None = None,
+        threshold: float | None = None,
+        gamma: float | None = None,
+    ) -> GroupsSince:
+        """List what changed in the stored groups since the end of a wave; nothing is computed or written.
+
+        The groups at the end of a wave are those of the first call of `groups` after its last load. What was added or
+        removed after the latest call of `groups` is only counted.
+
+        Parameters
+        ----------
+        wave : str
+        method, threshold, gamma
+            See `groups`.
+
+        Raises
+        ------
+        ParameterError
+            There is no such wave, or the groups at its end were not stored.
+        CollectionError
+            The stored groups, or their history, were changed.
+        """
+        from nearkin.collection.groups_since import groups_since
+
+        return groups_since(self.opened, wave, Tolerance.of(method, threshold=threshold, gamma=gamma))
+
+    def make_principal(
+        self,
+        doc_id: str,
+        *,
+        method: MethodName | None = None,
+        threshold: float | None = None,
+        gamma: float | None = None,
+    ) -> int:
+        """Make a document the principal of its group at a tolerance, and return the number of the group."""
+        from nearkin.collection.groups import make_principal
+
+        return make_principal(self.opened, doc_id, Tolerance.of(method, threshold=threshold, gamma=gamma))

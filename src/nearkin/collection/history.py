@@ -1,0 +1,155 @@
+"""All versions of one document in the order in which they were added, with the change that each made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import Connection
+
+from nearkin.collection.contents import stored_text
+from nearkin.collection.documents import document, stored_documents, with_documents
+from nearkin.collection.purged import purged_contents
+from nearkin.collection.results import StoredDocument
+from nearkin.errors import UnknownDocumentError
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.passages import first_difference
+from nearkin.store.bulk import is_storable
+from nearkin.store.integrity import refuse_changed
+from nearkin.store.schema import documents, loads, waves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChange:
+    """The change from one version of a document to the next.
+
+    Parameters
+    ----------
+    is_same_text : bool
+        The document was removed and added again with the same text.
+    n_words_removed, n_words_added : int
+        Words that occur only before, and only after, the change.
+    n_differences : int
+    passage : tuple of Piece
+        Most telling difference, with a few words around it; "only_a" is the text before, "only_b" after the change.
+    is_whole : bool
+        False: the texts were too long to be compared to the end.
+    """
+
+    is_same_text: bool
+    n_words_removed: int
+    n_words_added: int
+    n_differences: int
+    passage: tuple[Piece, ...]
+    is_whole: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        names = ("is_same_text", "n_words_removed", "n_words_added", "n_differences", "is_whole")
+        passage = [{"kind": piece.kind, "text": piece.text} for piece in self.passage]
+        return {**{name: getattr(self, name) for name in names}, "passage": passage}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """A version of a document.
+
+    Parameters
+    ----------
+    document : StoredDocument
+    added_at : str
+        UTC, ISO 8601.
+    removed_at : str or None
+        When this version was removed; None if it is current, or was replaced by the next version.
+    change : TextChange or None
+        Change from the version before; None for the first, and where one of the two texts was erased.
+    is_erased : bool
+        Whether the text was erased: see `Collection.purge`.
+    """
+
+    document: StoredDocument
+    added_at: str
+    removed_at: str | None
+    change: TextChange | None
+    is_erased: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        change = None if self.change is None else self.change.to_dict()
+        own = {"added_at": self.added_at, "removed_at": self.removed_at, "change": change, "is_erased": self.is_erased}
+        return {**self.document.to_dict(), **own}
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHistory:
+    """All versions of a document.
+
+    Parameters
+    ----------
+    doc_id : str
+    versions : tuple of HistoryEntry
+        The oldest first.
+    """
+
+    doc_id: str
+    versions: tuple[HistoryEntry, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {"doc_id": self.doc_id, "versions": [one.to_dict() for one in self.versions]}
+
+
+def history(connection: Connection, doc_id: str) -> DocumentHistory:
+    """Return all versions of a document; see `Collection.history`."""
+    try:
+        document(connection, doc_id)
+    except UnknownDocumentError:  # a removed document has a history too
+        if not is_storable(doc_id) or not _rows(connection, doc_id):
+            raise
+    refuse_changed(connection, waves, loads)
+    rows = _rows(connection, doc_id)
+    erased = purged_contents(connection, [row.content for row in rows])
+    changes = _changes(connection, [None if row.content in erased else row.content for row in rows])
+    return DocumentHistory(
+        doc_id,
+        tuple(
+            HistoryEntry(
+                document=stored,
+                added_at=row.added_at,
+                removed_at=row.removed_at,
+                change=change,
+                is_erased=row.content in erased,
+            )
+            for stored, row, change in zip(stored_documents(rows), rows, changes, strict=True)
+        ),
+    )
+
+
+def _rows(connection: Connection, doc_id: str) -> list[Any]:
+    query = with_documents().add_columns(loads.c.added_at).where(documents.c.doc_id == doc_id)
+    return list(connection.execute(query.order_by(documents.c.version)))
+
+
+def _changes(connection: Connection, numbers: list[int | None]) -> Iterator[TextChange | None]:
+    """Yield the change that each version made; two texts are held at a time, and None stands for an erased one."""
+    yield None
+    text = None if numbers[0] is None else stored_text(connection, numbers[0])
+    for before, after in pairwise(numbers):
+        other = text if before == after else None if after is None else stored_text(connection, after)
+        yield None if text is None or other is None else _change(text, other)
+        text = other
+
+
+def _change(before: str, after: str) -> TextChange:
+    found = compare_texts(before, after, context_lines=0)
+    return TextChange(
+        is_same_text=before == after,
+        n_words_removed=found.n_words_only_a,
+        n_words_added=found.n_words_only_b,
+        n_differences=found.n_differences,
+        passage=first_difference(found),
+        is_whole=found.is_whole,
+    )

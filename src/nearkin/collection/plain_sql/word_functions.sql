@@ -1,0 +1,223 @@
+-- Functions and views by wording: exact Jaccard similarity of word 5-grams, from the stored sets of their hashes.
+
+CREATE OR REPLACE FUNCTION {schema}.n_common(a bytea, b bytea) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog AS $function$
+DECLARE
+    one bytea := a || ''::bytea;  -- read from its own table once, not for each hash
+    other bytea := b || ''::bytea;
+BEGIN
+    IF octet_length(one) % 8 <> 0 OR octet_length(other) % 8 <> 0 THEN
+        RAISE EXCEPTION 'Sets of % and % bytes cannot be compared: a hash has 8 bytes.',
+            octet_length(one), octet_length(other)
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Both must be of one collection: shingles.hashes';
+    END IF;
+    RETURN (
+        SELECT count(*)
+        FROM (SELECT substr(one, 8 * place + 1, 8) FROM generate_series(0, octet_length(one) / 8 - 1) AS place)
+            AS ours (hash)
+        JOIN (SELECT substr(other, 8 * place + 1, 8) FROM generate_series(0, octet_length(other) / 8 - 1) AS place)
+            AS theirs (hash) USING (hash)
+    );
+END
+$function$;
+COMMENT ON FUNCTION {schema}.n_common(bytea, bytea) IS 'The number of hashes that two shingles.hashes share.';
+
+CREATE OR REPLACE FUNCTION {schema}.jaccard(a bytea, b bytea) RETURNS double precision
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = {schema}, pg_temp AS $function$
+DECLARE
+    n_both bigint := n_common(a, b);
+    n_all bigint := octet_length(a) / 8 + octet_length(b) / 8 - n_both;
+BEGIN
+    RETURN CASE WHEN n_all = 0 THEN 1 ELSE n_both::double precision / n_all END;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.jaccard(bytea, bytea) IS
+    'The exact Jaccard similarity of two shingles.hashes; 1 if both are empty.';
+
+CREATE OR REPLACE FUNCTION {schema}.refuse_missing_words() RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = {schema}, pg_temp AS $function$
+DECLARE
+    n_missing bigint := (SELECT max(content) + 1 FROM contents)
+        - coalesce((SELECT value::bigint FROM facts WHERE name = 'shingles_end'), 0);
+BEGIN
+    IF n_missing > 0 THEN
+        RAISE EXCEPTION 'The word 5-grams of % texts are not stored yet, so similar documents would be missed.',
+            n_missing
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'An earlier Nearkin added them. Run: nearkin sql install COLLECTION';
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.refuse_missing_words() IS 'Raises an error if a text has no row in shingles yet.';
+
+CREATE OR REPLACE FUNCTION {schema}.near_contents_by_words(asked bigint, threshold numeric)
+RETURNS TABLE (content bigint, jaccard double precision)
+LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
+#variable_conflict use_column
+DECLARE
+    own bytea;
+    n_own bigint;
+BEGIN
+    PERFORM refuse_missing_words();
+    SELECT s.hashes || ''::bytea INTO own FROM shingles s WHERE s.content = asked;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    n_own := octet_length(own) / 8;
+    IF n_own = 0 THEN  -- no words: like its equals only
+        RETURN QUERY SELECT asked, 1::double precision;
+        RETURN;
+    END IF;
+    RETURN QUERY
+        WITH ours AS MATERIALIZED (
+            SELECT substr(own, 8 * place + 1, 8) AS hash FROM generate_series(0, n_own::integer - 1) AS place
+        ), candidates AS MATERIALIZED (
+            SELECT s.content, octet_length(s.hashes) / 8 AS n_theirs,
+                   s.hashes || ''::bytea AS hashes  -- read from its own table once
+            FROM (
+                SELECT DISTINCT theirs.content
+                FROM check_keys mine
+                JOIN check_keys theirs ON theirs.key = mine.key
+                WHERE mine.content = asked
+            ) AS sharing
+            JOIN shingles s ON s.content = sharing.content
+            WHERE octet_length(s.hashes) / 8 + 1 >= threshold * n_own  -- other lengths cannot reach the threshold
+              AND (octet_length(s.hashes) / 8 - 1) * threshold <= n_own
+        ), shared AS (
+            SELECT candidates.content, candidates.n_theirs, (
+                -- a filter looks hashes up; a join would sort rows that hold a whole set each
+                SELECT count(*) FILTER (WHERE substr(candidates.hashes, 8 * place + 1, 8) IN (SELECT hash FROM ours))
+                FROM generate_series(0, candidates.n_theirs - 1) AS place
+            ) AS n_both
+            FROM candidates
+        )
+        SELECT shared.content, n_both::double precision / (n_own + n_theirs - n_both)
+        FROM shared
+        WHERE n_both::double precision / (n_own + n_theirs - n_both) >= threshold::double precision;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.near_contents_by_words(bigint, numeric) IS
+    'Contents that share keys with a content, itself among them, and have at least this Jaccard similarity, exactly.';
+
+CREATE OR REPLACE FUNCTION {schema}.similar_by_words(asked text, threshold numeric DEFAULT 0.5)
+RETURNS TABLE (
+    similar_doc_id text, version integer, wave text, jaccard double precision, relative_distance double precision,
+    is_same_text boolean
+)
+LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
+#variable_conflict use_column
+DECLARE
+    own documents;
+    n_bytes bigint;
+BEGIN
+    IF threshold IS NULL OR threshold::text = 'NaN' OR threshold <= 0 OR threshold > 1 THEN
+        RAISE EXCEPTION 'The ''threshold'' parameter of similar_by_words must be above 0 and at most 1. Got % instead.',
+            coalesce(threshold::text, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'It is a Jaccard similarity: SELECT * FROM {schema}.similar_by_words(''ID'', 0.5)';
+    END IF;
+    own := asked_document(asked, 'similar_by_words');
+    SELECT octet_length(s.hashes) INTO n_bytes FROM shingles s WHERE s.content = own.content;
+    IF NOT FOUND THEN
+        PERFORM refuse_missing_words();
+        RAISE EXCEPTION 'The stored text of the document % is damaged.', quote_literal(asked)
+            USING ERRCODE = 'data_corrupted', HINT = 'Run: nearkin fsck COLLECTION';
+    END IF;
+    IF n_bytes = 0 THEN
+        RAISE NOTICE 'The document % has no words to be compared: only identical texts are listed.',
+            quote_literal(asked);
+    END IF;
+    RETURN QUERY
+        SELECT d.doc_id, d.version, w.name, n.jaccard, relative_distance(own.content, n.content),
+               n.content = own.content
+        FROM near_contents_by_words(own.content, threshold) n
+        JOIN documents d ON d.content = n.content AND d.is_current AND d.row <> own.row
+        JOIN loads l ON l.load = d.load
+        JOIN waves w ON w.wave = l.wave
+        ORDER BY n.jaccard DESC, n.content, d.row;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.similar_by_words(text, numeric) IS
+    'Current documents that share keys with one and have at least this Jaccard similarity, the most similar first.';
+
+CREATE OR REPLACE FUNCTION {schema}.near_duplicates(
+    asked text, measure text DEFAULT 'words', threshold numeric DEFAULT NULL
+)
+RETURNS TABLE (
+    similar_doc_id text, version integer, wave text, jaccard double precision, relative_distance double precision,
+    is_same_text boolean
+)
+LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
+#variable_conflict use_column
+BEGIN
+    IF measure = 'words' THEN
+        RETURN QUERY SELECT * FROM similar_by_words(asked, coalesce(threshold, 0.5));
+    ELSIF measure = 'letters' THEN
+        PERFORM refuse_missing_words();
+        RETURN QUERY
+            SELECT n.similar_doc_id, n.version, n.wave, jaccard(mine.hashes, theirs.hashes), n.relative_distance,
+                   n.is_same_text
+            FROM similar_documents(asked, coalesce(threshold, 0.05)) n
+            JOIN documents d ON d.doc_id = n.similar_doc_id AND d.is_current
+            JOIN documents own ON own.doc_id = asked AND own.is_current
+            LEFT JOIN shingles mine ON mine.content = own.content
+            LEFT JOIN shingles theirs ON theirs.content = d.content
+            ORDER BY n.distance, d.content, d.row;
+    ELSE
+        RAISE EXCEPTION 'The ''measure'' parameter of near_duplicates must be ''words'' or ''letters''. Got % instead.',
+            coalesce(quote_literal(measure), 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'SELECT * FROM {schema}.near_duplicates(''ID'', ''letters'', 0.05)';
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.near_duplicates(text, text, numeric) IS
+    'similar_by_words with a Jaccard similarity, or similar_documents with a gamma, in the same columns.';
+
+CREATE OR REPLACE VIEW {schema}.near_duplicate_pairs AS
+SELECT one.doc_id, other.doc_id AS similar_doc_id, near.jaccard,
+       {schema}.relative_distance(one.content, near.content) AS relative_distance
+FROM {schema}.documents AS one
+CROSS JOIN LATERAL {schema}.near_contents_by_words(one.content, 0.5) AS near
+JOIN {schema}.documents AS other ON other.content = near.content AND other.is_current AND other.row <> one.row
+WHERE one.is_current;
+COMMENT ON VIEW {schema}.near_duplicate_pairs IS
+    'Pairs with a Jaccard similarity of at least 0.5, from the side of each document. Quick with: WHERE doc_id = ''ID''';
+
+CREATE OR REPLACE FUNCTION {schema}.grouping_by_words(threshold numeric DEFAULT 0.5) RETURNS integer
+LANGUAGE plpgsql STABLE SET search_path = {schema}, pg_temp AS $function$
+DECLARE
+    chosen record;
+    n_new bigint;
+BEGIN
+    SELECT g.grouping AS number, g.seen_row INTO chosen
+    FROM groupings g
+    WHERE CASE WHEN g.tolerance LIKE 'minhash, threshold %' THEN substr(g.tolerance, 20)::numeric = threshold END;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There are no stored groups by words with a threshold of %.', coalesce(threshold::text, 'NULL')
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('Run: nearkin groups COLLECTION --threshold %s', coalesce(threshold, 0.5));
+    END IF;
+    SELECT count(*) INTO n_new FROM documents d WHERE d.row >= chosen.seen_row AND d.is_current;
+    IF n_new > 0 THEN
+        RAISE NOTICE 'Documents added since the groups were last computed: %. Run: nearkin groups COLLECTION', n_new;
+    END IF;
+    RETURN chosen.number;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.grouping_by_words(numeric) IS
+    'The number of the stored groups by words, with a notice if documents were added since they were computed.';
+
+CREATE OR REPLACE VIEW {schema}.group_of_documents AS
+SELECT d.doc_id,
+       CASE WHEN m.group_number IS NULL THEN 'document ' || d.doc_id ELSE 'group ' || m.group_number END AS group_key,
+       coalesce(principal.doc_id, d.doc_id) AS principal_doc_id,
+       coalesce(principal.doc_id = d.doc_id, true) AS is_principal
+FROM {schema}.documents AS d
+CROSS JOIN (SELECT {schema}.grouping_by_words(0.5) AS number OFFSET 0) AS chosen
+LEFT JOIN {schema}.members AS m ON m.grouping = chosen.number AND m.content = d.content
+LEFT JOIN {schema}.groups AS g ON g.grouping = m.grouping AND g.group_number = m.group_number
+LEFT JOIN {schema}.documents AS principal ON principal.row = g.principal
+WHERE d.is_current;
+COMMENT ON VIEW {schema}.group_of_documents IS
+    'The group by words of each current document, as nearkin groups last stored it; without a group, a key of its own.';

@@ -1,0 +1,198 @@
+"""Relations of texts to principals of groups, stored so that a text is compared with a principal once.
+
+A text never changes, so a stored comparison stays right. The table is made when relations are first asked for, and can
+be computed again at any time: a row that was changed is computed again, and a purge removes the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+from zlib import crc32
+
+import zstandard
+from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
+from sqlalchemy.exc import DBAPIError
+
+from nearkin.collection.contents import texts_of
+from nearkin.collection.counting import NORMALISE
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.relations import RELATION_SHINGLES, RelatedText, relate
+from nearkin.collection.word_sets import some_at_a_time
+from nearkin.nouns import counted
+from nearkin.stages.differences.relating import (
+    COPY,
+    N_SHOWN,
+    DifferenceInContext,
+    FirstLines,
+    MemberComparison,
+    Stretch,
+)
+from nearkin.stages.differences.relations import RULES, Judgement, Measured
+from nearkin.store.bulk import insert_rows, named
+from nearkin.store.checksums import checksum
+from nearkin.store.store import Store
+
+Pair = tuple[int, int]
+"""Contents of a principal and of a member."""
+TABLE = Table(
+    "relations",
+    MetaData(),
+    Column("principal", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", BigInteger, primary_key=True, autoincrement=False),
+    Column("comparison", LargeBinary, nullable=False),  # JSON, compressed by Zstandard
+    Column("checksum", BigInteger, nullable=False),
+)
+_METHOD = "relations"
+_RULES = crc32(json.dumps(RULES).encode())
+FINGERPRINT = f"1;rules={_RULES:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
+"""Name of what is stored; raise its number when comparisons change and the rules are still written as before."""
+_PAIRS_AT_A_TIME = 512
+_PRESENCE = {
+    "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'relations'",
+    "postgresql": "SELECT count(*) FROM (SELECT to_regclass('relations') AS own) AS found WHERE own IS NOT NULL",
+}
+
+
+def relations_of(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, RelatedText]]:
+    """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
+
+    Comparisons are stored in transactions of 512, so that other writers have their turn, and an interrupted call loses
+    little.
+
+    Parameters
+    ----------
+    collection : OpenedCollection
+    pairs : sequence of (int, int)
+        Contents of a principal and of a member, those of one principal one after another.
+
+    Raises
+    ------
+    CollectionBusyError
+        Another process is writing.
+    CollectionError
+        A text is damaged.
+    """
+    for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
+        some = pairs[start : start + _PAIRS_AT_A_TIME]
+        with collection.store.reading() as connection:
+            found = _stored(connection, collection.store, some)
+            missing = _computed(connection, [pair for pair in dict.fromkeys(some) if pair not in found])
+        if missing:
+            with collection.store.writing() as connection:
+                _write(connection, collection.store, missing)
+        found |= missing
+        for pair in some:
+            yield pair, found[pair]
+
+
+def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
+    """Return the stored relations among some pairs; changed rows are omitted."""
+    found = dict[Pair, RelatedText]()
+    if not _is_there(connection, store):
+        return found
+    wanted = set(pairs)
+    for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_({principal for principal, _ in pairs}))):
+        if (row.principal, row.content) in wanted and _is_right(row):
+            found[row.principal, row.content] = _unpacked(row.comparison)
+    return found
+
+
+def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
+    """Compare members with their principals, with as many texts at a time as fit in memory."""
+    found = dict[Pair, RelatedText]()
+    for principal, of_one in groupby(pairs, key=lambda pair: pair[0]):
+        text = texts_of(connection, [principal])[principal]
+        for some in some_at_a_time(connection, [content for _, content in of_one]):
+            texts = texts_of(connection, some)
+            related = relate(text, [texts[content] for content in some], n_shown=N_SHOWN)
+            found |= {(principal, content): one for content, one in zip(some, related, strict=True)}
+    return found
+
+
+def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText]) -> None:
+    """Store relations, in a write transaction; what another process stored meanwhile is replaced."""
+    if not _is_there(connection, store):  # missing, or stored by another version of Nearkin
+        _drop(connection)
+        TABLE.create(connection, checkfirst=False)
+        store.say(connection, {_METHOD: FINGERPRINT})
+    by_principal = groupby(sorted(found), key=lambda pair: pair[0])
+    for principal, of_one in by_principal:
+        for some in named([content for _, content in of_one]):
+            is_one = (TABLE.c.principal == principal) & TABLE.c.content.in_(some)
+            connection.execute(TABLE.delete().where(is_one))
+    rows = [(*pair, _packed(one)) for pair, one in found.items()]
+    checksums = [checksum(row, row[0]) for row in rows]
+    insert_rows(connection, TABLE, [*zip(*rows, strict=True), checksums])
+
+
+def forget(connection: Connection, store: Store) -> None:
+    """Remove all relations, in a write transaction, so that nothing of an erased text stays."""
+    if store.fact(connection, _METHOD) is not None:
+        _drop(connection)
+        store.unsay(connection, _METHOD)
+
+
+def difference(connection: Connection, store: Store) -> str | None:
+    """Return how many stored relations were changed, or None; relations not stored yet are no difference."""
+    if store.fact(connection, _METHOD) is None:
+        return None
+    try:
+        if not _is_there(connection, store):
+            return "relations of texts: missing or of another version"
+        rows = connection.execution_options(yield_per=_PAIRS_AT_A_TIME).execute(select(TABLE))
+        n_changed = sum(not _is_right(row) for row in rows)
+    except (DBAPIError, TypeError, ValueError, OverflowError) as error:
+        return f"relations of texts: invalid ({error})"
+    return f"relations of texts: {counted(n_changed, 'row')} changed" if n_changed else None
+
+
+def n_stored(connection: Connection, store: Store) -> int:
+    """Return the number of stored relations."""
+    if not _is_there(connection, store):
+        return 0
+    return int(connection.execute(select(func.count()).select_from(TABLE)).scalar_one())
+
+
+def _is_there(connection: Connection, store: Store) -> bool:
+    if store.fact(connection, _METHOD) != FINGERPRINT:
+        return False
+    return bool(connection.exec_driver_sql(_PRESENCE[connection.dialect.name]).scalar_one())
+
+
+def _drop(connection: Connection) -> None:
+    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {TABLE.name}")
+
+
+def _is_right(row: Any) -> bool:
+    try:
+        blob = bytes(row.comparison)
+        return bool(checksum((row.principal, row.content, blob), row.principal) == row.checksum)
+    except (TypeError, ValueError):  # SQLite stores any type in any column
+        return False
+
+
+def _packed(one: RelatedText) -> bytes:
+    data = json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return zstandard.ZstdCompressor().compress(data)
+
+
+def _unpacked(blob: bytes) -> RelatedText:
+    data = json.loads(zstandard.ZstdDecompressor().decompress(blob).decode("utf-8", "surrogatepass"))
+    found = data["comparison"]
+    judgement, first = found["judgement"], found["first"]
+    comparison = MemberComparison(
+        Judgement(judgement["relation"], judgement["filled_in"], Measured(**judgement["measured"])),
+        found["is_whole"],
+        None if first is None else FirstLines(**first),
+        tuple(
+            DifferenceInContext(**one | {"principal": Stretch(**one["principal"]), "member": Stretch(**one["member"])})
+            for one in found["shown"]
+        ),
+    )
+    # the page knows exact copies of the principal by this object
+    kept = COPY if comparison == COPY else comparison
+    return RelatedText(kept, data["containment_in_principal"], data["containment_of_principal"])

@@ -1,0 +1,195 @@
+"""All versions of a document, with their changes, their relations to it, and the one in force at a date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy import Connection
+
+from nearkin.collection.contents import contents_of
+from nearkin.collection.dates import DateAsked, InForce, in_force
+from nearkin.collection.documents import current_documents, document, stored_documents, with_documents
+from nearkin.collection.opened import OpenedCollection, Snapshot
+from nearkin.collection.purged import purged_contents
+from nearkin.collection.relations import relate
+from nearkin.collection.results import SimilarDocument, StoredDocument
+from nearkin.collection.similar import asked_near, compare_with, documents_among
+from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.records import I64
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.passages import first_difference
+from nearkin.stages.differences.relations import Judgement
+from nearkin.store.schema import documents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A version of a document, and its changes.
+
+    Parameters
+    ----------
+    similar : SimilarDocument
+        The version, with its distance from the document and its similarities.
+    relation : str
+        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …
+    filled_in : {"version", "document", "both", ""}
+        Which of the two fills in the blanks of the other, if that is the relation.
+    date : date or None
+        Date of the version, if the versions in force at a date are asked for.
+    is_in_force : bool
+        Whether it is in force at that date.
+    is_older : bool
+        Whether it was stored earlier under the same id: the changes then lead from the version to the document,
+        otherwise from the document to the version.
+    n_words_removed, n_words_added : int
+        Words that occur only before, and only after, the change.
+    n_differences : int
+    passage : tuple of Piece
+        Most telling difference, with a few words around it; "only_a" is the text before, "only_b" after the change.
+    is_whole : bool
+        False: the texts were too long to be compared to the end.
+    """
+
+    similar: SimilarDocument
+    relation: str
+    filled_in: str
+    date: date | None
+    is_in_force: bool
+    is_older: bool
+    n_words_removed: int
+    n_words_added: int
+    n_differences: int
+    passage: tuple[Piece, ...]
+    is_whole: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            **self.similar.to_dict(),
+            "relation": self.relation,
+            "filled_in": self.filled_in or None,
+            "date": None if self.date is None else self.date.isoformat(),
+            "is_in_force": self.is_in_force,
+            "is_older": self.is_older,
+            "n_words_removed": self.n_words_removed,
+            "n_words_added": self.n_words_added,
+            "n_differences": self.n_differences,
+            "is_whole": self.is_whole,
+            "passage": [{"kind": piece.kind, "text": piece.text} for piece in self.passage],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """All versions of a document in a collection.
+
+    Parameters
+    ----------
+    document : StoredDocument
+    tolerance : Tolerance
+    versions : tuple of Version
+        Other texts stored under the same id (current, replaced or removed), and other documents within the tolerance;
+        the most similar first, without repetition. Those in force are always among them.
+    n_found : int
+        Total number, including those not returned.
+    in_force : InForce or None
+        Versions in force at a date, if one was given; the document itself may be in force.
+    """
+
+    document: StoredDocument
+    tolerance: Tolerance
+    versions: tuple[Version, ...]
+    n_found: int
+    in_force: InForce | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        day = None if self.in_force is None else self.in_force.date_of(self.document)
+        dated: dict[str, object] = {}
+        if self.in_force is not None:
+            dated = {"document_date": None if day is None else day.isoformat(), **self.in_force.to_dict()}
+        return {
+            "document": self.document.to_dict(),
+            "method": self.tolerance.method,
+            self.tolerance.parameter: self.tolerance.value,
+            "n_found": self.n_found,
+            **dated,
+            "versions": [one.to_dict() for one in self.versions],
+        }
+
+
+def versions(
+    collection: OpenedCollection,
+    doc_id: str,
+    tolerance: Tolerance,
+    *,
+    version: int | None,
+    limit: int,
+    dated: DateAsked | None = None,
+) -> Versions:
+    """List all versions of a document; see `Collection.versions`."""
+    check_limit("versions", limit)
+
+    def ask(seen: Snapshot) -> Versions:
+        connection, counting = seen.connection, collection.counting
+        own = document(connection, doc_id, version)
+        query = contents_of(connection, [own.content])[own.content]
+        of_same_id = connection.execute(
+            with_documents().where(documents.c.doc_id == doc_id).order_by(documents.c.version)
+        ).all()
+        stored = stored_documents(of_same_id)
+        current = next((one for one in stored if one.is_current), None)  # a version, not a similar document
+        erased = purged_contents(connection, [one.content for one in stored if not one.n_characters])
+        others = [one for one in stored if one != own and one.content not in erased]
+        near, _ = asked_near(connection, counting, seen.segments, query, tolerance)
+        similar, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=current)
+        alike = [*similar, *compare_with(connection, counting, query, others)]
+        alike = sorted(alike, key=lambda one: (-_likeness(one), str(one.document)))
+        force = None if dated is None else in_force(connection, dated, own, [*others, *_all(connection, near.contents)])
+        wanted = [one for one in (force.documents if force else ()) if one != own]
+        hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
+        alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden)]
+        texts = contents_of(connection, list({one.document.content for one in alike}))
+        related = relate(query.text, [texts[one.document.content].text for one in alike])
+        told = tuple(
+            _version(one, own, query.text, texts[one.document.content].text, relation.comparison.judgement, force)
+            for one, relation in zip(alike, related, strict=True)
+        )
+        return Versions(own, tolerance, told, n_found + len(others), force)
+
+    return collection.answered(ask)
+
+
+def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
+    """Return every current document with one of these contents."""
+    found, _ = current_documents(connection, contents.tolist(), 2**62)
+    return found
+
+
+def _likeness(one: SimilarDocument) -> float:
+    """Return the edit similarity; if the texts are too long for it, the Jaccard similarity."""
+    return one.jaccard if one.edit_similarity is None else one.edit_similarity
+
+
+def _version(
+    one: SimilarDocument, own: StoredDocument, text: str, other: str, judgement: Judgement, force: InForce | None
+) -> Version:
+    is_older = one.document.doc_id == own.doc_id and one.document.version < own.version
+    before, after = (other, text) if is_older else (text, other)
+    comparison = compare_texts(before, after, context_lines=0)
+    return Version(
+        similar=one,
+        relation=judgement.relation,
+        filled_in={"principal": "document", "member": "version"}.get(judgement.filled_in, judgement.filled_in),
+        date=None if force is None else force.date_of(one.document),
+        is_in_force=force is not None and one.document in force.documents,
+        is_older=is_older,
+        n_words_removed=comparison.n_words_only_a,
+        n_words_added=comparison.n_words_only_b,
+        n_differences=comparison.n_differences,
+        passage=first_difference(comparison),
+        is_whole=comparison.is_whole,
+    )

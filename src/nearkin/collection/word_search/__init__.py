@@ -1,0 +1,1 @@
+"""Search for the words of stored texts."""

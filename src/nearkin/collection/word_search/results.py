@@ -1,0 +1,96 @@
+"""Answers of a search for words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from nearkin.collection.results import StoredDocument
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetPiece:
+    """A stretch of a snippet: a word that was searched for, or the text around it; an omission is "…"."""
+
+    text: str
+    is_match: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document that has all words of a query.
+
+    Parameters
+    ----------
+    document : StoredDocument
+    relevance : float
+        BM25 of the words of the query, above 0: higher if they are frequent in the text and rare in the collection.
+    snippet : tuple of SnippetPiece
+        Passage with the most of the words, in one line.
+    """
+
+    document: StoredDocument
+    relevance: float
+    snippet: tuple[SnippetPiece, ...]
+
+    @property
+    def snippet_text(self) -> str:
+        """The passage with the words in square brackets."""
+        return "".join(f"[{piece.text}]" if piece.is_match else piece.text for piece in self.snippet)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {**self.document.to_dict(), "relevance": self.relevance, "snippet": self.snippet_text}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """Result of a search for words.
+
+    Parameters
+    ----------
+    query : str
+    documents : tuple of FoundDocument
+        The most relevant first; at most ``limit``.
+    n_found : int
+        Number of current documents that have all words, including those not returned.
+    ignored : tuple of str
+        Parts of the query without letters and digits.
+    n_read : int
+        Number of texts that were read for this query because their words could not be stored.
+    n_damaged : int
+        Number of stored texts that are damaged and could not be searched.
+    elapsed_s : float
+    """
+
+    query: str
+    documents: tuple[FoundDocument, ...]
+    n_found: int
+    ignored: tuple[str, ...]
+    n_read: int
+    n_damaged: int
+    elapsed_s: float
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether documents were found that are not returned."""
+        return self.n_found > len(self.documents)
+
+    def first(self, n: int) -> SearchResult:
+        """Return the same result with the first documents only."""
+        return replace(self, documents=self.documents[:n])
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "query": self.query,
+            "n_found": self.n_found,
+            "is_truncated": self.is_truncated,
+            "ignored": list(self.ignored),
+            "n_read": self.n_read,
+            "n_damaged": self.n_damaged,
+            "elapsed_s": self.elapsed_s,
+            "documents": [one.to_dict() for one in self.documents],
+        }

@@ -1,0 +1,263 @@
+"""Search for words in all current documents, the most relevant first.
+
+Source of the relevance: Stephen Robertson and Hugo Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
+2009, with the inverse document frequency of Lucene, which is never negative.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, select, true
+from sqlalchemy.exc import DBAPIError
+
+from nearkin.collection.contents import stored_text, text_of
+from nearkin.collection.documents import current_documents, number_of_wave, refuse_hidden
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored_keys import texts_from
+from nearkin.collection.word_search.results import FoundDocument, SearchResult
+from nearkin.collection.word_search.snippets import snippet
+from nearkin.collection.word_search.stored_words import Reach, fill, reach, remake
+from nearkin.collection.word_search.terms import WordQuery, parse_words
+from nearkin.collection.word_search.tokens import Tokens, tokens_of
+from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables
+from nearkin.errors import CollectionError, OutputError, ParameterError
+from nearkin.records import F64, I64
+from nearkin.store.bulk import named
+from nearkin.store.schema import contents, documents, loads
+
+_SATURATION, _LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25
+_ALL = 2**62
+_TEXTS_OF_A_TRANSACTION = 1 << 16  # some ten seconds
+_DAMAGED_INDEX = ("SQLITE_CORRUPT", "SQLITE_ERROR")
+
+
+class _WordsDamagedError(Exception):
+    """The stored words and the texts disagree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidates:
+    """Texts that have all words, and what their relevance is computed from.
+
+    Parameters
+    ----------
+    contents, lengths : int64 arrays, shape (n_candidates,)
+    counts : int64 array, shape (n_words, n_candidates)
+    n_with : int64 array, shape (n_words,)
+        Number of texts that have each word.
+    n_texts, n_tokens : int
+        Number of all texts, and of their words.
+    """
+
+    contents: I64
+    lengths: I64
+    counts: I64
+    n_with: I64
+    n_texts: int
+    n_tokens: int
+
+    def joined(self, other: _Candidates) -> _Candidates:
+        """Add the candidates among other texts."""
+        return _Candidates(
+            contents=np.concatenate([self.contents, other.contents]),
+            lengths=np.concatenate([self.lengths, other.lengths]),
+            counts=np.concatenate([self.counts, other.counts], axis=1),
+            n_with=self.n_with + other.n_with,
+            n_texts=self.n_texts + other.n_texts,
+            n_tokens=self.n_tokens + other.n_tokens,
+        )
+
+    def relevance(self) -> F64:
+        """Return BM25 of each."""
+        idf = np.log(1 + (self.n_texts - self.n_with + 0.5) / (self.n_with + 0.5))
+        length = self.lengths / (self.n_tokens / self.n_texts) if self.n_tokens else np.zeros(len(self.lengths))
+        found = np.zeros(len(self.contents))
+        for weight, n in zip(idf, self.counts):
+            found += weight * n * (_SATURATION + 1) / (n + _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length))
+        return found
+
+
+def search(collection: OpenedCollection, query: str, *, wave: str | None, limit: int | None) -> SearchResult:
+    """Search for words; see `Collection.search`."""
+    started = time.perf_counter()
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        raise ParameterError.of("limit", "search", "an int >= 1", limit)
+    words = parse_words(query)
+    _store_words(collection)
+    try:
+        return _searched(collection, query, words, wave, limit, started)
+    except _WordsDamagedError as error:
+        is_stored = _made_again(collection, error)
+    try:
+        return _searched(collection, query, words, wave, limit, started, reads_texts=not is_stored)
+    except _WordsDamagedError as error:
+        raise CollectionError(f"The stored words and the texts of {collection.place} disagree: {error}.") from error
+
+
+def _made_again(collection: OpenedCollection, damage: _WordsDamagedError) -> bool:
+    """Replace the stored words; if that is impossible, say so and return False."""
+    progress = collection.progress
+    progress.say(f"the stored words of the texts are damaged and are made again ({damage})")
+    try:
+        with collection.store.writing() as connection:
+            remake(connection, collection.store, progress)
+    except (CollectionError, OutputError) as error:  # another process is writing, or permission is denied
+        progress.say(f"the words cannot be stored, so all texts are read for this search: {error}")
+        return False
+    return True
+
+
+def _store_words(collection: OpenedCollection) -> None:
+    """Store the words of new texts; if that is impossible, say so."""
+    store, progress = collection.store, collection.progress
+    with store.reading() as connection:
+        now = reach(connection, store)
+    if now.is_whole:
+        return
+    if now.end is None:
+        progress.say("storing the words of all texts, once")
+    is_whole = False
+    try:
+        while not is_whole:
+            with store.writing() as connection:
+                is_whole = fill(connection, store, progress, at_most=_TEXTS_OF_A_TRANSACTION)
+    except (CollectionError, OutputError) as error:  # another process is writing, or permission is denied
+        progress.say(f"the words of new texts cannot be stored and are found for this call only: {error}")
+
+
+def _searched(
+    collection: OpenedCollection,
+    query: str,
+    words: WordQuery,
+    wave: str | None,
+    limit: int | None,
+    started: float,
+    *,
+    reads_texts: bool = False,
+) -> SearchResult:
+    """Search; with ``reads_texts`` as if no words were stored."""
+    with collection.store.reading() as connection:
+        is_wanted = _of_wave(connection, wave)
+        now = reach(connection, collection.store)
+        now = Reach(None, now.n_contents, ()) if reads_texts else now
+        candidates, n_read, n_lost = _candidates(connection, collection, words, now)
+        relevance = candidates.relevance()
+        order = np.lexsort((candidates.contents, -relevance))
+        numbers = candidates.contents[order].tolist()
+        refuse_hidden(connection, numbers)
+        if not words.is_in_index:
+            numbers = list(_met(connection, _with_document(connection, numbers, is_wanted), words))
+        found, n_found = current_documents(connection, numbers, _ALL if limit is None else limit, is_wanted)
+        relevance_of = dict(zip(candidates.contents.tolist(), relevance.tolist(), strict=True))
+        shown = tuple(_shown(connection, words, found, relevance_of))
+    return SearchResult(
+        query=query,
+        documents=shown,
+        n_found=n_found,
+        ignored=words.ignored,
+        n_read=n_read,
+        n_damaged=n_lost,
+        elapsed_s=round(time.perf_counter() - started, 4),
+    )
+
+
+def _of_wave(connection: Connection, wave: str | None) -> ColumnElement[bool]:
+    if wave is None:
+        return true()
+    return documents.c.load.in_(select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave)))
+
+
+def _candidates(
+    connection: Connection, collection: OpenedCollection, words: WordQuery, now: Reach
+) -> tuple[_Candidates, int, int]:
+    """Return the texts that have all words, the number of texts read for it, and of those that are damaged."""
+    found = _stored_candidates(connection, words) if now.end is not None else _of_texts([], [], words)
+    n_read, n_lost = 0, len(now.lost)
+    if not now.is_whole:
+        for numbers, texts, lost in texts_from(connection, now.first_without, collection.progress, stage="words"):
+            found = found.joined(_of_texts(numbers.tolist(), texts, words))
+            n_read, n_lost = n_read + len(numbers), n_lost + len(lost)
+    return found, n_read, n_lost
+
+
+def _stored_candidates(connection: Connection, words: WordQuery) -> _Candidates:
+    tables = WordTables.of(connection)
+    try:
+        numbers, lengths, counts = tables.found(words.indexed)
+        n_with = np.array([tables.n_with(word) for word in words.indexed], np.int64)
+        n_texts, n_tokens = tables.size()
+    except DBAPIError as error:
+        if not str(getattr(error.orig, "sqlite_errorname", "")).startswith(_DAMAGED_INDEX):
+            raise
+        raise _WordsDamagedError(str(error.orig)) from error
+    return _Candidates(
+        contents=numbers, lengths=lengths, counts=counts, n_with=n_with, n_texts=n_texts, n_tokens=n_tokens
+    )
+
+
+def _of_texts(numbers: Sequence[int], texts: Sequence[str], words: WordQuery) -> _Candidates:
+    """Return the candidates among texts whose words are not stored."""
+    tokens = tokens_of(texts)
+    counts = np.minimum(_counts(tokens.as_keys(), words), MAX_COUNTED)
+    has_all = (counts > 0).all(axis=0)
+    return _Candidates(
+        contents=np.array(numbers, np.int64)[has_all],
+        lengths=tokens.lengths[has_all],
+        counts=counts[:, has_all],
+        n_with=(counts > 0).sum(axis=1),
+        n_texts=len(texts),
+        n_tokens=int(tokens.lengths.sum()),
+    )
+
+
+def _counts(keys: Tokens, words: WordQuery) -> I64:
+    """Count each word in each text."""
+    texts = np.repeat(np.arange(len(keys.offsets) - 1), keys.lengths)
+    counts = np.zeros((len(words.indexed), len(keys.offsets) - 1), np.int64)
+    for place, word in enumerate(words.indexed):
+        is_meant = np.array([word.is_met_by(key) for key in keys.words], np.bool_)
+        if is_meant.any():
+            counts[place] = np.bincount(texts[is_meant[keys.ids]], minlength=counts.shape[1])
+    return counts
+
+
+def _with_document(connection: Connection, numbers: Sequence[int], is_wanted: ColumnElement[bool]) -> list[int]:
+    """Return those contents, in order, that have a document of the answer."""
+    found = set[int]()
+    for some in named(numbers):
+        condition = documents.c.content.in_(some) & documents.c.is_current & is_wanted
+        found |= set(connection.execute(select(documents.c.content).where(condition)).scalars())
+    return [number for number in numbers if number in found]
+
+
+def _met(connection: Connection, numbers: Sequence[int], words: WordQuery) -> Iterator[int]:
+    """Yield the contents whose texts have every phrase."""
+    for start in range(0, len(numbers), 256):
+        some = numbers[start : start + 256]
+        query = select(contents.c.content, contents.c.text, contents.c.digest).where(contents.c.content.in_(some))
+        texts = {row.content: text_of(row.content, row.text, row.digest) for row in connection.execute(query)}
+        tokens = tokens_of([texts[number] for number in some])
+        is_met = np.logical_and.reduce([term.texts_in(tokens) for term in words.terms if not term.is_in_index])
+        yield from (number for number, is_it in zip(some, is_met) if is_it)
+
+
+def _shown(
+    connection: Connection, words: WordQuery, found: Sequence[StoredDocument], relevance: dict[int, float]
+) -> Iterator[FoundDocument]:
+    """Yield the documents with their snippets; the stored words are compared with these texts."""
+    made = dict[int, FoundDocument]()
+    for one in found:
+        known = made.get(one.content)
+        if known is None:
+            text = stored_text(connection, one.content)
+            tokens = tokens_of([text]).of_text(0)
+            if not words.is_met_by(tokens):
+                raise _WordsDamagedError(f"text {one.content} does not have the words stored for it")
+            known = FoundDocument(one, relevance[one.content], snippet(text, tokens, words))
+            made = {one.content: known}  # documents that share a text follow one another
+        yield FoundDocument(one, known.relevance, known.snippet)

@@ -1,0 +1,109 @@
+"""The passage of a text that has the most of the words that were searched for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nearkin.collection.word_search.results import SnippetPiece
+from nearkin.collection.word_search.terms import WordQuery
+from nearkin.collection.word_search.tokens import spans_of
+
+_WORDS = 24
+_WORDS_BEFORE = 6
+_LONGEST_WORD = 20  # average length allowed per word; a longer stretch is cut
+_GAP = "…"
+
+
+def snippet(text: str, tokens: Sequence[str], query: WordQuery) -> tuple[SnippetPiece, ...]:
+    r"""Return a passage with the words marked, in one line.
+
+    Parameters
+    ----------
+    text : str
+    tokens : sequence of str
+        Its words.
+    query : WordQuery
+
+    Examples
+    --------
+    >>> from nearkin.collection.word_search.terms import parse_words
+    >>> from nearkin.collection.word_search.tokens import tokens_of
+    >>> text = "The rent is\ndue today."
+    >>> [piece.text for piece in snippet(text, tokens_of([text]).of_text(0), parse_words("rent du*")) if piece.is_match]
+    ['rent', 'due']
+    """
+    spans = spans_of(text, tokens)
+    if spans is None or not spans:
+        return (SnippetPiece(_line(text[: _WORDS * _LONGEST_WORD]), False),)
+    matches = _matches(tokens, query)
+    first = _best_start(matches)
+    low = max(0, min(first - _WORDS_BEFORE, len(spans) - _WORDS))
+    high = min(len(spans), low + _WORDS)
+    marked = {place for start, n, _ in matches for place in range(start, start + n)}
+    start = 0 if low == 0 else spans[low][0]
+    end = len(text) if high == len(spans) else spans[high - 1][1]
+    start = max(start, spans[first][0] - _WORDS_BEFORE * _LONGEST_WORD)
+    end = min(end, start + _WORDS * _LONGEST_WORD)
+    pieces = list(_pieces(text, spans, [place for place in range(low, high) if place in marked], start, end))
+    if start > 0:
+        pieces.insert(0, SnippetPiece(_GAP, False))
+    if end < len(text):
+        pieces.append(SnippetPiece(_GAP, False))
+    return _joined(pieces)
+
+
+def _matches(tokens: Sequence[str], query: WordQuery) -> list[tuple[int, int, int]]:
+    """Return where each term begins, its number of words, and the number of the term, in order."""
+    found = [
+        (place, len(term.words), number) for number, term in enumerate(query.terms) for place in term.places_in(tokens)
+    ]
+    return sorted(found)
+
+
+def _best_start(matches: Sequence[tuple[int, int, int]]) -> int:
+    """Return the match after which the most different terms follow within a passage; the first of several."""
+    best, n_best, low = 0, 0, 0
+    here = dict[int, int]()
+    for place, _, number in matches:
+        here[number] = here.get(number, 0) + 1
+        while matches[low][0] <= place - (_WORDS - _WORDS_BEFORE):
+            gone = matches[low][2]
+            here[gone] -= 1
+            if not here[gone]:
+                del here[gone]
+            low += 1
+        if len(here) > n_best:
+            best, n_best = matches[low][0], len(here)
+    return best
+
+
+def _pieces(
+    text: str, spans: Sequence[tuple[int, int]], marked: Sequence[int], start: int, end: int
+) -> list[SnippetPiece]:
+    """Return the text between two places, with marked words; words of a phrase are marked one by one."""
+    pieces, at = list[SnippetPiece](), start
+    for place in marked:
+        low, high = spans[place]
+        if low < at or low >= end:
+            continue
+        pieces += [SnippetPiece(text[at:low], False), SnippetPiece(text[low : min(high, end)], True)]
+        at = min(high, end)
+    return [*pieces, SnippetPiece(text[at:end], False)]
+
+
+def _joined(pieces: Sequence[SnippetPiece]) -> tuple[SnippetPiece, ...]:
+    """Return the pieces in one line: white space is a single space."""
+    lines = [SnippetPiece(_line(piece.text) if piece.text.strip() else " " * bool(piece.text), piece.is_match)
+             for piece in pieces]  # fmt: skip
+    lines = [one for one in lines if one.text]
+    if lines and not lines[0].is_match:
+        lines[0] = SnippetPiece(lines[0].text.lstrip(), False)
+    if lines and not lines[-1].is_match:
+        lines[-1] = SnippetPiece(lines[-1].text.rstrip(), False)
+    return tuple(one for one in lines if one.text)
+
+
+def _line(text: str) -> str:
+    """Collapse white space, and keep a single space at either end."""
+    before, after = text[:1].isspace(), text[-1:].isspace()
+    return " " * before + " ".join(text.split()) + " " * after

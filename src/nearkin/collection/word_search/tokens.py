@@ -1,0 +1,151 @@
+"""Words of texts as a search compares them: those of word shingles, in lower case, without punctuation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.collection.counting import NORMALISE
+from nearkin.kernels.buffers import strings
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
+from nearkin.records import I64
+from nearkin.stages.features.words import WordSplitter
+
+_SPLITTER = WordSplitter()
+MAX_OF_A_KEY = 100
+"""Characters of a word that are indexed; PostgreSQL refuses long ones. The text itself decides about the rest."""
+FINGERPRINT = f"{NORMALISE.fingerprint};{_SPLITTER.fingerprint};key={MAX_OF_A_KEY}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Words of some texts, in their order.
+
+    Parameters
+    ----------
+    words : list of str
+        Distinct words.
+    ids : int64 array, shape (n_tokens,)
+        Place in ``words`` of each word of each text.
+    offsets : int64 array, shape (n_texts + 1,)
+        The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
+    """
+
+    words: list[str]
+    ids: I64
+    offsets: I64
+
+    @property
+    def lengths(self) -> I64:
+        """Number of words of each text."""
+        return np.diff(self.offsets)
+
+    def of_text(self, place: int) -> list[str]:
+        """Return the words of one text."""
+        return [self.words[i] for i in self.ids[self.offsets[place] : self.offsets[place + 1]].tolist()]
+
+    def as_keys(self) -> Tokens:
+        """Return the same with words cut to the length that is indexed."""
+        if all(len(word) <= MAX_OF_A_KEY for word in self.words):
+            return self
+        keys = [word[:MAX_OF_A_KEY] for word in self.words]
+        places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        return Tokens(list(places), np.array([places[key] for key in keys], np.int64)[self.ids], self.offsets)
+
+    def counted(self) -> tuple[I64, I64, I64]:
+        """Return each distinct word of each text: the places of text and word, and how often it occurs."""
+        n_words = max(len(self.words), 1)
+        texts = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), self.lengths)
+        found, n = np.unique(texts * n_words + self.ids, return_counts=True)
+        return found // n_words, found % n_words, n.astype(np.int64)
+
+
+def tokens_of(texts: Sequence[str]) -> Tokens:
+    """Return the words of some texts.
+
+    Examples
+    --------
+    >>> found = tokens_of(["It's DUE, due.", "ﬁle 日本"])
+    >>> [found.of_text(place) for place in range(2)]
+    [['it', 's', 'due', 'due'], ['file', '日', '本']]
+    """
+    if not texts:
+        return Tokens([], np.zeros(0, np.int64), np.zeros(1, np.int64))
+    split = _SPLITTER.split(NORMALISE.apply(strings(texts)))
+    return Tokens(split.words.to_pylist(), split.ids.astype(np.int64), split.offsets)
+
+
+def spans_of(text: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Return where each word of a text begins and ends, or None if that is unknown.
+
+    Parameters
+    ----------
+    text : str
+    tokens : sequence of str
+        Its words after normalisation, by which a character can become several words, or part of another.
+
+    Examples
+    --------
+    >>> text = "It's due."
+    >>> [text[start:end] for start, end in spans_of(text, ["it", "s", "due"])]
+    ['It', 's', 'due']
+    """
+    spans = _spans(text)
+    words = _words_of(text, spans)
+    if words == [[token] for token in tokens]:
+        return spans
+    chunks = _chunks(text)
+    of_chunks = _words_of(text, chunks)
+    if [word for some in of_chunks for word in some] != list(tokens):
+        return None
+    aligned, at = list[tuple[int, int]](), 0
+    for chunk, here in zip(chunks, of_chunks):
+        first = at
+        while at < len(spans) and spans[at][0] < chunk[1]:
+            at += 1
+        aligned += spans[first:at] if words[first:at] == [[word] for word in here] else [chunk] * len(here)
+    return aligned
+
+
+def _words_of(text: str, spans: Sequence[tuple[int, int]]) -> list[list[str]]:
+    tokens = tokens_of([text[start:end] for start, end in spans])
+    return [tokens.of_text(place) for place in range(len(spans))]
+
+
+def ends_in_word(text: str) -> bool:
+    """Whether the last character belongs to a word.
+
+    Examples
+    --------
+    >>> [ends_in_word(text) for text in ("day", "day.", "e\u0301", "日", "")]
+    [True, False, True, True, False]
+    """
+    spans = _spans(text)
+    return bool(spans) and spans[-1][1] == len(text)
+
+
+def _chunks(text: str) -> list[tuple[int, int]]:
+    """Return where the parts of a text between white space begin and end."""
+    spans, at = list[tuple[int, int]](), 0
+    for part in text.split():
+        start = text.index(part, at)
+        at = start + len(part)
+        spans.append((start, at))
+    return spans
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Return where the words of a text begin and end as it is written, without normalisation."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    kinds = character_classes()[points]
+    places = np.flatnonzero((kinds != FORMAT) & (kinds != MARK))
+    own = kinds[places]
+    before = np.concatenate([[0], own[:-1]]) if len(own) else own
+    is_start = (own == ALONE) | ((own == WORD) & (before != WORD))
+    ends = np.flatnonzero(is_start | ~((own == WORD) | (own == ALONE)))  # what ends the word before it
+    starts = np.flatnonzero(is_start)
+    after = np.searchsorted(ends, starts, side="right")
+    stops = np.append(places, len(text))[np.append(ends, len(places))[after]]
+    return list(zip(places[starts].tolist(), stops.tolist()))

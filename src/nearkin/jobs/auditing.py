@@ -1,0 +1,223 @@
+"""`nearkin.audit`: the recall of a finished run, or of the searches of a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.jobs.deduplicating import DedupResult
+from nearkin.jobs.documents import Documents, inputs_of, paths_of
+from nearkin.jobs.families import FamiliesResult
+from nearkin.jobs.listening import Listener, progress_of
+from nearkin.jobs.page import Histogram
+from nearkin.jobs.pairing import PairsResult
+from nearkin.jobs.places import Where, manifest_in, path_of
+from nearkin.jobs.tabular import Tabular, histogram
+from nearkin.manifests.pairs import SIDES
+from nearkin.nouns import counted
+from nearkin.runs.progress import Progress
+from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.memory_documents import IN_MEMORY, GivenAgain
+from nearkin.workflows.resources import Resources
+
+try:
+    from nearkin.collection.collection import Collection
+    from nearkin.collection.tolerance import Method, Tolerance
+    from nearkin.workflows.auditing.audit import AUDITED
+    from nearkin.workflows.auditing.audit import audit as measure
+    from nearkin.workflows.auditing.audited import SAMPLE, AuditOptions
+except ImportError as error:
+    raise MissingExtraError.of("nearkin.audit", "collection") from error
+
+Run = DedupResult | FamiliesResult | PairsResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AuditResult(Tabular):
+    """Result of `nearkin.audit`.
+
+    Parameters
+    ----------
+    recall : float or None
+        Share of the true pairs of the sample that were found, in [0, 1]; None if there are none.
+    low, high : float or None
+        Interval of the recall, at a confidence of 95 %; equal to ``recall`` if it is exact.
+    is_exact : bool
+        Whether all documents were sampled.
+    n_sampled, n_true, n_found : int
+        Sampled documents; their true pairs; those of these that were found.
+    predicted_recall : float or None
+        What the run or the search expected.
+    missed : pyarrow.Table
+        True pairs that were not found, the most similar first: id_a, id_b, similarity.
+    definition : str
+        What a true pair is, for example "different texts with jaccard ≥ 0.8 on words:5".
+    manifest : mapping
+        All of it, as `nearkin audit --json` prints it.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("missed",)
+    recall: float | None
+    low: float | None
+    high: float | None
+    is_exact: bool
+    n_sampled: int
+    n_true: int
+    n_found: int
+    predicted_recall: float | None
+    missed: pa.Table
+    definition: str
+    manifest: Mapping[str, Any]
+
+    def _bars(self) -> Histogram:
+        if len(self.missed):
+            return histogram(self.missed["similarity"], f"missed pairs by {self.manifest['similarity']}")
+        return Histogram("true pairs", {"found": self.n_found, "missed": self.n_true - self.n_found})
+
+    def __repr__(self) -> str:
+        found = f"{self.n_found:,} of {counted(self.n_true, 'true pair')} found"
+        if self.recall is None or self.low is None or self.high is None:
+            return f"AuditResult({found})"
+        interval = "exact" if self.is_exact else f"{self.low:.4f} to {self.high:.4f}"
+        return f"AuditResult(recall {self.recall:.4f}, {interval}; {found})"
+
+
+def audit(
+    place: Where | Run | Collection,
+    documents: Documents | None = None,
+    other: Documents | None = None,
+    *,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    method: Method | None = None,
+    gamma: float | None = None,
+    threshold: float | None = None,
+    distance: int | None = None,
+    tolerance: float | None = None,
+    cache: Where | None = None,
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> AuditResult:
+    """Measure the recall of a finished run, or of the searches of a collection, by comparing a sample with everything.
+
+    A run is audited in its directory, ``out``, and its input is read again: files must be unchanged, and documents in
+    memory are given again.
+
+    Parameters
+    ----------
+    place : path, result or Collection
+        Directory of a run of `nearkin.dedup`, `nearkin.families` or `nearkin.pairs`, or the result with its ``out``; or
+        a collection, its directory or URL.
+    documents, other : table, data frame, data set or list, optional
+        Documents of the run that were in memory: those of `nearkin.dedup` and its ``against``; of `nearkin.pairs` the
+        left and the right ones.
+    sample : int
+        Number of documents to compare with everything; if there are fewer, all are compared.
+    seed : int
+        Random seed of the sample.
+    method, gamma, threshold, distance, tolerance
+        Search of a collection, as for `Collection.similar`. Only for collections.
+    cache : path, optional
+        Directory for the index of a collection in PostgreSQL.
+    threads : int
+        Worker threads; 0 means one per CPU core.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.AuditResult
+
+    Raises
+    ------
+    RunError
+        There is neither a run nor a collection; or the run is unfinished, damaged, or cannot be audited.
+    SourceError
+        Input of the run is missing or changed.
+    ParameterError
+        A parameter is invalid, or is for collections and this is a run; or the result has no directory.
+    CollectionError
+        The collection cannot be used.
+
+    Examples
+    --------
+    >>> import nearkin, tempfile
+    >>> lease = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
+    >>> with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(f"{folder}/m", create=True) as matter:
+    ...     added = matter.add([("a", lease), ("b", lease.replace("900", "950")), ("c", "Soup and bread.")])
+    ...     found = nearkin.audit(matter, gamma=0.1)
+    >>> found
+    AuditResult(recall 1.0000, exact; 2 of 2 true pairs found)
+    """
+    listening = progress_of(progress, "audit")
+    given = {"gamma": gamma, "threshold": threshold, "distance": distance, "tolerance": tolerance}
+    is_asked = method is not None or any(value is not None for value in given.values())
+    options = AuditOptions(
+        sample,
+        seed,
+        Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        if is_asked
+        else None,
+        None if cache is None else path_of(cache, "cache", "audit"),
+        Resources(threads).n_threads,
+    )
+    has_own = isinstance(place, Collection) or (isinstance(place, str) and "://" in place)
+    if has_own and (documents is not None or other is not None):  # before a message shows the password of a URL
+        raise ParameterError("'documents' and 'other' are for the directory of a run; a collection has its documents.")
+    where = _place(place)
+    audited = measure(where, options, listening, _given_again(where, (documents, other), listening))
+    found = audited.estimate
+    return AuditResult(
+        recall=found.recall,
+        low=found.low,
+        high=found.high,
+        is_exact=found.is_exact,
+        n_sampled=found.n_sampled,
+        n_true=found.n_true,
+        n_found=found.n_found,
+        predicted_recall=audited.predicted_recall,
+        missed=audited.missed,
+        definition=audited.pairs,
+        manifest=audited.to_dict(),
+    )
+
+
+def _given_again(
+    place: str | Path, documents: tuple[Documents | None, Documents | None], progress: Progress
+) -> GivenAgain:
+    """Return the documents that a run read from memory, by the names that they had."""
+    if all(one is None for one in documents):
+        return {}
+    stored = manifest_in(path_of(place, "place", "audit"), tuple(AUDITED))
+    is_paired = stored["command"] == "pairs"
+    sides = [[one["source"] for one in stored[side]["inputs"]] for side in SIDES] if is_paired else [
+        stored["inputs"], stored["against"]
+    ]  # fmt: skip
+    found = dict[str, StoredSource]()
+    for given, entries, name in zip(documents, sides, ("documents", "other")):
+        if given is None:
+            continue
+        entry = next((one for one in entries if one["format"] == IN_MEMORY), None)
+        if entry is None or paths_of(given) is not None:
+            raise ParameterError.of(name, "audit", "documents in memory, as the run read them", type(given).__name__)
+        columns = {"text": entry["text"], "id": entry["id"]}
+        for source in inputs_of(given, "audit", name=entry["path"], progress=progress, **columns):
+            if isinstance(source, StoredSource):
+                found[source.path] = source
+    return found
+
+
+def _place(given: Where | Run | Collection) -> str | Path:
+    """Return the directory or URL."""
+    if isinstance(given, Collection):
+        return given.place.address
+    if isinstance(given, Run):
+        if given.out is None:
+            raise ParameterError("This result has no directory to audit: run the job with 'out'.")
+        return given.out
+    return given if isinstance(given, str) and given else path_of(given, "place", "audit")

@@ -1,0 +1,247 @@
+"""`nearkin.dedup`: exact copies and near-duplicates, of files or of documents in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+from nearkin.jobs.documents import Documents, Inputs, inputs_of, only, paths_of, readable_twice
+from nearkin.jobs.listening import Listener, progress_of
+from nearkin.jobs.page import Histogram
+from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
+from nearkin.jobs.tabular import Tabular, histogram
+from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.grouping.principals import Rule
+from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.verification.measures import MeasureName
+from nearkin.workflows.dedup.files import Delivery, dedup_files
+from nearkin.workflows.dedup.manifest import counts_in_words
+from nearkin.workflows.dedup.options import DedupOptions, Drop, Preset
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
+
+_COMMANDS = ("dedup", "regroup")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DedupResult(Tabular):
+    """Result of `nearkin.dedup`.
+
+    Parameters
+    ----------
+    documents : pyarrow.Table
+        One row per document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
+    pairs : pyarrow.Table
+        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, jaccard, containment_a_in_b,
+        containment_b_in_a.
+    groups : pyarrow.Table
+        One row per group of at least two documents; empty for a run against another collection.
+    against : pyarrow.Table or None
+        One row per document of the other collection, if there is one: whether documents were dropped for it.
+    kept : same type as the documents
+        The documents that remain. Of documents in files, their rows in ``documents``.
+    manifest : mapping
+        Parameters, counts, the plan, and the resources used by each stage.
+    out : Path or None
+        Directory of the results, if one was given.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("documents", "pairs", "groups", "against")
+    documents: pa.Table
+    pairs: pa.Table
+    groups: pa.Table
+    against: pa.Table | None
+    kept: Any
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    @classmethod
+    def open(cls, directory: Where) -> DedupResult:
+        """Read the results of `nearkin dedup` or `nearkin regroup`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
+        place = path_of(directory, "directory", "DedupResult.open")
+        return _result(place, manifest_in(place, _COMMANDS), None, place)
+
+    def keep(self, documents: Documents) -> Any:
+        """Return the documents that remain, in the type of these documents.
+
+        Parameters
+        ----------
+        documents : table, data frame, data set or list
+            One row per document of the run, in the same order, for example with other columns.
+
+        Raises
+        ------
+        ParameterError
+            There are more or fewer documents than in the run.
+        """
+        return only(readable_twice(documents, "keep"), self.documents["keep"].to_numpy())
+
+    def _bars(self) -> Histogram:
+        measure = self.manifest["parameters"]["measure"]
+        similarity = "jaccard" if measure not in self.pairs.column_names else measure
+        return histogram(self.pairs[similarity], f"pairs by {similarity}")
+
+    def __repr__(self) -> str:
+        return f"DedupResult({counts_in_words(self.manifest['counts'])})"
+
+
+def dedup(
+    documents: Documents,
+    options: DedupOptions | None = None,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    against: Documents | None = None,
+    out: Where | None = None,
+    preset: Preset | None = None,
+    threshold: float | None = None,
+    measure: MeasureName | None = None,
+    recall: float | None = None,
+    shingle: Shingling | str | None = None,
+    group: Rule | None = None,
+    keep: Keep | str | None = None,
+    normalise: Normalisation | Steps | None = None,
+    seed: int | None = None,
+    drop: Drop | None = None,
+    min_shared: int | None = None,
+    file_format: str | None = None,
+    encoding: str = "utf-8",
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
+    max_document_size: int | str = "64MiB",
+    threads: int = 0,
+    memory: str | int = "2GiB",
+    write_kept: bool = False,
+    report: bool = False,
+    by: str | None = None,
+    overwrite: bool = False,
+    progress: Listener | None = None,
+) -> DedupResult:
+    """Find exact copies and near-duplicates; the exact similarity of every reported pair is verified.
+
+    Parameters
+    ----------
+    documents : path, table, data frame, data set or list
+        A string or `pathlib.Path` names a file, a folder, a glob, a collection or results of a run; a list with a
+        `pathlib.Path` in it names several. A `Collection` stands for its current documents. In memory: a pyarrow Table,
+        a pandas or polars DataFrame, a Hugging Face `datasets.Dataset`, other data with the Arrow PyCapsule interface,
+        or a list of str, of (id, text) or of dict.
+        Nothing is modified.
+    options : DedupOptions, optional
+        Options of the search; the parameters of the same names override its fields. Not with ``preset``.
+    text, id : str, optional
+        Column names; guessed if not given. Documents in memory without ids are named ``table:1``, ``table:2``, …
+    against : like ``documents``, optional
+        Drop the documents whose text occurs in these, instead of those repeated among ``documents``.
+    out : path, optional
+        Directory for the results, as `nearkin dedup` writes them. By default no files remain.
+    preset, threshold, measure, recall, shingle, group, keep, normalise, seed, drop, min_shared
+        As on the command line; see `DedupOptions`.
+    file_format, encoding
+        Format of all files, by default recognized; fallback encoding of text, CSV and TSV that is not valid UTF-8.
+    on_error : {"skip-documents", "skip", "stop"}
+        "stop": raise an error at the first unreadable document; otherwise, omit and list unreadable documents.
+    max_unreadable : float or str
+        Maximum share of unreadable documents, such as 0.01 or "1%".
+    max_document_size : int or str
+        Maximum size of a document in a file; a larger one is unreadable.
+    threads : int
+        Worker threads; 0 means one per CPU core.
+    memory : str or int
+        Memory limit, for example "2GiB".
+    write_kept, report, overwrite : bool
+        With ``out``: write the cleaned corpus; write ``report.html``; replace the results of an earlier run.
+    by : str, optional
+        With ``report``, for files: column whose values get a row each in the report.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.DedupResult
+
+    Raises
+    ------
+    ParameterError
+        A parameter is invalid, or these are no documents.
+    DocumentError, SourceError
+        Too many or all documents are unreadable; or one is, and ``on_error`` is "stop"; a file or column is missing.
+    OutputExistsError, OutputError
+        ``out`` is not free, or cannot be written.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> said = ["to be or not to be that is the question", "To be, or not to be: that is the question!"]
+    >>> result = nearkin.dedup([*said, "something else"])
+    >>> result.kept
+    ['To be, or not to be: that is the question!', 'something else']
+    >>> result.documents["reason"].to_pylist()
+    ['near-duplicate', 'unique', 'too short']
+    """
+    listening = progress_of(progress, "dedup")
+    chosen = _chosen(
+        options, preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
+        normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
+    )  # fmt: skip
+    chosen.check_fits(is_against=against is not None)
+    check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
+    if by is not None and not report:
+        raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
+    resources, rules = Resources.of(threads, memory), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    in_memory = None if paths_of(documents) is not None else readable_twice(documents, "dedup")
+    asked = ReadingRequest(
+        inputs=inputs_of(
+            documents if in_memory is None else in_memory, "dedup", text=text, id=id, keep_column=chosen.keep.column,
+            progress=listening,
+        ),
+        file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
+    )  # fmt: skip
+    others: Inputs = []
+    if against is not None:
+        others = inputs_of(against, "dedup", name="against", text=text, id=id, progress=listening)
+    with directory_for(out, "dedup") as directory:
+        manifest = dedup_files(
+            asked, directory, chosen, against=others, resources=resources, progress=listening, preset=preset,
+            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by),
+        )  # fmt: skip
+        return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
+
+
+def _chosen(options: DedupOptions | None, preset: Preset | None, **given: object) -> DedupOptions:
+    """Return the options, with the given parameters in the place of their fields."""
+    if options is None:
+        return DedupOptions.of(preset=preset, **given)
+    if not isinstance(options, DedupOptions):
+        raise ParameterError.of("options", "dedup", "a DedupOptions", options)
+    if preset is not None:
+        raise ParameterError("'options' and 'preset' exclude each other. Got both.", named=("options", "preset"))
+    return options.replaced(**given)
+
+
+def _result(directory: Path, manifest: Mapping[str, Any], in_memory: Documents, out: Path | None) -> DedupResult:
+    """Read the tables of a run."""
+    documents = table_in(directory, "documents")
+    keep = documents["keep"].to_numpy()
+    return DedupResult(
+        documents=documents,
+        pairs=table_in(directory, "pairs"),
+        groups=table_in(directory, "groups"),
+        against=table_in(directory, "against") if manifest.get("against_counts") is not None else None,
+        kept=only(documents if in_memory is None else in_memory, keep),
+        manifest=manifest,
+        out=out,
+    )

@@ -1,0 +1,185 @@
+"""Documents as a program gives them: paths, tables, data frames, data sets, lists."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.hidden_characters import reveal_line
+from nearkin.nouns import counted
+from nearkin.records import Bool
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.sources import STDIN
+from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.memory_documents import IN_MEMORY, memory_source
+
+Documents = Any
+"""Path, list of paths or collection; Arrow table, data frame or data set; list of texts, of (id, text) or of dicts."""
+Inputs = list[str | StoredSource]
+_ACCEPTED = (
+    "a path, a pyarrow Table, a pandas or polars DataFrame, a datasets.Dataset, other Arrow data, or an iterable of "
+    "paths, of texts, of (id, text) pairs or of dicts"
+)
+_SHOWN = 60
+_LIBRARIES = ("pandas", "polars", "datasets", "nearkin")
+_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def inputs_of(
+    documents: Documents,
+    owner: str,
+    *,
+    name: str = IN_MEMORY,
+    text: str | None = None,
+    id: str | None = None,
+    keep_column: str | None = None,
+    progress: Progress,
+) -> Inputs:
+    """Return documents as the inputs of a `ReadingRequest`.
+
+    Parameters
+    ----------
+    documents : Documents
+    owner, name : str
+        Function and parameter, for messages; ``name`` also begins the names of documents without an id.
+    text, id, keep_column : str, optional
+        Columns of documents in memory.
+    progress : Progress
+
+    Raises
+    ------
+    ParameterError, SourceError
+        These are no documents, or lack a column.
+    """
+    paths = paths_of(documents)
+    if paths is not None:
+        return [*paths]
+    readable = _readable(readable_twice(documents, owner, name))
+    return [memory_source(readable, name, text=text, doc_id=id, keep_column=keep_column, say=progress.say)]
+
+
+def paths_of(documents: Documents) -> list[str] | None:
+    """Return the paths; None if the documents are in memory.
+
+    A string is a path and a list of strings are texts, but in a list with a `pathlib.Path` all strings are paths. A
+    `Collection` is read where it is stored.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> paths_of("crawl/*.jsonl"), paths_of([Path("a.jsonl"), "b.jsonl"]), paths_of(["a text"])
+    (['crawl/*.jsonl'], ['a.jsonl', 'b.jsonl'], None)
+
+    Raises
+    ------
+    SourceError
+        There is nothing under the path.
+    ParameterError
+        A list holds paths and something else.
+    """
+    if isinstance(documents, str | os.PathLike):
+        if isinstance(documents, str):
+            _check_path(documents)
+        return [os.fsdecode(documents)]
+    if _package(documents) == "nearkin" and hasattr(documents, "place"):  # a collection, which needs an extra
+        return [documents.place.address]
+    if isinstance(documents, list | tuple) and any(isinstance(one, os.PathLike) for one in documents):
+        if wrong := [one for one in documents if not isinstance(one, str | os.PathLike)]:
+            raise ParameterError(
+                f"A list with a path in it must hold only paths. Got {type(wrong[0]).__name__} as well."
+            )
+        return [os.fsdecode(one) for one in documents]
+    return None
+
+
+def _check_path(path: str) -> None:
+    """Refuse a string that names nothing: it may be a text."""
+    is_elsewhere = path == STDIN or "://" in path or glob.has_magic(path)
+    if not is_elsewhere and not os.path.lexists(path):
+        shown = reveal_line(path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…")
+        raise SourceError(f"{shown!r}: there is no such file or folder. A string is a path; put a text into a list.")
+
+
+def readable_twice(documents: Documents, owner: str, name: str = "documents") -> Documents:
+    """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list."""
+    if _is_arrow(documents) or _package(documents) in ("pandas", "polars") or _is_dataset(documents):
+        return documents
+    if hasattr(documents, "__arrow_c_stream__"):
+        return pa.table(documents)
+    if isinstance(documents, list | tuple):
+        return documents
+    if isinstance(documents, Iterable) and not isinstance(documents, str | bytes | Mapping):
+        return list(documents)
+    raise ParameterError.of("documents" if name == IN_MEMORY else name, owner, _ACCEPTED, type(documents).__name__)
+
+
+def only(documents: Documents, keep: Bool) -> Documents:
+    """Return the documents to keep, in their own type; Arrow data of other libraries as a pyarrow Table.
+
+    Parameters
+    ----------
+    documents : Documents
+        In memory, already `readable_twice`.
+    keep : bool array, shape (n_documents,)
+
+    Raises
+    ------
+    ParameterError
+        There are more or fewer documents.
+    """
+    if _package(documents) == "pandas":
+        _check_length(len(documents), keep)
+        return documents[keep]
+    if _package(documents) == "polars":
+        import polars
+
+        _check_length(len(documents), keep)
+        return documents.filter(polars.Series(keep))
+    if _is_dataset(documents):
+        _check_length(len(documents), keep)
+        return documents.select(np.flatnonzero(keep))
+    _check_length(len(documents), keep)
+    if _is_arrow(documents):
+        return _filtered(documents, pa.array(keep))
+    return type(documents)(one for one, is_kept in zip(documents, keep.tolist(), strict=True) if is_kept)
+
+
+def _check_length(n: int, keep: Bool) -> None:
+    if n != len(keep):
+        rule = f"the documents of the run, of which there are {len(keep):,}, in the same order"
+        raise ParameterError.of("documents", "keep", rule, counted(n, "document"))
+
+
+def _filtered(documents: Any, keep: pa.BooleanArray) -> Any:
+    """Filter Arrow data, also strings as views, for which Arrow has no filter."""
+    if isinstance(documents, pa.Array | pa.ChunkedArray):
+        plain = _WITHOUT_VIEWS.get(documents.type, documents.type)
+        return documents.cast(plain).filter(keep).cast(documents.type)
+    fields = [field.with_type(_WITHOUT_VIEWS.get(field.type, field.type)) for field in documents.schema]
+    return documents.cast(pa.schema(fields, documents.schema.metadata)).filter(keep).cast(documents.schema)
+
+
+def _readable(documents: Documents) -> Documents:
+    """Return a data set as the Arrow table that it is; other documents as they are."""
+    return documents.with_format("arrow")[:] if _is_dataset(documents) else documents
+
+
+def _is_arrow(documents: Documents) -> bool:
+    return isinstance(documents, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray)
+
+
+def _is_dataset(documents: Documents) -> bool:
+    """Whether this is a `datasets.Dataset` of Hugging Face, which is not imported here."""
+    return _package(documents) == "datasets" and hasattr(documents, "with_format") and hasattr(documents, "select")
+
+
+def _package(documents: Documents) -> str:
+    """Return the library of a type, or of the first of its base classes that has one of those known here."""
+    libraries = [kind.__module__.partition(".")[0] for kind in type(documents).__mro__]
+    return next((library for library in libraries if library in _LIBRARIES), libraries[0])

@@ -1,0 +1,153 @@
+"""`nearkin.families`: contracts in form groups, each member with its relation to the principal of its group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from nearkin.jobs.documents import Documents, inputs_of
+from nearkin.jobs.listening import Listener, progress_of
+from nearkin.jobs.page import Histogram
+from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
+from nearkin.jobs.tabular import Tabular, counts_of
+from nearkin.nouns import counted
+from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.features.shingles import Shingling
+from nearkin.workflows.dedup.files import Delivery
+from nearkin.workflows.families.files import families_files
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FamiliesResult(Tabular):
+    """Result of `nearkin.families`.
+
+    Parameters
+    ----------
+    members : pyarrow.Table
+        One row per document of a group, the largest group first and its principal first: family, role, principal, id,
+        similarity, relation, filled_in, the first lines that differ, …
+    documents, pairs, groups : pyarrow.Table
+        As in the result of `nearkin.dedup`.
+    manifest : mapping
+        Parameters, counts, the plan, and the resources used by each stage.
+    out : Path or None
+        Directory of the results, if one was given.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("members", "documents", "pairs", "groups")
+    members: pa.Table
+    documents: pa.Table
+    pairs: pa.Table
+    groups: pa.Table
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    @classmethod
+    def open(cls, directory: Where) -> FamiliesResult:
+        """Read the results of `nearkin families`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
+        place = path_of(directory, "directory", "FamiliesResult.open")
+        return _result(place, manifest_in(place, ("families",)), place)
+
+    def _bars(self) -> Histogram:
+        return counts_of(self.members["relation"], "members by relation")
+
+    def __repr__(self) -> str:
+        found = self.manifest["families"]
+        families = counted(found["families"], "family", "families")
+        return f"FamiliesResult({families} of {counted(found['documents'], 'document')}; {found['alone']:,} alone)"
+
+
+def families(
+    documents: Documents,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    out: Where | None = None,
+    threshold: float | None = None,
+    shingle: Shingling | str | None = None,
+    file_format: str | None = None,
+    encoding: str = "utf-8",
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
+    max_document_size: int | str = "64MiB",
+    threads: int = 0,
+    memory: str | int = "2GiB",
+    report: bool = False,
+    overwrite: bool = False,
+    progress: Listener | None = None,
+) -> FamiliesResult:
+    """Group contracts into form groups: signed and unsigned copies, one form with different parties, and versions.
+
+    Parameters
+    ----------
+    documents : path, table, data frame, data set or list
+        As for `nearkin.dedup`.
+    text, id : str, optional
+        Column names; guessed if not given.
+    out : path, optional
+        Directory for the results, as `nearkin families` writes them. By default no files remain.
+    threshold : float, optional
+        Minimum Jaccard similarity of a match; default: 0.6.
+    shingle : Shingling or str, optional
+        ``words:N`` or ``chars:N``; default: ``words:3``.
+    file_format, encoding, on_error, max_unreadable, max_document_size, threads, memory
+        As for `nearkin.dedup`.
+    report, overwrite : bool
+        With ``out``: write ``report.html``; replace the results of an earlier run.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.FamiliesResult
+
+    Raises
+    ------
+    ParameterError
+        A parameter is invalid, or these are no documents.
+    DocumentError, SourceError
+        Too many or all documents are unreadable; a file or column is missing.
+    OutputExistsError, OutputError
+        ``out`` is not free, or cannot be written.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> lease = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
+    >>> found = nearkin.families([("form", lease), ("signed", lease + " Signed by both."), ("menu", "Soup and bread.")])
+    >>> found.members.select(["id", "role"]).to_pylist()
+    [{'id': 'signed', 'role': 'principal'}, {'id': 'form', 'role': 'member'}]
+    """
+    listening = progress_of(progress, "families")
+    check_needs_out(out, report=report, overwrite=overwrite)
+    resources, rules = Resources.of(threads, memory), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    asked = ReadingRequest(
+        inputs=inputs_of(documents, "families", text=text, id=id, progress=listening),
+        file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
+    )  # fmt: skip
+    with directory_for(out, "families") as directory:
+        manifest = families_files(
+            asked, directory, threshold=threshold, shingle=shingle, resources=resources, progress=listening,
+            delivery=Delivery(overwrite=overwrite, report=report),
+        )  # fmt: skip
+        return _result(directory, manifest.as_stored(), None if out is None else directory)
+
+
+def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> FamiliesResult:
+    """Read the tables of a run."""
+    members, documents, pairs, groups = (
+        table_in(directory, name) for name in ("families", "documents", "pairs", "groups")
+    )
+    return FamiliesResult(members=members, documents=documents, pairs=pairs, groups=groups, manifest=manifest, out=out)

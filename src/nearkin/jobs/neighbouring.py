@@ -1,0 +1,161 @@
+"""`nearkin.neighbours`: all pairs of documents whose signatures differ in few bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+from nearkin.formats import parquet
+from nearkin.jobs.listening import Listener, progress_of
+from nearkin.jobs.page import Histogram
+from nearkin.jobs.places import Where, file_for, path_of
+from nearkin.jobs.signing import SignedDocuments
+from nearkin.jobs.tabular import Tabular, histogram_of_bits
+from nearkin.nouns import counted
+from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.features.shingles import Shingling, parse_shingling
+from nearkin.workflows.resources import Resources
+from nearkin.workflows.signing.across import neighbours_across_signatures
+from nearkin.workflows.signing.neighbours import Equal, neighbours_of_signatures
+from nearkin.workflows.signing.verifying import Verification
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NeighboursResult(Tabular):
+    """Result of `nearkin.neighbours`.
+
+    Parameters
+    ----------
+    pairs : pyarrow.Table
+        id_a, id_b, row_a, row_b (rows of the signed documents, from 0), distance; if the pairs were verified also
+        jaccard, containment_a_in_b and containment_b_in_a.
+    distance : int
+        Maximum number of different bits.
+    n_within : int
+        Pairs within the distance, before verification.
+    manifest : mapping
+        Counts, the search method, and the recall to expect.
+    out : Path or None
+        File of the pairs, if one was given.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("pairs",)
+    pairs: pa.Table
+    distance: int
+    n_within: int
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    def _bars(self) -> Histogram:
+        return histogram_of_bits(self.pairs["distance"], self.distance, "pairs by distance in bits")
+
+    def __repr__(self) -> str:
+        return f"NeighboursResult({counted(len(self.pairs), 'pair')} within {counted(self.distance, 'bit')})"
+
+
+def neighbours(
+    signed: SignedDocuments | Where,
+    against: SignedDocuments | Where | None = None,
+    *,
+    distance: int | None = None,
+    verify: str | None = None,
+    shingle: Shingling | str = "words:5",
+    normalise: Normalisation | Steps = "nfkc,case,space",
+    equal: Equal = "all",
+    out: Where | None = None,
+    threads: int = 0,
+    overwrite: bool = False,
+    progress: Listener | None = None,
+) -> NeighboursResult:
+    """Find all pairs of documents whose signatures differ in few bits; no pair is missed.
+
+    Parameters
+    ----------
+    signed : SignedDocuments or path
+        Result of `nearkin.sign`, or a file of signatures.
+    against : SignedDocuments or path, optional
+        Other signatures by the same method: each pair then has one document of ``signed`` and one of these.
+    distance : int, optional
+        Maximum number of different bits; by default that of the method.
+    verify : str, optional
+        Only pairs with similar texts, such as ``jaccard:0.8``. The documents are read again: files must be unchanged.
+    shingle, normalise
+        Shingles and normalization of this verification.
+    equal : {"all", "first"}
+        For documents with the same signature: every pair of them, or each with only the first of them. Not with
+        ``against``.
+    out : path, optional
+        File for the pairs, as `nearkin neighbours` writes it. By default no file remains.
+    threads : int
+        Worker threads; 0 means one per CPU core.
+    overwrite : bool
+        Replace the file ``out``.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.NeighboursResult
+
+    Raises
+    ------
+    ParameterError
+        A parameter is invalid, or there are more than 100 million pairs.
+    SourceError
+        A file is no file of signatures, or the documents to verify have changed.
+    FingerprintError
+        The signatures of ``signed`` and ``against`` were made by different methods.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> signed = nearkin.sign([("a", "the rent is due on Monday"), ("b", "the rent is due on monday"), ("c", "no")])
+    >>> nearkin.neighbours(signed, distance=64).pairs.select(["id_a", "id_b"]).to_pylist()
+    [{'id_a': 'a', 'id_b': 'b'}]
+    """
+    listening = progress_of(progress, "neighbours")
+    mine, resources = _signed(signed, "signed"), Resources(threads)
+    theirs = None if against is None else _signed(against, "against")
+    verification = None
+    if verify is not None:
+        if not isinstance(verify, str):
+            raise ParameterError.of("verify", "neighbours", "a rule such as jaccard:0.8", verify)
+        shingling = parse_shingling(shingle) if isinstance(shingle, str) else shingle
+        steps = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
+        verification = Verification.parse(verify, shingling, steps)
+    if theirs is not None and equal != "all":
+        raise ParameterError("'equal' is about the pairs of one set of signatures: omit it with 'against'.")
+    with file_for(out, "neighbours", overwrite=overwrite) as path:
+        for one in (mine, theirs):
+            if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
+                raise ParameterError(f"'out' {path} is a file of these signatures. Choose another file.")
+        if theirs is None:
+            found = neighbours_of_signatures(
+                mine.file, path, distance, name=mine.name, verification=verification, equal=equal,
+                resources=resources, progress=listening,
+            )  # fmt: skip
+        else:
+            found = neighbours_across_signatures(
+                (mine.file, theirs.file), path, distance, names=(mine.name, theirs.name), verification=verification,
+                resources=resources, progress=listening,
+            )  # fmt: skip
+        pairs = parquet.read_table(path)
+    return NeighboursResult(
+        pairs=pairs,
+        distance=found.distance,
+        n_within=found.n_pairs,
+        manifest=found.summary(),
+        out=None if out is None else path,
+    )
+
+
+def _signed(given: SignedDocuments | Where, parameter: str) -> SignedDocuments:
+    """Return signatures, read from a file if a path was given."""
+    if isinstance(given, SignedDocuments):
+        return given
+    return SignedDocuments.open(path_of(given, parameter, "neighbours"))

@@ -1,0 +1,89 @@
+"""Results in a notebook: a line, bars and the first rows of a table, in HTML without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+
+import pyarrow as pa
+
+from nearkin.hidden_characters import reveal_line
+from nearkin.nouns import counted
+from nearkin.reports.quantities import share_text
+
+_N_ROWS = 5
+_N_BARS = 20
+_MAX_CHARACTERS = 60
+_WIDTH_EM = 16
+_TABLE = '<table style="text-align:left;font-size:90%">'
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Numbers to draw as bars.
+
+    Parameters
+    ----------
+    title : str
+    counts : mapping of str to int or float
+        By label, in the order in which they are drawn.
+    """
+
+    title: str
+    counts: Mapping[str, float]
+
+
+def shown_in_notebook(line: str, bars: Histogram, table: pa.Table) -> str:
+    """Return a line, bars, and the first rows of a table.
+
+    Ids and names come from documents: they are escaped, hidden characters are shown, and long values are cut.
+
+    Examples
+    --------
+    >>> page = shown_in_notebook("1 pair", Histogram("", {}), pa.table({"id": ["<script>"]}))
+    >>> "<script>" in page, "&lt;script&gt;" in page
+    (False, True)
+    """
+    return f"<div><p>{_cell(line, len(line))}</p>{_drawn(bars)}{_rows(table)}</div>"
+
+
+def _drawn(bars: Histogram) -> str:
+    """Return bars, the longest of which has the full width."""
+    shown = list(bars.counts.items())[:_N_BARS]
+    most = max((n for _, n in shown), default=0)
+    if not most:
+        return ""
+    lines = [
+        f'<tr><td>{_cell(label)}</td><td><div style="background:currentColor;opacity:.5;height:.8em;'
+        f'width:{_WIDTH_EM * n / most:.2f}em"></div></td><td>{_number(n)}</td></tr>'
+        for label, n in shown
+    ]
+    more = f"<p>{_N_BARS} of {counted(len(bars.counts), 'bar')}</p>" if len(bars.counts) > _N_BARS else ""
+    return f"{_TABLE}<caption>{_cell(bars.title)}</caption>{''.join(lines)}</table>{more}"
+
+
+def _rows(table: pa.Table) -> str:
+    """Return the first rows, and how many there are."""
+    head = "".join(f"<th>{_cell(name)}</th>" for name in table.column_names)
+    rows = [[column[i].as_py() for column in table.columns] for i in range(min(_N_ROWS, len(table)))]
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in rows)
+    more = f"<p>{_N_ROWS} of {counted(len(table), 'row')}</p>" if len(table) > _N_ROWS else ""
+    return f'<div style="overflow-x:auto">{_TABLE}<tr>{head}</tr>{body}</table></div>{more}'
+
+
+def _cell(value: object, most: int = _MAX_CHARACTERS) -> str:
+    """Return a value as text that no browser takes for markup."""
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        value = value.hex()
+    text = _number(value) if isinstance(value, float) else reveal_line(str(value))
+    return escape(text if len(text) <= most else f"{text[: most - 1]}…")
+
+
+def _number(value: float) -> str:
+    """Return a number with few digits; a similarity is cut, so that only 1 is shown as 1."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return share_text(value, 4) if 0 <= value <= 1 else f"{value:,.4g}"

@@ -1,0 +1,111 @@
+"""Output of a job: the directory or file that was requested, else one that is removed at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nearkin.errors import OutputExistsError, ParameterError, RunError
+from nearkin.formats import parquet
+from nearkin.paths import check_output
+from nearkin.runs.directory import MANIFEST, check_results
+from nearkin.runs.files import text_of
+
+Where = str | os.PathLike[str]
+
+
+def check_needs_out(out: Where | None, **given: bool) -> None:
+    """Refuse switches about files if no files are written.
+
+    Raises
+    ------
+    ParameterError
+        A switch is on, and ``out`` is None.
+    """
+    if out is None and (on := [name for name, is_on in given.items() if is_on]):
+        raise ParameterError(f"{on[0]!r} is about files: give 'out' as well.", named=on[:1])
+
+
+@contextlib.contextmanager
+def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
+    """Yield the directory of a run; without ``out`` a temporary one."""
+    if out is not None:
+        yield path_of(out, "out", owner)
+        return
+    with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
+        yield Path(folder) / owner
+
+
+@contextlib.contextmanager
+def file_for(out: Where | None, owner: str, *, overwrite: bool) -> Iterator[Path]:
+    """Yield the file of a result; without ``out`` a temporary one.
+
+    Raises
+    ------
+    OutputExistsError
+        There is a file, and it may not be replaced.
+    OutputError
+        There can be no file.
+    """
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
+            yield Path(folder) / f"{owner}.parquet"
+        return
+    path = path_of(out, "out", owner)
+    check_output(path)
+    if path.exists() and not overwrite:
+        raise OutputExistsError(f"{path} already exists. Choose another 'out', or set overwrite=True.")
+    yield path
+
+
+def path_of(given: object, parameter: str, owner: str) -> Path:
+    """Return a path.
+
+    Raises
+    ------
+    ParameterError
+        It is none.
+    """
+    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+        raise ParameterError.of(parameter, owner, "a path", given)
+    return Path(os.fsdecode(given))
+
+
+def table_in(directory: Path, name: str) -> pa.Table:
+    """Read a table of a run.
+
+    Raises
+    ------
+    RunError
+        It is missing or damaged.
+    """
+    path = directory / f"{name}.parquet"
+    try:
+        return parquet.read_table(path)
+    except parquet.UNREADABLE as error:
+        raise RunError(f"{path}: {parquet.why_unreadable(path, error)}.") from error
+
+
+def manifest_in(directory: Path, commands: tuple[str, ...]) -> Mapping[str, Any]:
+    """Read the manifest of a finished run of one of some commands, and check the tables.
+
+    Raises
+    ------
+    RunError
+        There is no such run, or it is damaged.
+    """
+    try:
+        stored = json.loads(text_of(directory / MANIFEST))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{directory} holds no finished run: {MANIFEST} is missing or cannot be read.") from error
+    if not isinstance(stored, dict) or stored.get("command") not in commands:
+        raise RunError(f"{directory} holds no results of nearkin {' or '.join(commands)}.")
+    check_results(directory, stored)
+    return stored

@@ -1,0 +1,334 @@
+"""`nearkin.plan`: what a search will find and take, before it is run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeGuard, overload
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError
+from nearkin.jobs.documents import Documents, inputs_of
+from nearkin.jobs.listening import Listener, progress_of
+from nearkin.jobs.page import Histogram
+from nearkin.jobs.places import Where, path_of
+from nearkin.jobs.sides import SideReading, check_two_sides
+from nearkin.jobs.tabular import Tabular
+from nearkin.nouns import counted
+from nearkin.planning.pairs.costs import FEW_TERMS, Costs
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.verification.measures import MeasureName
+from nearkin.workflows.dedup import forecast as of_corpus
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.plans import describe_plan
+from nearkin.workflows.pairing import forecast as of_pairs
+from nearkin.workflows.pairing.inputs import PairInput
+from nearkin.workflows.pairing.options import Method, PairOptions
+from nearkin.workflows.pairing.planning import plan_without_documents
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources, is_number
+
+_MAX_DOCUMENTS = 10**12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorpusPlan(Tabular):
+    """Plan of `nearkin.dedup`, by a sample of the corpus.
+
+    Parameters
+    ----------
+    plan : pyarrow.Table
+        One row: kind ("bands" or "sampling"), recall_at_threshold, expected_candidates, exact_below, and bands, rows
+        and size (slots of a sketch), or rate.
+    n_documents, n_texts : int
+        Documents of the corpus; different texts among them, extrapolated.
+    in_words : str
+        The plan in a sentence.
+    manifest : mapping
+        All of it, as `nearkin plan corpus --json` prints it.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("plan",)
+    plan: pa.Table
+    n_documents: int
+    n_texts: int
+    in_words: str
+    manifest: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"CorpusPlan({counted(self.n_documents, 'document')}: {self.in_words})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairsPlan(Tabular):
+    """Plan of `nearkin.pairs`, by samples or by numbers alone.
+
+    Parameters
+    ----------
+    methods : pyarrow.Table
+        One row per method, the chosen one first: method, is_chosen, bits, distance, permutations, window, recall,
+        n_comparisons, n_candidates, n_pairs, memory_bytes, core_s, elapsed_s, in_words, …
+    reaches_recall : bool
+        Whether the chosen method is expected to reach the requested recall.
+    manifest : mapping
+        All of it, as `nearkin plan pairs --json` prints it.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("methods",)
+    methods: pa.Table
+    reaches_recall: bool
+    manifest: Mapping[str, Any]
+
+    def _bars(self) -> Histogram:
+        names, seconds = (self.methods[name].to_pylist() for name in ("method", "elapsed_s"))
+        return Histogram("seconds by method", dict(zip(names, seconds)))
+
+    def __repr__(self) -> str:
+        left, right = (counted(self.manifest[side], "document") for side in ("left", "right"))
+        return f"PairsPlan({left} and {right}: {self.manifest['chosen']['in_words']})"
+
+
+@overload
+def plan(
+    documents: Documents,
+    other: None = None,
+    *,
+    n_documents: int | None = None,
+    threshold: float | None = None,
+    recall: float | None = None,
+    measure: MeasureName | None = None,
+    shingle: Shingling | str | None = None,
+    text: str | None = None,
+    id: str | None = None,
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
+    max_document_size: int | str = "64MiB",
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> CorpusPlan: ...
+
+
+@overload
+def plan(
+    documents: Documents,
+    other: Documents,
+    *,
+    n_documents: int | None = None,
+    n_other: int | None = None,
+    threshold: float | None = None,
+    recall: float | None = None,
+    terms: tuple[float, float] | None = None,
+    table: Where | None = None,
+    left_language: str | None = None,
+    right_language: str | None = None,
+    method: Method = "auto",
+    bits: int | None = None,
+    distance: int | None = None,
+    permutations: int | None = None,
+    window: int | None = None,
+    cores: int = 1,
+    speed: float | Literal["this"] = 1.0,
+    text: str | None = None,
+    id: str | None = None,
+    left_text: str | None = None,
+    right_text: str | None = None,
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
+    max_document_size: int | str = "64MiB",
+    threads: int = 0,
+    progress: Listener | None = None,
+) -> PairsPlan: ...
+
+
+def plan(
+    documents: Documents,
+    other: Documents | None = None,
+    *,
+    n_documents: int | None = None,
+    threshold: float | None = None,
+    recall: float | None = None,
+    text: str | None = None,
+    id: str | None = None,
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
+    max_document_size: int | str = "64MiB",
+    threads: int = 0,
+    progress: Listener | None = None,
+    **given: Any,
+) -> CorpusPlan | PairsPlan:
+    """Predict what `nearkin.dedup` or, with ``other``, `nearkin.pairs` will find and take.
+
+    Parameters
+    ----------
+    documents, other : path, table, data frame, data set or list; or int
+        Samples of some thousands of documents, as for `nearkin.dedup`. With ``other``, two numbers of documents are
+        enough; the spread of cosines is then assumed instead of measured.
+    n_documents, n_other : int, optional
+        Number of documents in the corpus, or in both collections; by default as in the samples.
+    threshold, recall : float, optional
+        As for the job: minimum similarity of a pair, and share of these pairs to find.
+    measure, shingle : optional
+        Only without ``other``; as for `nearkin.dedup`.
+    method, bits, distance, permutations, window, table, left_language, right_language, left_text, right_text : optional
+        Only with ``other``; as for `nearkin.pairs`.
+    terms : (float, float), optional
+        Only for numbers of documents: mean number of terms of a vector, left and right; default: 100.
+    cores : int, default 1
+        Only with ``other``: CPU cores of the machine that the plan is for.
+    speed : float or "this", default 1.0
+        Only with ``other``: speed of that machine relative to the one on which the costs were measured; "this" measures
+        the costs on this machine, which takes a second.
+    text, id, on_error, max_unreadable, max_document_size, threads
+        As for `nearkin.dedup`.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.CorpusPlan or nearkin.results.PairsPlan
+        The second one with ``other``.
+
+    Raises
+    ------
+    ParameterError
+        A parameter is invalid or belongs to the other kind of plan, or these are no documents.
+    DocumentError, SourceError
+        Too many or all documents are unreadable; a file or column is missing.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> nearkin.plan([f"{i} is the number of this document, which has eight words or more" for i in range(20)])
+    CorpusPlan(20 documents: ...)
+    >>> planned = nearkin.plan(3_440_000, 1_470_000, threshold=0.3, recall=0.9, cores=128)
+    >>> planned.methods["method"].to_pylist(), planned.reaches_recall
+    (['window', 'vectors', 'signatures'], True)
+    """
+    listening, rules = progress_of(progress, "plan"), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    resources = Resources(threads)
+    _check_count(n_documents, "n_documents")
+    if other is None:
+        chosen = _checked(given, ("measure", "shingle"), "a plan of nearkin.dedup")
+        options = DedupOptions().replaced(threshold=threshold, recall=recall, **chosen)
+        if _is_count(documents):
+            raise ParameterError.of("documents", "plan", "a sample of the corpus unless there is 'other'", documents)
+        inputs = inputs_of(documents, "plan", text=text, id=id, progress=listening)
+        asked = ReadingRequest(inputs=inputs, text=text, doc_id=id, rules=rules)
+        return _corpus_plan(asked, options, n_documents, resources, listening)
+    chosen = {
+        **_checked(given, _OF_PAIRS, "a plan of nearkin.pairs"),
+        **{name: value for name, value in (("threshold", threshold), ("recall", recall)) if value is not None},
+    }
+    side = SideReading(None, "utf-8", rules, listening, "plan")
+    return _pairs_plan((documents, other), n_documents, chosen, side, (text, id), resources)
+
+
+_OF_SEARCH = ("threshold", "recall", "method", "bits", "distance", "permutations", "window")
+_OF_MACHINE = ("cores", "speed")
+_OF_SAMPLES = ("table", "left_language", "right_language", "left_text", "right_text")
+_OF_PAIRS = (*_OF_SEARCH, *_OF_MACHINE, *_OF_SAMPLES, "terms", "n_other")
+
+
+def _checked(given: Mapping[str, Any], names: tuple[str, ...], kind: str) -> dict[str, object]:
+    """Refuse parameters of the other kind of plan."""
+    if unknown := [name for name in given if name not in names]:
+        raise ParameterError(f"{kind} has no parameter {unknown[0]!r}; it has {', '.join(names)}.", named=unknown[:1])
+    return dict(given)
+
+
+def _corpus_plan(
+    asked: ReadingRequest, options: DedupOptions, n_documents: int | None, resources: Resources, progress: Progress
+) -> CorpusPlan:
+    told = of_corpus.forecast(asked, options, n_documents=n_documents, resources=resources, progress=progress)
+    manifest: Mapping[str, Any] = of_corpus.forecast_as_stored(told, options)
+    return CorpusPlan(
+        plan=pa.Table.from_pylist([manifest["plan"]]),
+        n_documents=told.n_documents,
+        n_texts=told.n_texts,
+        in_words=describe_plan(told.plan, options),
+        manifest=manifest,
+    )
+
+
+def _pairs_plan(
+    sides: tuple[Documents, Documents],
+    n_documents: int | None,
+    chosen: Mapping[str, Any],
+    side: SideReading,
+    columns: tuple[str | None, str | None],
+    resources: Resources,
+) -> PairsPlan:
+    options = PairOptions(**{name: chosen[name] for name in _OF_SEARCH if chosen.get(name) is not None})
+    cores, costs = _machine(chosen)
+    counts = n_documents, chosen.get("n_other")
+    _check_count(counts[1], "n_other")
+    if _is_count(sides[0]) and _is_count(sides[1]):
+        for one, name in zip(sides, ("documents", "other")):
+            _check_count(one, name)
+        of_samples = {"text": columns[0], "id": columns[1], "n_documents": counts[0], "n_other": counts[1]}
+        of_samples |= {name: chosen.get(name) for name in _OF_SAMPLES}
+        if wrong := [name for name, value in of_samples.items() if value is not None]:
+            raise ParameterError(f"'{wrong[0]}' is about samples. Got two numbers of documents.", named=wrong[:1])
+        terms = _terms(chosen.get("terms"))
+        question = of_pairs.question_without_samples(*sides, options, terms=terms, cores=cores, costs=costs)
+        return _planned(of_pairs.plan_as_stored(question, plan_without_documents(question, options), None))
+    for one, name in zip(sides, ("documents", "other")):
+        if _is_count(one):
+            raise ParameterError.of(name, "plan", "a sample, as on the other side, or both sides numbers", one)
+    if chosen.get("terms") is not None:
+        raise ParameterError("'terms' is measured on the samples: omit it.", named=("terms",))
+    text, id = columns
+    given = PairInput(
+        side.request(sides[0], "left", chosen.get("left_text") or text, id),
+        side.request(sides[1], "right", chosen.get("right_text") or text, id),
+        path_of(chosen["table"], "table", "plan") if chosen.get("table") is not None else None,
+        chosen.get("left_language"), chosen.get("right_language"),
+    )  # fmt: skip
+    check_two_sides(*sides, given, "plan")
+    told = of_pairs.forecast(
+        given, options, n_left=counts[0], n_right=counts[1], cores=cores, costs=costs, resources=resources,
+        progress=side.progress,
+    )  # fmt: skip
+    return _planned(of_pairs.plan_as_stored(told.question, told.plan, told))
+
+
+def _planned(manifest: Mapping[str, Any]) -> PairsPlan:
+    """Return a plan with its methods as a table."""
+    ways = [manifest["chosen"] | {"is_chosen": True}, *(one | {"is_chosen": False} for one in manifest["alternatives"])]
+    methods = pa.Table.from_pylist(ways)
+    return PairsPlan(methods=methods, reaches_recall=manifest["reaches_recall"], manifest=manifest)
+
+
+def _machine(chosen: Mapping[str, Any]) -> tuple[int, Costs | None]:
+    """Return the cores of the machine and its costs; None: they are measured."""
+    cores, speed = chosen.get("cores", 1), chosen.get("speed", 1.0)
+    if not _is_count(cores) or cores < 1:
+        raise ParameterError.of("cores", "plan", "an int >= 1", cores)
+    if speed == "this":
+        return cores, None
+    if not is_number(speed) or not 0 < speed < math.inf:
+        raise ParameterError.of("speed", "plan", 'a number > 0, or "this"', speed)
+    return cores, Costs().scaled(speed)
+
+
+def _terms(given: object) -> tuple[float, float]:
+    """Return the mean numbers of terms on both sides."""
+    if given is None:
+        return FEW_TERMS, FEW_TERMS
+    if not isinstance(given, tuple | list) or len(given) != 2 or not all(is_number(n) and 0 < n < 1e6 for n in given):
+        raise ParameterError.of("terms", "plan", "two numbers > 0 and < 1,000,000", given)
+    return given[0], given[1]
+
+
+def _is_count(given: object) -> TypeGuard[int]:
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def _check_count(given: object, name: str) -> None:
+    """Refuse what is no number of documents."""
+    if given is not None and (not _is_count(given) or not 1 <= given <= _MAX_DOCUMENTS):
+        raise ParameterError.of(name, "plan", f"an int from 1 to {_MAX_DOCUMENTS:,}", given)

@@ -1,0 +1,210 @@
+"""`nearkin.sign`: signatures of bits, of files or of documents in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from nearkin.jobs.documents import Documents, inputs_of
+from nearkin.jobs.listening import Listener, progress_of
+from nearkin.jobs.page import Histogram
+from nearkin.jobs.places import Where, file_for, path_of
+from nearkin.jobs.tabular import Tabular
+from nearkin.nouns import counted
+from nearkin.records import BitSignatures
+from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.features.shingles import Shingling, parse_shingling
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
+from nearkin.workflows.signing.job import sign_documents
+from nearkin.workflows.signing.neighbours import nearest_documents
+from nearkin.workflows.signing.options import MethodName, SigningOptions
+from nearkin.workflows.signing.signature_file import SignatureFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SignedDocuments(Tabular):
+    """Result of `nearkin.sign`: documents with their signatures.
+
+    Parameters
+    ----------
+    documents : pyarrow.Table
+        One row per document: id, signature (bytes, the first bit first), has_features, name, source, line, problem.
+    manifest : mapping
+        Counts, parameters and the fingerprint; of a file that was opened, without the counts.
+    out : Path or None
+        File of the signatures, if one was given.
+    file : SignatureFile
+        The signatures, as the search takes them.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("documents",)
+    documents: pa.Table
+    manifest: Mapping[str, Any]
+    out: Path | None
+    file: SignatureFile = field(repr=False)
+
+    @classmethod
+    def open(cls, path: Where) -> SignedDocuments:
+        """Read a file of signatures that `nearkin sign` wrote.
+
+        Raises
+        ------
+        SourceError
+            It is no such file, or damaged.
+        """
+        place = path_of(path, "path", "SignedDocuments.open")
+        file = SignatureFile.load(place)
+        manifest = {"command": "sign", "parameters": file.about.parameters, "fingerprint": file.about.fingerprint}
+        return cls(documents=file.table(), manifest=manifest, out=place, file=file)
+
+    @property
+    def signatures(self) -> BitSignatures:
+        """The signatures, for `nearkin.signatures.neighbour_pairs` and `nearkin.signatures.nearest`."""
+        return self.file.signatures
+
+    def nearest(self, doc_id: object, distance: int | None = None, *, threads: int = 0) -> pa.Table:
+        """Return the documents within a Hamming distance of one, the nearest first.
+
+        Parameters
+        ----------
+        doc_id : str or int
+            Id or name of the document.
+        distance : int, optional
+            In bits; by default that of the method.
+        threads : int
+
+        Returns
+        -------
+        pyarrow.Table
+            ``id``, ``name``, ``distance``, ``source``, ``line``.
+
+        Raises
+        ------
+        ParameterError
+            No document, or one without features, has this id.
+        """
+        return nearest_documents(self.file, str(doc_id), distance, name=self.name, resources=Resources(threads))
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+        return "the result of nearkin.sign" if self.out is None else str(self.out)
+
+    def _bars(self) -> Histogram:
+        has_features = self.documents["has_features"].to_numpy()
+        n_signed, n_unreadable = int(has_features.sum()), len(self.documents) - self.documents["problem"].null_count
+        n_others = len(self.documents) - n_signed - n_unreadable
+        return Histogram("documents", {"signed": n_signed, "without features": n_others, "unreadable": n_unreadable})
+
+    def __repr__(self) -> str:
+        told = self.manifest["parameters"]
+        return f"SignedDocuments({counted(len(self.documents), 'document')}: {told['method']}, {told['bits']} bits)"
+
+
+def sign(
+    documents: Documents,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    out: Where | None = None,
+    method: MethodName = "minhash",
+    bits: int = 256,
+    features: Shingling | str = "chars:4",
+    normalise: Normalisation | Steps = "none",
+    density: float | None = None,
+    statistics: Where | None = None,
+    online: bool = False,
+    seed: int = 0,
+    file_format: str | None = None,
+    encoding: str = "utf-8",
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
+    max_document_size: int | str = "64MiB",
+    threads: int = 0,
+    overwrite: bool = False,
+    progress: Listener | None = None,
+) -> SignedDocuments:
+    """Make a bit signature of every document: signatures of similar documents differ in few bits.
+
+    Parameters
+    ----------
+    documents : path, table, data frame, data set or list
+        As for `nearkin.dedup`.
+    text, id : str, optional
+        Column names; guessed if not given.
+    out : path, optional
+        File for the signatures, as `nearkin sign` writes it. By default no file remains.
+    method : {"simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"}
+    bits : int
+        Length of a signature, a multiple of 8 from 8 to 1024.
+    features : Shingling or str
+        ``words:N`` or ``chars:N``.
+    normalise : Normalisation or str
+        Steps such as ``nfkc,case,space``, or ``none``.
+    density : float, optional
+        Density of the vectors of topsig and weighted-topsig, in (0, 1]; by default ``1 / sqrt(bits)``.
+    statistics : path, optional
+        File of `nearkin statistics`, for weighted-topsig; by default the documents are counted first.
+    online : bool
+        Whether weighted-topsig uses the statistics of the documents so far.
+    seed : int
+    file_format, encoding, on_error, max_unreadable, max_document_size, threads
+        As for `nearkin.dedup`.
+    overwrite : bool
+        Replace the file ``out``.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.SignedDocuments
+
+    Raises
+    ------
+    ParameterError
+        A parameter is invalid, or these are no documents.
+    DocumentError, SourceError
+        Too many or all documents are unreadable; a file or column is missing.
+    FingerprintError
+        The statistics are of other features.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> signed = nearkin.sign([("a", "the rent is due on Monday"), ("b", "the rent is due on Tuesday")], bits=64)
+    >>> signed
+    SignedDocuments(2 documents: minhash, 64 bits)
+    >>> [len(signature) for signature in signed.documents["signature"].to_pylist()]
+    [8, 8]
+    """
+    listening = progress_of(progress, "sign")
+    options = SigningOptions(
+        method=method,
+        bits=bits,
+        features=parse_shingling(features, parameter="features", owner="sign")
+        if isinstance(features, str)
+        else features,
+        normalise=Normalisation.parse(normalise) if isinstance(normalise, str) else normalise,
+        density=density,
+        seed=seed,
+        is_online=online,
+    )
+    weighted_by = None if statistics is None else path_of(statistics, "statistics", "sign")
+    resources, rules = Resources(threads), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    with file_for(out, "sign", overwrite=overwrite) as path:
+        reading = ReadingRequest(
+            inputs=inputs_of(documents, "sign", text=text, id=id, progress=listening),
+            file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
+        )  # fmt: skip
+        file, record = sign_documents(
+            reading, None if out is None else path, options, statistics=weighted_by, resources=resources,
+            progress=listening,
+        )  # fmt: skip
+    place = None if out is None else path
+    return SignedDocuments(documents=file.table(), manifest=record.as_stored(), out=place, file=file)

@@ -1,0 +1,1 @@
+"""Charts as SVG, drawn without a library: scales, axes, marks."""

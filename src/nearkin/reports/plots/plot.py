@@ -1,0 +1,217 @@
+"""A plot between two axes; each of its methods draws one kind of mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from nearkin.reports.plots.axes import Labels, Numbers
+from nearkin.reports.plots.clipping import Point, pieces_inside
+from nearkin.reports.plots.elements import element, number, picture
+from nearkin.reports.theme import ACCENT, AXIS, GRID, INK, QUIET, SIGNAL, SURFACE, Colour
+
+MARGIN_TOP = 44
+"""Pixels above a plot without a legend."""
+_LEFT, _BOTTOM = 44, 46
+_LEGEND_STEP = 18  # pixels from one line of a legend to the next
+_SIZE, _TITLE_SIZE = 12, 12.5
+_CHARACTER = 6.5  # pixels of a common letter of the first of these sizes
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """A plot of a size; its marks are SVG elements, to be passed to `svg`.
+
+    Parameters
+    ----------
+    x, y : Numbers or Labels, Numbers
+    width, height : int
+        Pixels, without the margins.
+    top, right : int
+        Margins, in pixels. All margins are fixed, so that no installed font decides the layout.
+    """
+
+    x: Numbers | Labels
+    y: Numbers
+    width: int
+    height: int
+    top: int = MARGIN_TOP
+    right: int = 24
+
+    def across(self, value: float) -> float:
+        """Return the pixel of a value of the x axis; of labels by their positions."""
+        return self.x.fraction(value) * self.width
+
+    def down(self, value: float) -> float:
+        """Return the pixel of a value of the y axis, from the top."""
+        return (1 - self.y.fraction(value)) * self.height
+
+    def svg(self, *parts: str, name: str, title: str, description: str) -> str:
+        """Return the figure; ``title`` and ``description`` are the words of a screen reader."""
+        return picture(
+            *parts,
+            width=self.width + _LEFT + self.right,
+            height=self.height + self.top + _BOTTOM,
+            origin=(_LEFT, self.top),
+            name=name,
+            label=f"{title}. {description}",
+        )
+
+    def axes(self) -> str:
+        """Draw both axes: the y axis with a grid and its title on top, the x axis with its title below."""
+        size = _SIZE if self.width >= 400 or isinstance(self.x, Numbers) else 10
+        floor = self.height
+        parts = [self._y_axis("left"), element("path", d=f"M0,{floor}h{self.width}", stroke=AXIS)]
+        for fraction, label in self.x.ticks(self.width):
+            at = fraction * self.width
+            parts.append(element("path", d=f"M{number(at)},{floor}v4", stroke=AXIS))
+            parts.append(self.text(at, floor + 9 + 0.8 * size, label, anchor="middle", size=size, colour=QUIET))
+        parts.append(self.text(self.width / 2, floor + 38, self.x.title, anchor="middle", size=_TITLE_SIZE))
+        return "".join(parts)
+
+    def right_axis(self) -> str:
+        """Draw the y axis on the right, quietly: without a grid."""
+        return self._y_axis("right")
+
+    def _y_axis(self, side: Literal["left", "right"]) -> str:
+        is_left = side == "left"
+        edge = -5 if is_left else self.width + 5
+        anchor: Anchor = "end" if is_left else "start"
+        parts, last = [], float("inf")
+        for fraction, label in self.y.ticks(self.height):
+            at = (1 - fraction) * self.height
+            if last - at < _SIZE:  # no room for another label
+                continue
+            last = at
+            if is_left:
+                parts.append(element("path", d=f"M0,{number(at)}h{self.width}", stroke=GRID))
+            parts.append(self.text(edge, at + 4, label, anchor=anchor, colour=QUIET))
+        title_at = -40 if is_left else self.width + 44
+        parts.append(
+            self.text(
+                title_at, -22, self.y.title, anchor="start" if is_left else "end", size=_TITLE_SIZE,
+                colour=INK if is_left else QUIET,
+            )
+        )  # fmt: skip
+        return "".join(parts)
+
+    def text(
+        self, x: float, y: float, words: str, *, anchor: Anchor = "start", size: float = _SIZE, colour: Colour = INK
+    ) -> str:
+        """Write words at a pixel."""
+        if not words:
+            return ""
+        return element("text", words, fill=colour, x=x, y=y, text_anchor=anchor, font_size=size)
+
+    def bars(self, bars: Iterable[tuple[float, float, float]], colour: Colour = ACCENT) -> str:
+        """Draw bars from the floor: each from one value of the x axis to another, with its height."""
+        return "".join(self._bar(self.across(a), self.across(b), height, colour) for a, b, height in bars)
+
+    def intervals(self, bin_edges: Sequence[float], counts: Sequence[float], colour: Colour = ACCENT) -> str:
+        """Draw a histogram, with a narrow gap between its bars."""
+        gap = (bin_edges[-1] - bin_edges[0]) * 0.0015
+        edges = zip(bin_edges[:-1], bin_edges[1:], counts, strict=True)
+        return self.bars(((a + gap, b - gap, n) for a, b, n in edges), colour)
+
+    def columns(self, heights: Sequence[float], colour: Colour = ACCENT) -> str:
+        """Draw a column at each label."""
+        half = self.x.column / 2 * self.width if isinstance(self.x, Labels) else 0.0
+        centres = [self.across(i) for i in range(len(heights))]
+        return "".join(self._bar(c - half, c + half, n, colour) for c, n in zip(centres, heights, strict=True))
+
+    def above(self, heights: Sequence[float], words: Sequence[str], gap: float = 5) -> str:
+        """Write words above columns, with a gap of some pixels."""
+        tops = enumerate(zip(heights, words, strict=True))
+        return "".join(
+            self.text(self.across(i), self.down(top) - gap, said, anchor="middle", size=11) for i, (top, said) in tops
+        )
+
+    def _bar(self, left: float, right: float, height: float, colour: Colour) -> str:
+        if not height > 0:
+            return ""
+        top = self.down(height)
+        return element("rect", fill=colour, x=left, y=top, width=right - left, height=self.height - top)
+
+    def line(self, xs: Sequence[float], ys: Sequence[float], colour: Colour = ACCENT, dash: Sequence[int] = ()) -> str:
+        """Draw a line, cut at the edges of the plot; NaN is a gap, and a point between two gaps a dot."""
+        points = [(self.across(x), self.down(y)) for x, y in zip(xs, ys, strict=True)]
+        pieces = list(pieces_inside(points, self.width, self.height))
+        lines = "".join(_path_of(piece) for piece in pieces if len(piece) > 1)
+        dots = "".join(f"{_path_of(piece)}h0" for piece in pieces if len(piece) == 1)
+        return (_stroke(lines, colour, dash) if lines else "") + (_stroke(dots, colour, ()) if dots else "")
+
+    def area(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float], colour: Colour) -> str:
+        """Draw a faint area between two lines; heights outside the plot are those of its edges."""
+        there, back = (
+            [(self.across(x), self.down(min(max(y, self.y.low), self.y.high))) for x, y in zip(xs, ys, strict=True)]
+            for ys in (highs, lows)
+        )
+        return element("path", fill=colour, d=f"{_path_of([*there, *back[::-1]])}Z", fill_opacity="0.22")
+
+    def dots(self, points: Iterable[tuple[float, float]], colour: Colour = ACCENT, *, radius: float = 2.6) -> str:
+        """Draw dots."""
+        return "".join(element("circle", fill=colour, cx=self.across(x), cy=self.down(y), r=radius) for x, y in points)
+
+    def marked(self, x: float, y: float, colour: Colour = SIGNAL) -> str:
+        """Draw a dot that stands out, with a rim."""
+        return element(
+            "circle", fill=colour, stroke=SURFACE, cx=self.across(x), cy=self.down(y), r=4.7, stroke_width=1.5
+        )
+
+    def diamonds(
+        self,
+        points: Iterable[tuple[float, float]],
+        fill: Colour = SIGNAL,
+        stroke: Colour = SURFACE,
+        *,
+        size: float = 5,
+    ) -> str:
+        """Draw diamonds, ``2 * size`` high; hollow ones have the fill of the surface."""
+        corners = f"l{size},{size}l{-size},{size}l{-size},{-size}Z"
+        tops = (f"M{number(self.across(x))},{number(self.down(y) - size)}" for x, y in points)
+        return "".join(element("path", fill=fill, stroke=stroke, stroke_width=1.5, d=top + corners) for top in tops)
+
+    def mark(self, value: float, label: str) -> str:
+        """Draw a dashed line from top to bottom at a value of the x axis, its label above it."""
+        at = self.across(value)
+        is_right = at > self.width / 2
+        return element(
+            "path", d=f"M{number(at)},0V{self.height}", stroke=SIGNAL, stroke_width=1.5, stroke_dasharray="5,3"
+        ) + self.text(at + (2 if is_right else -2), -8, label, anchor="end" if is_right else "start", colour=SIGNAL)
+
+    def legend(self, rows: Sequence[tuple[str, Colour, Sequence[int]]], *, is_filled: bool = False) -> str:
+        """Draw a legend above the title of the y axis: a stroke, or a filled square, and a label for each row."""
+        parts = []
+        for i, (label, colour, dash) in enumerate(rows):
+            at = -46 - _LEGEND_STEP * (len(rows) - 1 - i)
+            if is_filled:
+                parts.append(element("rect", fill=colour, x=-40, y=at - 10, width=12, height=12))
+            else:
+                parts.append(_stroke(f"M-40,{at - 4}h24", colour, dash))
+            parts.append(self.text(-22 if is_filled else -10, at, self._shortened(label)))
+        return "".join(parts)
+
+    def _shortened(self, label: str) -> str:
+        """Cut a label of a legend that is longer than the figure is wide."""
+        room = int((self.width + self.right) / _CHARACTER)
+        return label if len(label) <= room else f"{label[: room - 1]}…"
+
+
+def legend_height(n: int) -> int:
+    """Return the margin above a plot with a legend of ``n`` rows, in pixels."""
+    return MARGIN_TOP + 12 + _LEGEND_STEP * n
+
+
+def _stroke(d: str, colour: Colour, dash: Sequence[int]) -> str:
+    """Draw a path as lines of figures are: solid with round ends, or broken."""
+    return element(
+        "path", stroke=colour, d=d, stroke_width=2.5, stroke_linejoin="round",
+        stroke_linecap=None if dash else "round", stroke_dasharray=",".join(map(str, dash)) or None,
+    )  # fmt: skip
+
+
+def _path_of(points: Sequence[Point]) -> str:
+    """Return the path through some points."""
+    return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points)

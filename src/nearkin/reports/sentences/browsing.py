@@ -1,0 +1,88 @@
+"""Sentences of ``nearkin show``, ``nearkin list``, ``nearkin history`` and ``nearkin remove``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.collection.details import DocumentDetails
+from nearkin.collection.history import DocumentHistory, HistoryEntry
+from nearkin.collection.listing import ListedDocuments
+from nearkin.collection.removing import Removed
+from nearkin.collection.results import StoredDocument
+from nearkin.nouns import counted, first_of
+from nearkin.reports.sentences.sentence import Sentence
+
+_MAX_NAMED = 5
+
+
+def minute(time: str) -> str:
+    """Return a stored time to the minute.
+
+    Examples
+    --------
+    >>> minute("2026-03-01T12:34:56+00:00")
+    '2026-03-01 12:34'
+    """
+    return time.replace("T", " ")[:16]
+
+
+def state_of(document: StoredDocument, removed_at: str | None) -> str:
+    """Say whether a version is current, was replaced by a newer one, or was removed."""
+    if document.is_current:
+        return "current"
+    return "replaced by a newer version" if removed_at is None else f"removed {minute(removed_at)} UTC"
+
+
+def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
+    """Say what is known of a document: its version, where it came from, its length and its copies."""
+    one = found.document
+    yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
+    yield Sentence(f"added {minute(found.added_at)} UTC in wave {one.wave}, from {one.source}:{one.line}")
+    few = "" if one.is_counted else "; too few letters for range search"
+    yield Sentence(f"{counted(one.n_characters, 'character')}{few}")
+    if len(found.versions) > 1:
+        versions = ", ".join(map(str, found.versions))
+        yield Sentence(f"stored versions: {versions}; nearkin history lists their changes")
+    if found.n_copies:
+        copies = first_of(found.copies, _MAX_NAMED, found.n_copies)
+        yield Sentence(f"same text: {counted(found.n_copies, 'other document')}: {copies}")
+
+
+def listed_sentence(found: ListedDocuments, *, is_written: bool) -> Sentence:
+    """Count the documents, and say how to see those that are not shown."""
+    missing = found.n_found - len(found.table)
+    how = "--limit" if is_written else "--limit, --out"
+    return Sentence(f"; {missing:,} not shown: {how}" if missing else "", strong=counted(found.n_found, "document"))
+
+
+def change_text(entry: HistoryEntry) -> str:
+    """Count the words that a version changed; empty for the first."""
+    if entry.is_erased:
+        return "text erased"
+    change = entry.change
+    if change is None:
+        return ""
+    if change.is_same_text:
+        return "the same text"
+    if not change.n_differences:
+        return "the same text except for white space"
+    return f"−{change.n_words_removed:,} +{counted(change.n_words_added, 'word')}"
+
+
+def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:
+    """Count the versions, and say what became of the document."""
+    last = found.versions[-1]
+    ended = "" if last.removed_at is None else f"; removed {minute(last.removed_at)} UTC"
+    yield Sentence(f" of {found.doc_id}{ended}", strong=counted(len(found.versions), "version"))
+    if not all(one.change is None or one.change.is_whole for one in found.versions):
+        yield Sentence(
+            "Some texts are too long to compare to the end: some shared words may be counted as changed.", "warning"
+        )
+
+
+def removed_sentence(removed: Removed) -> Sentence:
+    """Count the removed documents, or those that would be removed."""
+    n = counted(removed.n_documents, "document")
+    if removed.is_dry_run:
+        return Sentence("; nothing was changed (--dry-run)", strong=f"{n} would be removed")
+    return Sentence("", strong=f"{n} removed")

@@ -1,0 +1,112 @@
+"""Sentences of the commands about decisions of people: what was changed, or would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nearkin.collection.decisions.purging import Purged
+from nearkin.collection.decisions.records import (
+    GROUP_NOTE,
+    NEVER_GROUP,
+    NOTE,
+    PRINCIPAL,
+    PURGE,
+    SAME_GROUP,
+    Activity,
+    ActivityResult,
+    SettingChange,
+)
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.sentences.sentence import Sentence
+
+_DRY = Sentence("Nothing was changed: this is a dry run.", "warning")
+
+
+def result_sentences(found: ActivityResult, n_shown: int) -> Iterator[Sentence]:
+    """Say what was changed, or would be, and how to undo it."""
+    what = in_words(found.kind, found.data, found.changes)
+    more = len(found.changes) - n_shown
+    if found.is_dry_run and more > 0:
+        yield Sentence(f"{more:,} more not shown: --limit")
+    if not found.changes:
+        yield Sentence("Nothing to change: the collection already has these values")
+        return
+    if found.is_dry_run:
+        yield Sentence(what, strong="Would change: ")
+        yield _DRY
+        return
+    yield Sentence(what, strong=f"Activity {found.number}: ")
+    if found.n_unchanged:
+        n = found.n_unchanged
+        yield Sentence(f"{counted(n, 'document')} had it already" if found.kind == "tag" else _without(n))
+    yield Sentence(f"To undo it: nearkin undo COLLECTION {found.number}", "quiet")
+
+
+def _without(n: int) -> str:
+    return f"{counted(n, 'document')} did not have it"
+
+
+def purged_sentences(found: Purged, n_shown: int = 5) -> Iterator[Sentence]:
+    """Say which texts were erased, or would be."""
+    if not found.n_texts:
+        yield Sentence("Nothing to erase: the texts of these documents were erased before")
+        return
+    done = "would be erased" if found.is_dry_run else "erased"
+    yield Sentence(
+        f" of {counted(found.n_versions, 'version')} {done}",
+        strong=counted(found.n_texts, "text"),
+    )
+    if found.copies:
+        listed = ", ".join(found.copies[:n_shown]) + (", …" if len(found.copies) > n_shown else "")
+        removed = "would be removed" if found.is_dry_run else agreeing(len(found.copies), "was removed", "were removed")
+        yield Sentence(
+            f"{counted(len(found.copies), 'other document')} with the same text {removed}: {listed}", "warning"
+        )
+    if found.is_dry_run:
+        yield _DRY
+    else:
+        yield Sentence(
+            f"Activity {found.number} records it. Backups of the collection, and copies that other tools made, still "
+            "have the texts.",
+            "warning",
+        )
+
+
+def activity_in_words(one: Activity) -> str:
+    """Say what an activity did, in a row of the log."""
+    return in_words(one.kind, one.data, one.changes)
+
+
+def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
+    """Say what was changed.
+
+    Examples
+    --------
+    >>> in_words("tag", {"field": "responsive", "value": "yes"}, [SettingChange("tag", "a", "responsive", None, "yes")])
+    'tag responsive=yes, 1 document'
+    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "")])
+    'never group a with b'
+    """
+    n = counted(len(changes), "document")
+    if kind == "undo":
+        return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
+    if kind == "tag":
+        value = data.get("value")
+        return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
+    if kind == "untag":
+        return f"remove the tag {data.get('field')}, {n}"
+    if kind == PURGE:
+        return f"erase {counted(int(str(data.get('n_texts', 0))), 'text')}, {counted(len(changes), 'version')}"
+    return _of_one(changes[0]) if changes else kind
+
+
+def _of_one(change: SettingChange) -> str:
+    if change.kind == NEVER_GROUP:
+        return f"never group {change.subject} with {change.other}"
+    if change.kind == SAME_GROUP:
+        return f"same group: {change.subject} and {change.other}"
+    if change.kind == PRINCIPAL:
+        return f"principal of its group: {change.subject}"
+    whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
+    note = f"note on {whose}" if change.kind in (NOTE, GROUP_NOTE) else change.kind
+    return f"{note}: {change.now}" if change.now else f"remove the {note}"

@@ -1,0 +1,76 @@
+"""Sentences of ``nearkin groups --since``: how each group changed since a wave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nearkin.collection.groups_since import GroupChangeSince, GroupsSince
+from nearkin.nouns import agreeing, counted, first_of
+from nearkin.reports.sentences.browsing import minute
+from nearkin.reports.sentences.sentence import Sentence
+
+_N_NAMED = 3
+
+
+def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentence]:
+    """Count the changed groups, of which so many are shown, and say which groupings were compared."""
+    n_new = sum(one.is_new for one in found.changes)
+    n_dissolved = sum(one.is_dissolved for one in found.changes)
+    more = len(found.changes) - n_shown
+    yield Sentence(
+        f" since wave {found.wave} (texts {found.tolerance.in_words()}): {n_new:,} new, "
+        f"{len(found.changes) - n_new - n_dissolved:,} changed, {n_dissolved:,} dissolved"
+        + f"; {more:,} more not shown: --limit, --out"
+        * (more > 0),
+        strong=f"{counted(len(found.changes), 'group')} with changes",
+    )
+    yield Sentence(
+        f"{counted(found.n_groups_were, 'group')} at {minute(found.grouped_then)} UTC, {found.n_groups:,} at "
+        f"{minute(found.grouped_now)} UTC",
+        "quiet",
+    )
+    late = [
+        f"{counted(found.n_not_grouped, 'document')} added" * bool(found.n_not_grouped),
+        f"{counted(found.n_gone, 'member')} replaced or removed" * bool(found.n_gone),
+        f"{counted(found.n_decisions, 'decision')} made or undone" * bool(found.n_decisions),
+    ]
+    if any(late):
+        n = found.n_not_grouped + found.n_gone + found.n_decisions
+        yield Sentence(
+            f"Not included, because the groups were not updated since: {', '.join(filter(None, late))}. "
+            f"nearkin groups includes {agreeing(n, 'it', 'them')}.",
+            "warning",
+        )
+
+
+def change_words(change: GroupChangeSince) -> str:
+    """Say how a group changed."""
+    said = list[str]()
+    if change.is_new:
+        said.append("new group")
+    if change.is_dissolved:
+        said.append("dissolved")
+    if change.merged:
+        said.append(f"merged with {_groups(change.merged)}")
+    if change.split_from:
+        said.append(f"{'split' if change.is_new else 'members'} from {_groups(change.split_from)}")
+    for doc_ids, words in (
+        (change.new_documents, "added"),
+        (change.joined_documents, "joined"),
+        (change.new_versions, "new version"),
+        (change.left_documents, "no longer in it"),
+        (change.removed_documents, "removed"),
+    ):
+        if doc_ids:
+            said.append(_named(doc_ids, words))
+    if change.has_new_principal:
+        said.append(f"principal was {change.principal_was}")
+    return "; ".join(said) or "members moved to another group"
+
+
+def _groups(numbers: Sequence[int]) -> str:
+    return ", ".join(f"group {n}" for n in numbers)
+
+
+def _named(doc_ids: Sequence[str], words: str) -> str:
+    return f"{words}: {first_of(doc_ids[:_N_NAMED], _N_NAMED, len(doc_ids))}"

@@ -1,0 +1,33 @@
+"""Sentences of ``nearkin search``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.collection.word_search.results import SearchResult
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def search_sentences(found: SearchResult, wave: str | None, n_shown: int, *, is_written: bool) -> Iterator[Sentence]:
+    """Count the documents, and say what was not searched."""
+    missing = found.n_found - n_shown
+    how = "--limit" if is_written else "--limit, --out"
+    yield Sentence(
+        (f" of wave {wave}" if wave is not None else "")
+        + (f", {missing:,} not shown: {how}" if missing else "")
+        + f"; {1000 * found.elapsed_s:,.0f} ms",
+        strong=f"{counted(found.n_found, 'document')} with {found.query}",
+    )
+    if found.ignored:
+        yield Sentence(f"not searched, because it has no letter or digit: {' '.join(found.ignored)}", "warning")
+    if found.n_read:
+        n, their = counted(found.n_read, "text"), agreeing(found.n_read, "its", "their")
+        yield Sentence(f"Read {n} because {their} words are not stored; this search was slower")
+    if found.n_damaged:
+        n = counted(found.n_damaged, "stored text")
+        yield Sentence(
+            f"{n} {agreeing(found.n_damaged, 'is', 'are')} damaged and could not be searched. Run nearkin fsck "
+            "COLLECTION, which repairs what it can and lists the rest.",
+            "damage",
+        )

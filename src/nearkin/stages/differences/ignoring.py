@@ -1,0 +1,85 @@
+"""Differences that do not count: in capitals, in punctuation, in numbers."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from typing import Literal, get_args
+
+from nearkin.errors import ParameterError
+from nearkin.stages.differences.changes import Change, Changes
+
+Ignored = Literal["case", "punctuation", "numbers"]
+_NUMBER = re.compile(r"\d(?:[\d.,:/]*\d)?")
+# signs that change an amount: inside a number, before it, after it
+_SIGN_OF_NUMBER = re.compile(r"(?<=\d)[^\w\s](?=\d)|[-+\u2212\u00b1<>=≤≥$€£¥§#](?=\d)|(?<=\d)[%‰°$€£¥]")
+_BREAKS = re.compile(r"\r\n?|\n")
+
+
+def check_ignored(ignore: Collection[str], *, owner: str) -> tuple[Ignored, ...]:
+    """Return the kinds of difference that do not count, in a fixed order.
+
+    Raises
+    ------
+    ParameterError
+        A kind is unknown.
+    """
+    known: tuple[Ignored, ...] = get_args(Ignored)
+    unknown = [ignore] if isinstance(ignore, str) else [kind for kind in ignore if kind not in known]
+    if unknown:
+        raise ParameterError.of("ignore", owner, f"some of {', '.join(known)}", unknown[0])
+    return tuple(kind for kind in known if kind in ignore)
+
+
+def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collection[Ignored]) -> tuple[str, int]:
+    r"""Return B with A's wording wherever only an ignored kind of difference is between them, and how often that is.
+
+    Line breaks of B stay, so that its lines keep their numbers.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.changes import find_changes
+    >>> from nearkin.stages.differences.wording import Wording
+    >>> a, b = "Rent: 100 crowns, due now", "rent 250\ncrowns due soon"
+    >>> without_ignored(a, b, find_changes(Wording(a), Wording(b)), {"case", "punctuation", "numbers"})
+    ('Rent: 100\ncrowns, due soon', 2)
+    """
+    parts, at, n = [], 0, 0
+    for one in found.changes:
+        if not _is_ignored(text_a, text_b, one, ignored):
+            continue
+        of_a, of_b = text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b]
+        parts += [text_b[at : one.start_b], _BREAKS.sub(" ", of_a), *_BREAKS.findall(of_b)]
+        at, n = one.end_b, n + 1
+    return "".join([*parts, text_b[at:]]), n
+
+
+def _is_ignored(text_a: str, text_b: str, one: Change, ignored: Collection[Ignored]) -> bool:
+    of_a = what_counts(text_a, one.start_a, one.end_a, ignored)
+    return of_a == what_counts(text_b, one.start_b, one.end_b, ignored)
+
+
+def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -> str:
+    """Return the characters of a part of a text that count, without white space.
+
+    A sign that belongs to a number counts, even if punctuation does not: 1.5 is not 15, and -500 is not 500.
+
+    Examples
+    --------
+    >>> what_counts("Rent (due): 1,5 %", 0, 17, ["case", "punctuation"])
+    'rentdue1,5'
+    >>> what_counts("-500", 0, 1, ["punctuation"])
+    '-'
+    """
+    part = text[start:end]
+    if "punctuation" in ignored:
+        # one character around it shows whether a sign at its ends belongs to a number
+        low, high = max(0, start - 1), min(len(text), end + 1)
+        kept = {low + found.start() for found in _SIGN_OF_NUMBER.finditer(text[low:high])}
+        part = "".join(c for i, c in enumerate(part, start) if i in kept or unicodedata.category(c)[0] not in "PS")
+    if "numbers" in ignored:
+        part = _NUMBER.sub("0", part)
+    if "case" in ignored:
+        part = part.casefold()
+    return unicodedata.normalize("NFC", "".join(part.split()))

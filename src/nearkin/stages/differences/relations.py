@@ -1,0 +1,212 @@
+"""Relation of a family member to its principal: the first rule that holds decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from nearkin.stages.differences.aligning import Alignment
+from nearkin.stages.differences.particulars import Original, Side, look_at
+
+Relation = Literal[
+    "exact copy",
+    "signature or date filled in",
+    "other numbers or dates",
+    "same form, other parties",
+    "longer version",
+    "shorter version or excerpt",
+    "revised",
+]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+OTHER_PARTIES: Relation = "same form, other parties"
+
+MAX_FILLED_IN = 25
+"""Maximum number of words that fill one blank."""
+MAX_OF_A_FORM = 20
+"""Maximum number of words of a difference between two copies of a form, unless nearly all are particulars."""
+MIN_SHARED = 0.7
+"""Minimum share of the longer text's words that two copies of a form have in common."""
+MIN_PARTICULARS = 0.75
+"""Minimum share of names, numbers and dates among the words that differ between two copies of a form."""
+MIN_CONTAINED = 0.95
+"""Minimum share of the shorter version's shingles that the longer one has."""
+MIN_LONGER = 0.05
+"""Minimum difference between the two containments of a longer and a shorter version."""
+MAX_TURNING = 5
+"""Maximum number of words of a difference that changes a sentence; longer ones are omitted passages."""
+
+
+RULES: dict[str, str] = {
+    "exact copy": (
+        "The same text after normalization of Unicode, case and white space, or one with the same words and signs "
+        "except for the length of blanks and of drawn lines."
+    ),
+    "signature or date filled in": (
+        f"At every difference one document has up to {MAX_FILLED_IN} words where the other has a blank (underscores, "
+        'dots, brackets), or has words of a signature ("/s/", By, Name, Title), a name with them, or a date where the '
+        "other has nothing."
+    ),
+    "other numbers or dates": "Every word that differs is a number or belongs to a date.",
+    "same form, other parties": (
+        f"Apart from filled-in blanks, at most {1 - MIN_SHARED:.0%} of the longer document's words differ; at "
+        f"least {MIN_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; other "
+        "words are replaced, not inserted or omitted, and none of them changes a sentence (not, may, shall, only, "
+        f"unless); no difference is longer than {MAX_OF_A_FORM} words unless nine tenths of it are names, numbers "
+        "or dates; and at least one name replaces another."
+    ),
+    "longer version": (
+        f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles, and the principal has a smaller "
+        f"share of the document's, by at least {MIN_LONGER:.2f}; at most {1 - MIN_CONTAINED:.0%} of the "
+        f"principal's words are moved or missing, none of them a name, a number or a date; and no "
+        f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
+    ),
+    "shorter version or excerpt": (
+        f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles, and the document has a smaller "
+        f"share of the principal's, by at least {MIN_LONGER:.2f}; at most {1 - MIN_CONTAINED:.0%} of the "
+        f"document's words are moved or missing, none of them a name, a number or a date; and no "
+        f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
+    ),
+    "revised": "None of the above is certain: read the differences.",
+}
+"""Rules, a sentence each; the first that holds decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Measurements for the rules.
+
+    Parameters
+    ----------
+    n_differences : int
+        Number of stretches of words or signs in which the two texts differ.
+    n_words_only_in_principal, n_words_only_in_member : int
+        Words in these stretches.
+    n_particulars : int
+        Number of these words that are names, numbers or dates.
+    """
+
+    n_differences: int = 0
+    n_words_only_in_principal: int = 0
+    n_words_only_in_member: int = 0
+    n_particulars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Relation, with its measurements.
+
+    Parameters
+    ----------
+    relation : Relation
+    filled_in : {"principal", "member", "both", ""}
+        Text that fills in blanks of the other, if that is the relation.
+    measured : Measured
+    """
+
+    relation: Relation
+    filled_in: str
+    measured: Measured
+
+
+EXACT_COPY = Judgement("exact copy", "", Measured())
+
+
+def judge_relation(
+    principal: Original,
+    member: Original,
+    alignment: Alignment,
+    *,
+    containment_in_principal: float,
+    containment_of_principal: float,
+) -> Judgement:
+    """Return the first rule that holds for two texts.
+
+    Parameters
+    ----------
+    principal, member : Original
+    alignment : Alignment
+        Alignment of the two, in this order.
+    containment_in_principal, containment_of_principal : float
+        Share of the member's shingles that the principal has, and vice versa, in [0, 1].
+    """
+    spellings = (principal.spelling, member.spelling)
+    sides = [
+        (look_at(one.a, principal.text, spellings), look_at(one.b, member.text, spellings))
+        for one in alignment.differences
+    ]
+    measured = Measured(
+        len(sides),
+        sum(a.n_words + a.n_joining for a, _ in sides),
+        sum(b.n_words + b.n_joining for _, b in sides),
+        sum(a.n_particulars + b.n_particulars for a, b in sides),
+    )
+    if alignment.is_whole:
+        telling = [(a, b) for a, b in sides if a.n_words or b.n_words or a.is_signing or b.is_signing]
+        if not sides or (not telling and all(a.n_blanks or b.n_blanks for a, b in sides)):
+            return Judgement("exact copy", "", measured)
+        if telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
+            return Judgement("signature or date filled in", _filled_in(telling), measured)
+        if telling and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
+            return Judgement("other numbers or dates", "", measured)
+        if _is_same_form(telling, principal, member):
+            return Judgement(OTHER_PARTIES, "", measured)
+    gap = containment_of_principal - containment_in_principal
+    if max(containment_in_principal, containment_of_principal) >= MIN_CONTAINED and abs(gap) >= MIN_LONGER:
+        shorter, n_only = (
+            (principal, measured.n_words_only_in_principal) if gap > 0 else (member, measured.n_words_only_in_member)
+        )
+        own = [a if gap > 0 else b for a, b in sides]
+        is_few = not alignment.is_whole or n_only <= (1 - MIN_CONTAINED) * shorter.n_words
+        if is_few and not any(side.n_particulars for side in own) and not any(_turns(a, b) for a, b in sides):
+            return Judgement("longer version" if gap > 0 else "shorter version or excerpt", "", measured)
+    return Judgement("revised", "", measured)
+
+
+def _is_filled_in(full: Side, blank: Side) -> bool:
+    """Whether one side fills in what the other leaves blank; without a blank it must be a signature or a date."""
+    if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MAX_FILLED_IN:
+        return False
+    return blank.n_blanks > 0 or (full.is_signing and full.n_other <= full.n_signing)
+
+
+def _filled_in(sides: Sequence[tuple[Side, Side]]) -> str:
+    has_principal = any(_is_filled_in(a, b) for a, b in sides)
+    has_member = any(_is_filled_in(b, a) for a, b in sides)
+    return "both" if has_principal and has_member else "principal" if has_principal else "member"
+
+
+def _is_same_form(sides: Sequence[tuple[Side, Side]], principal: Original, member: Original) -> bool:
+    """Whether differences are few and short, nearly all names, numbers and dates, and one name replaces another."""
+    counted = [pair for pair in sides if not (_is_filled_in(*pair) or _is_filled_in(*pair[::-1]))]
+    n_words = sum(a.n_words + b.n_words for a, b in counted)
+    n_other = sum(_n_other(a) + _n_other(b) for a, b in counted)
+    longest = sum(max(a.n_words + a.n_joining, b.n_words + b.n_joining) for a, b in counted)
+    return (
+        n_other <= (1 - MIN_PARTICULARS) * n_words
+        and all(_is_short(a) and _is_short(b) and _is_replaced(a, b) for a, b in counted)
+        and any(a.n_names and b.n_names for a, b in counted)
+        and longest <= (1 - MIN_SHARED) * max(principal.n_words, member.n_words)
+    )
+
+
+def _n_other(side: Side) -> int:
+    """Return the number of words that do not fill in a form; a title beside a name belongs to the name."""
+    return side.n_other - side.n_signing if side.n_names else side.n_other
+
+
+def _is_replaced(a: Side, b: Side) -> bool:
+    """Whether words other than particulars and signature lines are replaced, without changing a sentence."""
+    is_other = [side.n_particulars == 0 and side.n_other > side.n_signing for side in (a, b)]
+    is_put_in = (is_other[0] and not b.n_words) or (is_other[1] and not a.n_words)
+    return not is_put_in and not a.n_turning and not b.n_turning
+
+
+def _turns(a: Side, b: Side) -> bool:
+    """Whether a short difference has a word that changes a sentence."""
+    n_words = max(a.n_words + a.n_joining, b.n_words + b.n_joining)
+    return n_words <= MAX_TURNING and bool(a.n_turning or b.n_turning)
+
+
+def _is_short(side: Side) -> bool:
+    return side.n_words + side.n_joining <= MAX_OF_A_FORM or _n_other(side) <= 0.1 * side.n_words

@@ -1,0 +1,128 @@
+"""Lines of a stream as they arrive: as many as are there, without waiting for more."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from nearkin.stages.documents.jsonl import read_jsonl
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
+from nearkin.stages.documents.streams import ByteStream
+
+MAX_LINES = 64
+_READ_BYTES = 1 << 18
+_BATCH_BYTES = 1 << 22
+_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivedLine:
+    """A line of a stream.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+    data : bytes
+        Without its newline; empty if it is too long.
+    is_too_long : bool
+    """
+
+    number: int
+    data: bytes
+    is_too_long: bool = False
+
+
+def arriving_lines(
+    stream: BinaryIO, *, max_lines: int = MAX_LINES, max_line_bytes: int = MAX_DOCUMENT_BYTES
+) -> Iterator[list[ArrivedLine]]:
+    r"""Yield the lines that have arrived, in lots of at most ``max_lines`` and about 4 MiB.
+
+    A lot is yielded as soon as one line is complete and no more can be read without waiting, so a program that waits
+    for the answer to a line gets it. The last line may lack its newline. Of a line that is too long nothing is kept.
+
+    Parameters
+    ----------
+    stream : binary file
+        Its method ``read1`` returns what is there, and waits only if there is nothing.
+    max_lines, max_line_bytes : int
+
+    Examples
+    --------
+    >>> import io
+    >>> [[line.data for line in lot] for lot in arriving_lines(io.BytesIO(b"a\nb\n\nc"), max_lines=2)]
+    [[b'a', b'b'], [b''], [b'c']]
+    """
+    parts, n_held, n_dropped, number = list[bytes](), 0, 0, 0  # of the line whose end has not arrived
+    lot, n_bytes = list[ArrivedLine](), 0
+    while True:
+        piece = stream.read1(_READ_BYTES)  # type: ignore[attr-defined]  # every buffered binary file has it
+        *whole, rest = piece.split(b"\n") if piece or not (n_held or n_dropped) else [b"", b""]
+        for end in whole:
+            parts.append(end)
+            number += 1
+            is_too_long = n_dropped + n_held + len(end) > max_line_bytes
+            lot.append(ArrivedLine(number, b"" if is_too_long else b"".join(parts), is_too_long))
+            n_bytes += len(lot[-1].data)
+            parts, n_held, n_dropped = [], 0, 0
+            if len(lot) == max_lines or n_bytes > _BATCH_BYTES:
+                yield lot
+                lot, n_bytes = [], 0
+        parts.append(rest)
+        n_held += len(rest)
+        if n_held > max_line_bytes:
+            parts, n_held, n_dropped = [], 0, n_dropped + n_held
+        if lot and len(piece) < _READ_BYTES:  # nothing more is there
+            yield lot
+            lot, n_bytes = [], 0
+        if not piece:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class JsonDocument:
+    """The document of one line.
+
+    Parameters
+    ----------
+    doc_id : str or None
+        None: the object has no id.
+    text : str
+        Empty if there is a problem.
+    problem : str or None
+        Why the line cannot be read.
+    """
+
+    doc_id: str | None
+    text: str
+    problem: str | None
+
+
+def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[JsonDocument]:
+    r"""Yield the document of each line, which is a JSON object; the lines are not blank.
+
+    Parameters
+    ----------
+    lines : sequence of bytes
+    text, doc_id : str
+        Members of the object that hold the text and the id.
+
+    Examples
+    --------
+    >>> lines = [b'{"id": 7, "text": "It was."}', b'{"id": 8}']
+    >>> [(one.doc_id, one.text, one.problem) for one in json_documents(lines, text="text", doc_id="id")]
+    [('7', 'It was.', None), ('8', '', "the object has no key 'text'")]
+    """
+    stream = ByteStream(io.BytesIO(b"\n".join(lines)), "none")
+    batches = read_jsonl(
+        stream, text=text, doc_id=doc_id, keep=None, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40
+    )
+    for batch in batches:
+        prepared = prepare(batch, _AS_IT_CAME, source_name="")
+        columns = (prepared[name].to_pylist() for name in ("doc_id", "has_id", "text", "problem"))
+        for own_id, has_id, own_text, problem in zip(*columns, strict=True):
+            yield JsonDocument(own_id if has_id else None, own_text, problem)

@@ -1,0 +1,180 @@
+"""Stream of documents, one JSON object per line → an answer for each line, after what it says is stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
+from nearkin.collection.check_in.stream_summary import StreamSummary
+from nearkin.collection.collection import Collection
+from nearkin.errors import DocumentError
+from nearkin.stages.documents.line_stream import ArrivedLine, arriving_lines, json_documents
+from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
+
+_WHITE = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamColumns:
+    """Names of the members of a line's object."""
+
+    text: str = "text"
+    doc_id: str = "id"
+
+
+@dataclass(frozen=True, slots=True)
+class LineAnswer:
+    """Answer for one line.
+
+    Parameters
+    ----------
+    line : int
+        From 1.
+    doc_id : str or None
+        None: the line has no id.
+    answer : CheckAnswer
+    data : bytes
+        The line itself, without its newline.
+    """
+
+    line: int
+    doc_id: str | None
+    answer: CheckAnswer
+    data: bytes
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the line's number and the answer, as JSON types."""
+        return {"line": self.line, **self.answer.to_dict(), "id": self.doc_id}
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadLine:
+    """A line that is not blank: the document, or the reason why it is none."""
+
+    line: ArrivedLine
+    doc_id: str | None
+    text: str
+    problem: str | None
+
+
+def check_stream(
+    collection: Collection,
+    stream: BinaryIO,
+    answered: Callable[[Sequence[LineAnswer]], None],
+    *,
+    options: CheckOptions,
+    store: CheckInMany | None,
+    columns: StreamColumns,
+    rules: ReadingRules,
+) -> StreamSummary:
+    """Check every line of a stream, in order, and store documents if that is asked for.
+
+    Lines that have arrived together are stored in one transaction. ``answered`` is called when it has ended, so a
+    document that was reported as stored is never lost.
+
+    Parameters
+    ----------
+    collection : Collection
+    stream : binary file
+    answered : callable
+        Receives the answers of each transaction.
+    options : CheckOptions
+    store : CheckInMany or None
+        How to store documents; its lines are those of the stream.
+    columns : StreamColumns
+    rules : ReadingRules
+        ``on_error`` and ``max_document_bytes`` apply.
+
+    Raises
+    ------
+    DocumentError
+        A line is unreadable or cannot be stored, and ``on_error`` is "stop"; the documents before it are stored and
+        answered, those after it are neither.
+    SourceError
+        All lines are unreadable.
+    """
+    started, summary, first_problem = time.perf_counter(), StreamSummary(), ""
+    for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
+        rows = list(_rows(lot, columns, rules, needs_id=store is not None))
+        if rules.on_error == "stop":
+            rows = _until_problem(rows)
+        answers = _answers(collection, rows, options, store, stops=rules.on_error == "stop")
+        _count(summary, answers)
+        answered(answers)
+        bad = next((one for one in answers if one.answer.checked is None), None)
+        if bad is not None:
+            place = f"line {bad.line}: {bad.answer.problem}"
+            if rules.on_error == "stop":
+                done = "answered" if store is None else "stored as answered"
+                raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
+            first_problem = first_problem or place
+    summary.elapsed_s = round(time.perf_counter() - started, 3)
+    if summary.n_problems == summary.n_documents:
+        rules.check_readable(summary.n_problems, summary.n_documents, first_problem)
+    return summary
+
+
+def _rows(
+    lot: Iterable[ArrivedLine], columns: StreamColumns, rules: ReadingRules, *, needs_id: bool
+) -> Iterator[_ReadLine]:
+    """Parse the lines that are not blank."""
+    lines = [line for line in lot if line.is_too_long or line.data.strip(_WHITE)]
+    whole = [line.data for line in lines if not line.is_too_long]
+    read = json_documents(whole, text=columns.text, doc_id=columns.doc_id)
+    for line in lines:
+        if line.is_too_long:
+            yield _ReadLine(line, None, "", too_long(None, rules.max_document_bytes))
+            continue
+        one = next(read)
+        problem = one.problem
+        if problem is None and needs_id and not (one.doc_id or "").strip():
+            problem = f"the object has no id under {columns.doc_id!r}, which is needed to store it"
+        yield _ReadLine(line, one.doc_id, one.text, problem)
+
+
+def _until_problem(rows: Sequence[_ReadLine]) -> list[_ReadLine]:
+    """Return the rows up to the first unreadable one, including it."""
+    first = next((i for i, row in enumerate(rows) if row.problem is not None), len(rows))
+    return list(rows[: first + 1])
+
+
+def _answers(
+    collection: Collection,
+    rows: Sequence[_ReadLine],
+    options: CheckOptions,
+    store: CheckInMany | None,
+    *,
+    stops: bool,
+) -> list[LineAnswer]:
+    """Check the readable documents of a lot together; if it stops, answer up to the first problem."""
+    good = [row for row in rows if row.problem is None]
+    if store is not None:
+        lines = [row.line.number for row in good]
+        store = CheckInMany(wave=store.wave, source=store.source, lines=lines, only_new=store.only_new)
+    documents = [(row.doc_id or "", row.text) for row in good]
+    checked = iter(
+        collection.check_many(documents, options=options, store=store, stops_at_problem=stops) if good else ()
+    )
+    answers = list[LineAnswer]()
+    for row in rows:
+        problem = CheckAnswer(doc_id=row.doc_id or "", problem=row.problem)
+        answer = problem if row.problem is not None else next(checked)
+        answers.append(LineAnswer(row.line.number, row.doc_id, answer, row.line.data))
+        if stops and answer.checked is None:
+            break
+    return answers
+
+
+def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
+    for one in answers:
+        summary.n_documents += 1
+        checked = one.answer.checked
+        if checked is None:
+            summary.n_problems += 1
+            continue
+        summary.verdicts[checked.verdict] += 1
+        summary.n_kept += one.answer.is_kept
+        summary.n_stored += checked.stored_as is not None

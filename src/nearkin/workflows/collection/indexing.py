@@ -1,0 +1,104 @@
+"""Files → the similarity index and the keys of each document, as a collection stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.collection.by_index import chosen
+from nearkin.collection.counting import AS_IT_CAME
+from nearkin.collection.keys import BAND, EXACT, SAMPLE, keys_of
+from nearkin.kernels.buffers import strings
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
+from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from nearkin.workflows.reading.texts import TextBatch, Texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedText:
+    """Numbers of a document that a repository can store as its properties.
+
+    Parameters
+    ----------
+    doc_id, source : str
+    line : int
+    similarity_index : int or None
+        None: too few words.
+    text_key : int or None
+        Key of the whole text, ignoring case and spacing.
+    band_keys, sample_keys : tuples of int
+        MinHash band keys, and sampled shingles; together with ``text_key`` the rows of ``check_keys``.
+    problem : str or None
+        Why the document could not be read; it has no numbers then.
+    """
+
+    doc_id: str
+    source: str
+    line: int
+    similarity_index: int | None = None
+    text_key: int | None = None
+    band_keys: tuple[int, ...] = ()
+    sample_keys: tuple[int, ...] = ()
+    problem: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "id": self.doc_id,
+            "source": self.source,
+            "line": self.line,
+            "similarity_index": self.similarity_index,
+            "text_key": self.text_key,
+            "band_keys": list(self.band_keys),
+            "sample_keys": list(self.sample_keys),
+            "problem": self.problem,
+        }
+
+
+def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Progress) -> Iterator[IndexedText]:
+    """Yield the numbers of every document, in the order in which they are read.
+
+    Raises
+    ------
+    InputError
+        A file, or a column of it, cannot be used; or documents are unreadable, and the rules stop the run.
+    ParameterError
+        The method of the similarity index is unknown.
+    """
+    method = chosen(index) or SimilarityIndex()
+    n_unreadable, n_documents, first = 0, 0, ""
+    with Meter(progress).stage("index", texts.size_bytes, "bytes") as counted:
+        for raw in texts.raw_batches(counted):
+            for one in _indexed(texts.prepare(raw, AS_IT_CAME), texts, method):
+                n_documents += 1
+                if one.problem is not None:
+                    n_unreadable += 1
+                    first = first or f"{one.source}:{one.line}: {one.problem}"
+                yield one
+    texts.rules.check_readable(n_unreadable, n_documents, first)
+
+
+def _indexed(batch: TextBatch, texts: Texts, method: SimilarityIndex) -> Iterator[IndexedText]:
+    rows, prepared = batch.prepared, batch.texts.to_pylist()
+    indexes, keys = method.index(strings(prepared)), keys_of(prepared)
+    bounds = np.searchsorted(keys.texts, np.arange(len(prepared) + 1))
+    columns = (rows[name].to_pylist() for name in ("doc_id", "line", "problem"))
+    for row, (doc_id, line, problem) in enumerate(zip(*columns, strict=True)):
+        source = texts.names[batch.sources[row]]
+        if problem is not None:
+            yield IndexedText(doc_id=doc_id, source=source, line=line, problem=problem)
+            continue
+        part = slice(bounds[row], bounds[row + 1])
+        of = {kind: tuple(keys.values[part][keys.kinds[part] == kind].tolist()) for kind in (EXACT, BAND, SAMPLE)}
+        yield IndexedText(
+            doc_id=doc_id,
+            source=source,
+            line=line,
+            similarity_index=int(indexes.values[row]) if indexes.has_value[row] else None,
+            text_key=of[EXACT][0],
+            band_keys=of[BAND],
+            sample_keys=of[SAMPLE],
+        )

@@ -1,0 +1,36 @@
+"""Documents of a collection → a list, and a table of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from nearkin.collection.collection import Collection
+from nearkin.collection.listing import LISTED, DocumentFilter, ListedDocuments, Sort, listed, listed_batches
+from nearkin.workflows.collection.tables import write_batches
+
+
+def list_documents(
+    collection: Collection, wanted: DocumentFilter, *, sort: Sort, limit: int, out: Path | None
+) -> ListedDocuments:
+    """Return the first documents that meet the conditions, and write all of them to a file if one is given.
+
+    Both come from one snapshot of the collection.
+    """
+    with collection.opened.store.reading() as connection:
+        if out is None:
+            return listed(connection, wanted, sort, limit)
+        first, n_found = list[pa.RecordBatch](), 0
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            nonlocal n_found
+            for batch in listed_batches(connection, wanted, sort):
+                if n_found < limit:
+                    first.append(batch.slice(0, limit - n_found))
+                n_found += len(batch)
+                yield batch
+
+        write_batches(LISTED, counted(), out)
+    return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found)

@@ -1,0 +1,62 @@
+"""The values of a column of the input, by which the report counts: read at the end, in a second pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.runs.meter import Meter
+from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.formats import has_columns
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
+from nearkin.workflows.reading.memory_documents import IN_MEMORY
+
+
+def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: BinaryIO | None) -> None:
+    """Refuse sources that have no such column, before anything is read.
+
+    Raises
+    ------
+    ParameterError
+        A source has no columns.
+    SourceError
+        The column is missing.
+    """
+    for source in sources:
+        if isinstance(source, StoredSource) or not has_columns(source.format):
+            if source.format == IN_MEMORY:
+                raise ParameterError("'by' does not work for documents in memory: save them to a file.", named=("by",))
+            kind = "a collection or a run" if isinstance(source, StoredSource) else source.format
+            raise ParameterError(
+                f"'by' needs inputs with columns. {source.name} is {kind}, which has none.",
+                named=("by",),
+            )
+    named = [replace(source, id=column) for source in sources]
+    check_columns(named, encoding=encoding, stdin=stdin, id_parameter="by")
+
+
+def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.DictionaryArray:
+    """Return the value of each document as text, in reading order; null where a document has none.
+
+    Raises
+    ------
+    SourceError
+        An input cannot be read again.
+    """
+    parts = []
+    with meter.stage("count by column", sum(one.size_bytes for one in inputs), "bytes") as progress:
+        for one in inputs:
+            if not isinstance(one, FileInput):
+                raise SourceError(f"{', '.join(one.names)}: there is no column '{column}' (by).")
+            # the reader takes ids of any type, which texts and numbers to keep by need not have
+            again = replace(one, source=replace(one.source, id=column), keep_column=None)
+            for batch, _ in again.batches(progress):
+                parts.append(batch["doc_id"].cast(pa.large_string()).dictionary_encode())
+    if not parts:
+        return pa.array([], pa.large_string()).dictionary_encode()
+    return pa.chunked_array(parts).unify_dictionaries().combine_chunks()

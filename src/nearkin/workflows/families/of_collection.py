@@ -1,0 +1,227 @@
+"""Families of a collection: its stored groups, with the relation of each member to the principal of its group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Connection, select
+
+from nearkin._version import __version__
+from nearkin.collection.collection import Collection
+from nearkin.collection.counting import SHINGLES
+from nearkin.collection.groups import CollectionGroups, group
+from nearkin.collection.stored_relations import Pair, relations_of
+from nearkin.collection.tolerance import Tolerance
+from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
+from nearkin.manifests.inputs import InputFile
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.differences.relating import COPY
+from nearkin.stages.differences.relations import RELATIONS
+from nearkin.store.bulk import named
+from nearkin.store.schema import documents
+from nearkin.workflows.dedup.files import Delivery
+from nearkin.workflows.dedup.inputs import describe
+from nearkin.workflows.families.reporting import PageKin, write_page
+from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.resolving import kind_of
+from nearkin.workflows.resources import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionFamilies:
+    """Families of a collection.
+
+    Parameters
+    ----------
+    manifest : DedupManifest
+    groups : CollectionGroups
+        The groups that are the families, with what changed since the last call.
+    """
+
+    manifest: DedupManifest
+    groups: CollectionGroups
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the manifest with the changes of the groups, as JSON types."""
+        groups = self.groups.to_dict()
+        return {**self.manifest.as_stored(), **{name: groups[name] for name in ("is_first", "new_waves", "changes")}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FamilyMember:
+    """Document of a group, as the store has it."""
+
+    group: int
+    size: int
+    doc_id: str
+    row: int
+    content: int
+    source: str
+    line: int
+    similarity: float
+    is_principal: bool
+
+
+def is_one_collection(asked: ReadingRequest) -> bool:
+    """Whether the input is a collection, and nothing else."""
+    return len(asked.inputs) == 1 and isinstance(asked.inputs[0], str) and kind_of(asked.inputs[0]) == "collection"
+
+
+def families_of_collection(
+    asked: ReadingRequest,
+    out: Path,
+    *,
+    threshold: float | None,
+    delivery: Delivery,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> CollectionFamilies:
+    """Update the groups of a collection, and write them as families; only new pairs of texts are compared.
+
+    Parameters
+    ----------
+    asked : ReadingRequest
+        Its input is one collection; see `is_one_collection`.
+    out : Path
+    threshold : float, optional
+        That of the groups: minimum Jaccard similarity of the word 5-grams.
+    delivery : Delivery
+        With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection.
+    resources : Resources
+    progress : Progress, optional
+
+    Raises
+    ------
+    InputError, RunError, ParameterError, CollectionError
+        See `nearkin.errors`.
+    """
+    progress, tolerance = progress or Silent(), Tolerance.of(threshold=threshold)
+    directory, meter = RunDirectory(out), Meter(progress)
+    (source,) = asked.resolved(progress, without=out)
+    identity = {"nearkin": __version__, "command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
+    with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
+        with Collection.open(str(asked.inputs[0]), progress=progress) as collection:
+            with meter.stage("group", 0, "steps"):
+                found = group(collection.opened, tolerance, threads=resources.n_threads)
+            with collection.opened.store.reading() as connection:
+                members = _members(connection, found)
+            directory.begin_results()
+            page, relations = PageKin(), Counter[str]()
+            with meter.stage("compare", len(members), "documents") as told:
+                kin = _all_kin(collection, members, told)
+                write_families(directory.path, _counted(kin, page, relations), pa.large_string())
+            n_documents = collection.info().n_documents
+        (described,) = describe([source], resources, meter)
+        manifest = _manifest(tolerance, found, relations, n_documents, described)
+        manifest = replace(manifest, stages=tuple(meter.costs))
+        if delivery.report:
+            with meter.stage("report", 0, "steps") as told:
+                problem = write_page(directory.path / "report.html", manifest, page, told)
+            manifest = replace(manifest, report_problem=problem, stages=tuple(meter.costs))
+        directory.finish(manifest.as_stored())
+    return CollectionFamilies(manifest, found)
+
+
+def _members(connection: Connection, found: CollectionGroups) -> list[_FamilyMember]:
+    """Return the members of all groups, the largest group first, its principal first."""
+    table = found.members
+    sizes = {one.number: one.n_documents for one in found.groups}
+    place = {one.number: place for place, one in enumerate(found.groups)}
+    numbers = table["group"].to_pylist()
+    order = np.argsort([place[number] for number in numbers], kind="stable").tolist()
+    names = list(zip(table["doc_id"].to_pylist(), table["version"].to_pylist(), strict=True))
+    similarity, is_principal = table["jaccard"].to_pylist(), table["is_principal"].to_pylist()
+    rows = _rows(connection, names)
+    return [
+        _FamilyMember(
+            group=numbers[i],
+            size=sizes[numbers[i]],
+            doc_id=names[i][0],
+            row=rows[names[i]].row,
+            content=rows[names[i]].content,
+            source=rows[names[i]].source,
+            line=rows[names[i]].line,
+            similarity=similarity[i],
+            is_principal=is_principal[i],
+        )
+        for i in order
+    ]
+
+
+def _rows(connection: Connection, names: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Any]:
+    """Return the rows of documents by id and version, neither of which ever changes."""
+    of = documents.c
+    found = dict[tuple[str, int], Any]()
+    for some in named([doc_id for doc_id, _ in names]):
+        query = select(of.row, of.doc_id, of.version, of.content, of.source, of.line).where(of.doc_id.in_(some))
+        found |= {(one.doc_id, one.version): one for one in connection.execute(query)}
+    return found
+
+
+def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress: Progress) -> Iterator[Kin]:
+    """Yield the document of each member, with its relation to the principal before it."""
+    pairs, principal = list[Pair](), members[0] if members else None
+    for one in members:
+        principal = one if one.is_principal or principal is None else principal
+        if one.content != principal.content:
+            pairs.append((principal.content, one.content))
+    related = relations_of(collection.opened, pairs)
+    for one in members:
+        principal = one if one.is_principal or principal is None else principal
+        comparison, inside, holding = (None if one.is_principal else COPY), 1.0, 1.0
+        if one.content != principal.content:
+            _, text = next(related)
+            comparison = text.comparison
+            inside, holding = text.containment_in_principal, text.containment_of_principal
+        yield Kin(
+            family=one.group,
+            family_size=one.size,
+            principal=principal.doc_id,
+            doc_id=one.doc_id,
+            name=one.doc_id,
+            row=one.row,
+            source=one.source,
+            line=one.line,
+            similarity=one.similarity,
+            containment_in_principal=inside,
+            containment_of_principal=holding,
+            comparison=comparison,
+            text_row=one.content,
+            place=one.source if one.source == one.doc_id else f"{one.source}:{one.line}",
+        )
+        progress.advance(1)
+
+
+def _counted(kin: Iterator[Kin], page: PageKin, relations: Counter[str]) -> Iterator[Kin]:
+    for one in kin:
+        page.take(one)
+        if one.comparison:
+            relations[one.comparison.judgement.relation] += 1
+        yield one
+
+
+def _manifest(
+    tolerance: Tolerance, found: CollectionGroups, relations: Counter[str], n_documents: int, described: InputFile
+) -> DedupManifest:
+    """Return the manifest, without the stages."""
+    n_members, n_families = len(found.members), len(found.groups)
+    return DedupManifest(
+        version=__version__,
+        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
+        command=FAMILIES_OF_COLLECTION,
+        parameters={"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)},
+        inputs=(replace(described, n_documents=n_documents),),
+        counts={"documents": n_documents, "groups": n_families, "pairs_not_compared": found.n_not_compared},
+        families=FamilyCounts(
+            n_families, n_members, n_documents - n_members, {relation: relations[relation] for relation in RELATIONS}
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Near-duplicates in a stream of documents, in memory."""

@@ -1,0 +1,411 @@
+"""Near-duplicates in a stream: each document is compared with the earlier ones.
+
+Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in
+which each document is compared with earlier ones on arrival, and is stored in constant space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels import chains
+from nearkin.nouns import counted
+from nearkin.planning.curve import bands_for
+from nearkin.records import I32, U32, U64, Candidates
+from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.documents.preparing import digests
+from nearkin.stages.features.shingles import Shingling, parse_shingling
+from nearkin.stages.search.bands import Bands
+from nearkin.stages.signatures.minhash import MinHash
+from nearkin.stages.verification.overlap import verify
+from nearkin.workflows.resources import in_percent
+from nearkin.workflows.stream.saved import SavedStream
+
+_FIRST_CAPACITY = 1024
+_MAX_OF_A_CHAIN = 64
+Number = TypeVar("Number", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamMatch:
+    """Earlier document that is similar to the added one.
+
+    Parameters
+    ----------
+    doc_id : object
+        Id of the earlier document.
+    jaccard : float
+        In [0, 1].
+    is_verified : bool
+        Whether the similarity is exact: the text was fetched, or the texts are the same. Otherwise it is estimated
+        from the sketches.
+    is_exact_copy : bool
+        Whether both normalised texts are the same.
+    """
+
+    doc_id: object
+    jaccard: float
+    is_verified: bool
+    is_exact_copy: bool
+
+
+class StreamDeduplicator:
+    """Near-duplicates in a stream, stored in constant memory per document, regardless of its length.
+
+    Parameters
+    ----------
+    threshold, recall : float
+        As for `nearkin.dedup`.
+    shingle : str or Shingling
+    size : int
+        Slots of a sketch. More improve the estimates (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes
+        each.
+    normalise : str or Normalisation
+    fetch : callable, optional
+        Returns the text of an earlier document by its id. If given, every match is verified by its exact similarity;
+        otherwise matches are estimated from the sketches and marked so. Its exceptions are passed on; the documents
+        being added are then not added, and can be added again.
+    seed : int
+    max_age : int, optional
+        Number of documents after which one is forgotten: the last ``max_age`` documents are compared with. Then the
+        memory is limited, too, to that of twice as many. By default nothing is forgotten.
+
+    Attributes
+    ----------
+    n_chains_cut : int
+        Number of times that a document shared a key with more than 64 earlier ones and was compared only with the
+        latest 64: of 100 copies of a text, the last has 64 matches. 0 if nothing was skipped; the ``repr`` of a
+        stream shows it too.
+
+    Examples
+    --------
+    >>> stream = StreamDeduplicator(threshold=0.6, shingle="words:2")
+    >>> stream.add("a", "the cat sat on the mat by the door of the house")
+    ()
+    >>> stream.add("b", "The cat sat on the mat, by the door of the house.")[0].doc_id
+    'a'
+    >>> stream
+    StreamDeduplicator(2 documents, 944 bytes per document and its id)
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 0.7,
+        recall: float = 0.99,
+        shingle: str | Shingling = "words:5",
+        size: int = 128,
+        normalise: Normalisation | Steps = "nfkc,case,space",
+        fetch: Callable[[Any], str] | None = None,
+        seed: int = 0,
+        max_age: int | None = None,
+    ) -> None:
+        if not isinstance(threshold, int | float) or isinstance(threshold, bool) or not 0 < threshold <= 1:
+            raise ParameterError.of(
+                "threshold", "StreamDeduplicator", f"a number > 0 and <= 1{in_percent(threshold)}", threshold
+            )
+        if not isinstance(recall, int | float) or isinstance(recall, bool) or not 0 < recall < 1:
+            raise ParameterError.of("recall", "StreamDeduplicator", f"a number > 0 and < 1{in_percent(recall)}", recall)
+        if max_age is not None and (not isinstance(max_age, int) or isinstance(max_age, bool) or max_age < 1):
+            raise ParameterError.of("max_age", "StreamDeduplicator", "an int >= 1, or None", max_age)
+        self.threshold, self.recall, self.max_age = threshold, recall, max_age
+        self.shingle = parse_shingling(shingle) if isinstance(shingle, str) else shingle
+        self.minhash = MinHash(size, seed)
+        self.bands = _bands_within(size, threshold, recall)
+        self.normalise = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
+        self.fetch = fetch
+        self.n_chains_cut = 0
+        self._ids: list[Hashable] = []
+        self._n_dropped = 0  # documents before the first row
+        self._places: dict[Hashable, int] = {}  # the number of documents before each, by id
+        n_keys = self.bands.bands + 1
+        self._slots: U32 = np.zeros((0, size), np.uint32)
+        self._digests: U64 = np.zeros((0, 4), np.uint64)
+        self._keys: U64 = np.zeros((0, n_keys), np.uint64)
+        self._previous: I32 = np.zeros((0, n_keys), np.int32)
+        self._heads: I32 = np.zeros((n_keys, 0), np.int32)
+        self._grow(_FIRST_CAPACITY)
+
+    def __len__(self) -> int:
+        """Return the number of documents that are remembered."""
+        return len(self._ids) if self.max_age is None else min(len(self._ids), self.max_age)
+
+    def __contains__(self, doc_id: object) -> bool:
+        """Whether a document with this id was added, and is remembered."""
+        return self._is_known(doc_id, self._places, self._n_dropped + len(self._ids))
+
+    def _is_known(self, doc_id: object, places: Mapping[Hashable, int], place: int) -> bool:
+        """Whether a document at a place would find that id among those remembered."""
+        earlier = places.get(doc_id)
+        return earlier is not None and (self.max_age is None or place - earlier <= self.max_age)
+
+    def __repr__(self) -> str:
+        cut = f", {counted(self.n_chains_cut, 'comparison')} cut short" if self.n_chains_cut else ""
+        told = (
+            f"{counted(len(self), 'document')}, {counted(self.bytes_per_document, 'byte')} per document and its id{cut}"
+        )
+        return f"StreamDeduplicator({told})"
+
+    @property
+    def bytes_per_document(self) -> int:
+        """Bytes stored per document beside its id. The arrays may have room for as many documents again."""
+        by_row = (self._slots, self._digests, self._keys, self._previous)
+        return sum(array.nbytes // len(array) for array in by_row) + self._heads.nbytes // len(self._keys)
+
+    def add(self, doc_id: Hashable, text: str) -> tuple[StreamMatch, ...]:
+        """Add a document, and return the earlier ones that are similar to it, the most similar first.
+
+        A text that is empty after normalisation matches nothing. Each id can be added once, even with the same text,
+        because a match must name one document. If a source delivers a document twice, check ``doc_id in stream``
+        first.
+
+        Raises
+        ------
+        ParameterError
+            A document with this id was added before, or the text is not a str that UTF-8 can encode.
+        """
+        return next(iter(self.add_many([(doc_id, text)])))
+
+    def add_many(
+        self, documents: Iterable[tuple[Hashable, str]], *, batch_size: int = 1024
+    ) -> Iterator[tuple[StreamMatch, ...]]:
+        """Add documents as the results are consumed, each as `add` would; much faster than calls of `add`.
+
+        A batch is added when its first result is requested: without iteration nothing is added. If `fetch`
+        raises, or an id or a text is refused, nothing of its batch is added.
+
+        Raises
+        ------
+        ParameterError
+            ``batch_size`` is no int of at least 1; at once, before the first result.
+        """
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
+            raise ParameterError.of("batch_size", "StreamDeduplicator.add_many", "an int >= 1", batch_size)
+        return self._added(documents, batch_size)
+
+    def _added(self, documents: Iterable[tuple[Hashable, str]], batch_size: int) -> Iterator[tuple[StreamMatch, ...]]:
+        batch: list[tuple[Hashable, str]] = []
+        for document in documents:
+            batch.append(document)
+            if len(batch) == batch_size:
+                yield from self._add_batch(batch)
+                batch = []
+        if batch:
+            yield from self._add_batch(batch)
+
+    def _add_batch(self, batch: list[tuple[Hashable, str]]) -> list[tuple[StreamMatch, ...]]:
+        self._check_new(doc_id for doc_id, _ in batch)
+        texts = self.normalise.apply(_strings([text for _, text in batch]))
+        sets = self.shingle.sets(texts)
+        self._forget()
+        first, last = len(self._ids), len(self._ids) + len(batch)
+        while last > len(self._keys):
+            self._grow(2 * len(self._keys))
+        signatures = self.minhash.sign(sets)
+        self._slots[first:last] = _shortened(signatures.slots)
+        self._digests[first:last] = np.frombuffer(digests(texts).buffers()[1], np.uint64).reshape(-1, 4)
+        self._keys[first:last, :-1] = self.bands.keys(signatures).T
+        self._keys[first:last, -1] = self._digests[first:last, 0]
+        has_text = pc.binary_length(texts).to_numpy() > 0
+        # a unique key for each document that must not be found: by bands without shingles, by digest without text
+        own = np.arange(self._n_dropped + first, self._n_dropped + last, dtype=np.uint64)[:, None]
+        self._keys[first:last, :-1] = np.where(sets.sizes[:, None] > 0, self._keys[first:last, :-1], own)
+        self._keys[first:last, -1:] = np.where(has_text[:, None], self._keys[first:last, -1:], own)
+        found: list[list[StreamMatch]] = [[] for _ in batch]
+        pending = {first + i: text for i, (_, text) in enumerate(batch)}
+        try:
+            self._ids += [doc_id for doc_id, _ in batch]
+            row, earlier, n_cut = chains.find_and_add(
+                self._keys, first, last, self._heads, self._previous, most=_MAX_OF_A_CHAIN
+            )
+            for i, j in zip(row.tolist(), earlier.tolist(), strict=True):
+                if self.max_age is not None and i - j > self.max_age:
+                    continue
+                match = self._compare(i, j, pending)
+                if match.jaccard >= self.threshold:
+                    found[i - first].append(match)
+        except BaseException:  # most likely from fetch: the batch is not added, and can be added again
+            del self._ids[first:]
+            self._rebuild()
+            raise
+        self._places.update((doc_id, self._n_dropped + first + i) for i, (doc_id, _) in enumerate(batch))
+        self.n_chains_cut += n_cut
+        return [tuple(sorted(matches, key=lambda m: -m.jaccard)) for matches in found]
+
+    def _check_new(self, doc_ids: Iterable[Hashable]) -> None:
+        """Refuse ids that were added before or occur twice here."""
+        new: dict[Hashable, int] = {}
+        for place, doc_id in enumerate(doc_ids, self._n_dropped + len(self._ids)):
+            try:
+                is_known = self._is_known(doc_id, self._places, place) or self._is_known(doc_id, new, place)
+            except TypeError as error:  # such as a list
+                rule = "hashable, such as a str or an int"
+                raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id) from error
+            if is_known:
+                rule = "new: each id can be added once"
+                raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id)
+            new[doc_id] = place
+
+    def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:
+        """Compare two rows, exactly if their texts are available."""
+        doc_id = self._ids[earlier]
+        if (self._digests[row] == self._digests[earlier]).all():
+            return StreamMatch(doc_id, 1.0, True, True)
+        if self.fetch is not None:
+            other = pending[earlier] if earlier in pending else self.fetch(doc_id)
+            sets = self.shingle.sets(self.normalise.apply(_strings([pending[row], other])))
+            pair = Candidates(np.zeros(1, np.uint32), np.ones(1, np.uint32))
+            exact = verify(pair, sets.hashes, sets.offsets[:-1], sets.offsets[1:]).jaccard[0]
+            return StreamMatch(doc_id, float(exact), True, False)
+        return StreamMatch(doc_id, float((self._slots[row] == self._slots[earlier]).mean()), False, False)
+
+    def _grow(self, capacity: int) -> None:
+        """Make room for ``capacity`` documents."""
+        self._slots = _enlarged(self._slots, capacity)
+        self._digests = _enlarged(self._digests, capacity)
+        self._keys = _enlarged(self._keys, capacity)
+        self._previous = _enlarged(self._previous, capacity)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Rebuild the chains from the keys of the documents."""
+        self._heads = np.full((len(self._heads), 2 * len(self._keys)), chains.NONE, np.int32)
+        chains.rebuild(self._keys, len(self._ids), self._heads, self._previous)
+
+    def _forget(self) -> None:
+        """Drop the rows of forgotten documents, once they are as many as the others."""
+        n_old = len(self._ids) - (self.max_age or 0)
+        if self.max_age is None or n_old < max(self.max_age, _FIRST_CAPACITY):
+            return
+        for array in (self._slots, self._digests, self._keys):
+            array[: self.max_age] = array[n_old : len(self._ids)].copy()
+        self._n_dropped += n_old
+        for doc_id in self._ids[:n_old]:
+            if self._places.get(doc_id, self._n_dropped) < self._n_dropped:  # otherwise it was added again since
+                del self._places[doc_id]
+        del self._ids[:n_old]
+        self._rebuild()
+
+    def save(self, path: str | Path) -> None:
+        """Save the stream to a file, from which `open` goes on.
+
+        The file appears when it is complete and on the disk; until then an earlier one stays. Ids must be str or int.
+
+        Raises
+        ------
+        ParameterError
+            An id is neither a str nor an int.
+        OutputError
+            The disk is full or not writable.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> stream = StreamDeduplicator(threshold=0.6, shingle="words:2")
+        >>> stream.add("a", "the cat sat on the mat by the door of the house")
+        ()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     stream.save(f"{folder}/stream")
+        ...     again = StreamDeduplicator.open(f"{folder}/stream")
+        >>> again.add("b", "The cat sat on the mat, by the door of the house.")[0].doc_id
+        'a'
+        """
+        n = len(self._ids)
+        SavedStream(
+            parameters={
+                "threshold": self.threshold,
+                "recall": self.recall,
+                "shingle": str(self.shingle),
+                "size": self.minhash.size,
+                "seed": self.minhash.seed,
+                "normalise": ",".join(self.normalise.steps) or "none",
+                "max_age": self.max_age,
+            },
+            methods=self._methods(),
+            ids=self._ids,
+            n_dropped=self._n_dropped,
+            n_chains_cut=self.n_chains_cut,
+            slots=self._slots[:n],
+            digests=self._digests[:n],
+            keys=self._keys[:n],
+        ).write(Path(path))
+
+    @classmethod
+    def open(cls, path: str | Path, *, fetch: Callable[[Any], str] | None = None) -> StreamDeduplicator:
+        """Open a stream that `save` wrote; it goes on as if it had not been saved.
+
+        Parameters
+        ----------
+        path : str or Path
+        fetch : callable, optional
+            See `StreamDeduplicator`; it is not saved.
+
+        Raises
+        ------
+        RunError
+            The file is damaged, or written by a newer Nearkin.
+        FingerprintError
+            This Nearkin makes sketches in another way.
+        SourceError
+            There is no such file.
+        """
+        saved = SavedStream.read(Path(path))
+        stream = cls(fetch=fetch, **saved.parameters)
+        if saved.methods != stream._methods():
+            raise FingerprintError(
+                f"{path} was made as {saved.methods!r}; this Nearkin makes {stream._methods()!r}. Use the Nearkin "
+                "that wrote it, or begin a new stream."
+            )
+        stream._ids, stream._n_dropped, stream.n_chains_cut = list(saved.ids), saved.n_dropped, saved.n_chains_cut
+        stream._places = {doc_id: stream._n_dropped + row for row, doc_id in enumerate(stream._ids)}
+        stream._slots, stream._digests, stream._keys = saved.slots, saved.digests, saved.keys
+        stream._grow(max(_FIRST_CAPACITY, 1 << max(0, len(stream._ids) - 1).bit_length()))
+        return stream
+
+    def _methods(self) -> str:
+        """Fingerprint of everything that makes the stored sketches and keys."""
+        parts = self.normalise.fingerprint, self.shingle.fingerprint, self.minhash.fingerprint, self.bands.fingerprint
+        return ";".join(parts)
+
+
+def _strings(texts: list[str]) -> pa.LargeStringArray:
+    """Return the texts as an Arrow array."""
+    try:
+        if all(isinstance(text, str) for text in texts):
+            return pa.array(texts, pa.large_string())
+    except UnicodeEncodeError:
+        pass
+    came = next(text for text in texts if not isinstance(text, str) or text.encode(errors="replace").decode() != text)
+    raise ParameterError.of("text", "StreamDeduplicator", "a str that UTF-8 can encode", came)
+
+
+def _bands_within(size: int, threshold: float, recall: float) -> Bands:
+    """Return the bands with the most rows, hence the fewest candidates, that reach the recall with ``size`` slots."""
+    for rows in range(size, 0, -1):
+        bands = bands_for(threshold, rows, recall)
+        if bands * rows <= size:
+            return Bands(bands, rows)
+    raise ParameterError.of(
+        "size", "StreamDeduplicator", f"large enough for recall {recall} at threshold {threshold}", size
+    )
+
+
+def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
+    """Return the rows of an array, padded with zeros to ``capacity``."""
+    larger = np.zeros((capacity, array.shape[1]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _shortened(slots: U64) -> U32:
+    """Return 32 bits of each slot, enough to compare slots with one error in four thousand million."""
+    return ((slots ^ (slots >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)).astype(np.uint32)

@@ -1,0 +1,502 @@
+"""Tags and decisions of people: kept, logged, undone, and applied to groups; the same in both databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from nearkin.collection.decisions.tags import tags_as_labels
+from nearkin.errors import CollectionError, NearkinError, ParameterError, UnknownDocumentError
+
+LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
+OTHER = "Quite another text, about the sea and the ships that sail on it in every weather of the year."
+GAMMA = 0.2
+
+
+@pytest.fixture
+def collection(place):
+    with place.open() as opened:
+        opened.add([*((f"d{i}", LEASE.format(900 + i)) for i in range(6)), ("x", OTHER)])
+        yield opened
+
+
+def groups_of(collection) -> list[list[str]]:
+    found = dict[int, list[str]]()
+    for row in collection.groups(gamma=GAMMA).members.to_pylist():
+        found.setdefault(row["group"], []).append(row["doc_id"])
+    return sorted(sorted(one) for one in found.values())
+
+
+def tags_of(collection) -> dict[tuple[str, str], str]:
+    return {(one["doc_id"], one["field"]): one["value"] for one in collection.tags().documents.to_pylist()}
+
+
+# -- tags --------------------------------------------------------------------------------------------------------------
+
+
+def test_tags_are_set_replaced_and_removed(collection) -> None:
+    told = collection.tag(["d0", "d1", "d0"], " responsive ", "yes", by="ada")
+    assert (told.number, len(told.changes), told.n_unchanged) == (1, 2, 0)
+    told = collection.tag(["d1", "d2"], "responsive", "no", by="bo")
+    assert [(one.subject, one.was, one.now) for one in told.changes] == [("d1", "yes", "no"), ("d2", None, "no")]
+    collection.tag(["d1"], "privileged")
+    assert tags_of(collection) == {
+        ("d0", "responsive"): "yes",
+        ("d1", "responsive"): "no",
+        ("d2", "responsive"): "no",
+        ("d1", "privileged"): "",
+    }
+    assert collection.untag(["d1", "d3"], "responsive").n_unchanged == 1
+    counts = [(one.field, one.value, one.n_documents) for one in collection.tags().counts]
+    assert counts == [("privileged", "", 1), ("responsive", "no", 1), ("responsive", "yes", 1)]
+    with collection.opened.store.reading() as connection:
+        assert tags_as_labels(connection, "responsive") == [("d2", "no"), ("d0", "yes")]
+
+
+def test_a_tag_stays_over_versions_and_comes_back_with_its_document(collection) -> None:
+    collection.tag(["d0"], "hot", by="ada")
+    collection.add([("d0", OTHER + " More.")])
+    assert tags_of(collection) == {("d0", "hot"): ""}
+    collection.remove(["d0"])
+    assert tags_of(collection) == {}
+    (count,) = collection.tags().counts
+    assert (count.n_documents, count.n_removed) == (0, 1)
+    collection.add([("d0", OTHER)], wave="again")
+    assert tags_of(collection) == {("d0", "hot"): ""}
+    collection.remove(["d0"])
+    assert len(collection.untag(["d0"], "hot").changes) == 1
+
+
+def test_unknown_ids_change_nothing_and_are_named(collection) -> None:
+    with pytest.raises(UnknownDocumentError, match=r"Not in the collection: 2 of 3 documents: 'no', 'nope'"):
+        collection.tag(["d0", "no", "nope"], "hot")
+    with pytest.raises(UnknownDocumentError, match="'nope'"):
+        collection.tag(["d0", "nope"], "hot")
+    assert collection.log() == []
+    assert tags_of(collection) == {}
+
+
+def test_a_group_is_tagged(collection) -> None:
+    with pytest.raises(UnknownDocumentError, match="no group 1"):
+        collection.tag(field="hot", group=1, gamma=GAMMA)
+    collection.groups(gamma=GAMMA)
+    assert len(collection.tag(field="hot", group=1, gamma=GAMMA).changes) == 6
+    assert collection.log()[0].data == {"field": "hot", "value": "", "group": 1, "tolerance": "range, gamma 0.2"}
+
+
+def test_more_changes_than_allowed_are_a_dry_run(collection) -> None:
+    found = collection.tag(["d0", "d1", "d2"], "x", max_changes=2)
+    assert (found.is_dry_run, found.number, len(found.changes)) == (True, None, 3)
+    assert collection.log() == []
+    assert collection.tag(["d0", "d1"], "x", max_changes=2).number == 1
+    assert collection.tag(["d0", "d1", "d2"], "x", max_changes=1).number == 2  # one changes
+    assert collection.undo(1, max_changes=1).is_dry_run
+    assert collection.untag(["d0", "d1"], "x", max_changes=1).is_dry_run
+    assert collection.undo(2, max_changes=1).number == 3
+
+
+def test_tags_are_in_the_order_of_their_bytes(collection, place) -> None:
+    """Not in that of the language of the database."""
+    if place.kind == "postgresql":  # the tests' own server has the order of bytes
+        place.sql('ALTER TABLE tags ALTER COLUMN value TYPE text COLLATE "und-x-icu"')
+    collection.tag(["d0", "d1", "d2"], "b", "x")
+    for doc_id, value in [("d0", "b"), ("d1", "B"), ("d2", "_a")]:
+        collection.tag([doc_id], "A", value)
+    listed = collection.tags().documents.select(["field", "value", "doc_id"]).to_pylist()
+    assert [tuple(one.values()) for one in listed] == sorted(tuple(one.values()) for one in listed)
+    with collection.opened.store.reading() as connection:
+        assert [value for _, value in tags_as_labels(connection, "A")] == ["B", "_a", "b"]
+
+
+def test_nothing_changed_is_no_activity_and_a_dry_run_changes_nothing(collection) -> None:
+    assert collection.tag(["d0"], "hot", dry_run=True).number is None
+    assert collection.log() == []
+    collection.tag(["d0"], "hot")
+    assert collection.tag(["d0"], "hot").number is None
+    assert collection.undo(1, dry_run=True).changes
+    assert len(collection.log()) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "by"),
+    [("", "", None), ("a=b", "", None), ("a\nb", "", None), ("a", "b\0", None), ("x" * 101, "", None), ("a", "", " "),
+     ("a", "y" * 1_001, None)],
+)  # fmt: skip
+def test_names_that_cannot_be_stored_are_refused(collection, field, value, by) -> None:
+    with pytest.raises(ParameterError):
+        collection.tag(["d0"], field, value, by=by)
+    assert collection.log() == []
+
+
+def test_many_documents_are_one_activity(collection) -> None:
+    letter = "Letter number {} of this correspondence, about the matter {}."
+    collection.add([(f"m{i}", letter.format(i, i * i)) for i in range(300)])
+    told = collection.tag([f"m{i}" for i in range(300)], "batch", "7")
+    assert (told.number, len(told.changes)) == (1, 300)
+    collection.undo(1)
+    assert tags_of(collection) == {}
+    assert collection.fsck().is_whole
+
+
+# -- undo --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_undo_restores_the_previous_value_and_can_be_undone(collection) -> None:
+    collection.tag(["d0"], "responsive", "yes")
+    collection.tag(["d0", "d1"], "responsive", "no")
+    assert collection.undo(2).number == 3
+    assert tags_of(collection) == {("d0", "responsive"): "yes"}
+    collection.undo(3)
+    assert tags_of(collection) == {("d0", "responsive"): "no", ("d1", "responsive"): "no"}
+    assert [(one.number, one.undone_by) for one in collection.log()] == [(1, None), (2, None), (3, 4), (4, None)]
+    collection.undo(2)  # which is done again, and so can be undone again
+    assert tags_of(collection) == {("d0", "responsive"): "yes"}
+    collection.undo(1)
+    assert tags_of(collection) == {}
+    assert [(one.number, one.undoes, one.undone_by) for one in collection.log()] == [
+        (1, None, 6), (2, None, 5), (3, 2, 4), (4, 3, None), (5, 2, None), (6, 1, None),
+    ]  # fmt: skip
+
+
+def test_a_conflict_with_a_later_change_is_refused_with_both_numbers(collection) -> None:
+    collection.tag(["d0", "d1"], "responsive", "yes")
+    collection.tag(["d1"], "responsive", "no")
+    collection.tag(["d1"], "other", "x")
+    with pytest.raises(ParameterError, match=r"Activity 1 cannot be undone: activity 2 changed 'd1' afterwards"):
+        collection.undo(1)
+    collection.undo(2)
+    collection.undo(1)
+    with pytest.raises(ParameterError, match=r"Activity 1 was undone by activity 5"):
+        collection.undo(1)
+    with pytest.raises(ParameterError, match=r"no activity 9; the last one is 5"):
+        collection.undo(9)
+    assert tags_of(collection) == {("d1", "other"): "x"}
+
+
+def test_the_log_is_read_by_time_and_by_document(collection) -> None:
+    collection.tag(["d0", "d1"], "hot", by="ada")
+    collection.decide(never_group=("d2", "d0"), by="bo")
+    collection.decide(note=("d3", "paper copy"), by="bo")
+    assert [one.number for one in collection.log(of="d0")] == [1, 2]
+    assert [one.number for one in collection.log(of="d2")] == [2]
+    assert [one.by for one in collection.log()] == ["ada", "bo", "bo"]
+    assert len(collection.log(since="2020-01-01")) == 3
+    assert collection.log(since="2999-01-01T00:00+01:00") == []
+    with pytest.raises(ParameterError, match="ISO 8601"):
+        collection.log(since="yesterday")
+
+
+# -- groups ------------------------------------------------------------------------------------------------------------
+
+
+def test_groups_keep_decisions_over_waves(collection) -> None:
+    assert groups_of(collection) == [["d0", "d1", "d2", "d3", "d4", "d5"]]
+    collection.decide(never_group=("d0", "d5"))
+    collection.decide(same_group=("x", "d5"))
+    both = groups_of(collection)
+    assert [one for one in both if "d0" in one] != [one for one in both if "d5" in one]
+    assert all(("x" in one) == ("d5" in one) for one in both)
+    collection.add([(f"e{i}", LEASE.format(910 + i)) for i in range(4)], wave="more")
+    now = groups_of(collection)
+    assert not any({"d0", "d5"} <= {*one} for one in now)
+    assert any({"x", "d5"} <= {*one} for one in now)
+    assert sum(len(one) for one in now) == 11
+
+
+def test_groups_are_the_same_whether_decided_before_or_after(collection, place) -> None:
+    collection.groups(gamma=GAMMA)
+    collection.decide(never_group=("d0", "d5"))
+    collection.decide(never_group=("d1", "d5"))
+    after = groups_of(collection)
+    with place.another().open() as other:
+        other.add([*((f"d{i}", LEASE.format(900 + i)) for i in range(6)), ("x", OTHER)])
+        other.decide(never_group=("d0", "d5"))
+        other.decide(never_group=("d1", "d5"))
+        assert groups_of(other) == after
+
+
+def test_undone_decisions_have_no_effect(collection) -> None:
+    before = groups_of(collection)
+    collection.decide(never_group=("d0", "d1"))
+    collection.decide(same_group=("d0", "x"))
+    assert groups_of(collection) != before
+    collection.undo(1)
+    collection.undo(2)
+    assert groups_of(collection) == before
+    assert collection.groups(gamma=GAMMA).changes == ()
+
+
+def test_two_documents_alone_are_united_again_after_an_undo(place) -> None:
+    with place.open() as collection:
+        collection.add([("a", LEASE.format(900)), ("b", LEASE.format(901))])
+        collection.decide(never_group=("a", "b"))
+        assert groups_of(collection) == []
+        collection.undo(1)
+        assert groups_of(collection) == [["a", "b"]]
+
+
+@pytest.mark.parametrize("ending", ["removed", "new version"])
+@pytest.mark.parametrize("options", [{"gamma": GAMMA}, {"threshold": 0.4}], ids=["letters", "words"])
+def test_a_decision_ends_with_its_document_though_a_copy_keeps_the_text(place, ending, options) -> None:
+    def together() -> set[frozenset[str]]:
+        found = dict[int, set[str]]()
+        for row in collection.groups(**options).members.to_pylist():
+            found.setdefault(row["group"], set()).add(row["doc_id"])
+        return {frozenset(one) for one in found.values()}
+
+    with place.open() as collection:
+        collection.add([("a", LEASE.format(900)), ("b", LEASE.format(901)), ("c", LEASE.format(900)), ("x", OTHER)])
+        collection.decide(never_group=("a", "b"))
+        collection.decide(same_group=("a", "x"))
+        assert together() == {frozenset("acx")}
+        if ending == "removed":
+            collection.remove(["a"])
+        else:
+            collection.add([("a", "Something else, about a bird that sings in the garden behind the old mill.")])
+        assert together() == {frozenset("bc"), *([frozenset("ax")] if ending == "new version" else [])}
+        assert collection.groups(**options).changes == ()
+
+
+def test_contradictions_are_refused_and_name_the_decisions(collection) -> None:
+    collection.decide(same_group=("d0", "d1"))
+    collection.decide(same_group=("d1", "d2"))
+    with pytest.raises(ParameterError, match=r"\(this decision\).*activity 1.*activity 2"):
+        collection.decide(never_group=("d2", "d0"))
+    collection.undo(2)
+    collection.decide(never_group=("d2", "d0"))
+    with pytest.raises(ParameterError, match=r"never-group 'd0' 'd2' \(activity 4\)"):
+        collection.undo(3)
+    collection.add([("copy", LEASE.format(900))], wave="later")
+    with pytest.raises(ParameterError, match=r"'copy' and 'd0' have the same text|'d0' and 'copy' have the same text"):
+        collection.decide(never_group=("copy", "d0"))
+    assert len(collection.log()) == 4
+
+
+def test_a_new_version_that_makes_decisions_contradictory_is_reported_by_groups(collection) -> None:
+    collection.decide(never_group=("d0", "x"))
+    collection.add([("x", LEASE.format(900))], wave="later")
+    with pytest.raises(CollectionError, match=r"never-group 'd0' 'x' \(activity 1\).*same text"):
+        collection.groups(gamma=GAMMA)
+    collection.undo(1)
+    assert {"d0", "x"} <= {*groups_of(collection)[0]}
+
+
+def test_contradictions_that_new_texts_caused_do_not_lock_other_decisions(collection) -> None:
+    collection.decide(never_group=("d0", "d1"))
+    collection.decide(never_group=("d2", "d3"))
+    collection.tag(["d0"], "hot")
+    collection.add([("d1", LEASE.format(900)), ("d3", LEASE.format(902))], wave="later")
+    assert collection.undo(3).number == 4
+    assert collection.decide(note=("d0", "look again")).number == 5
+    assert collection.decide(same_group=("d0", "d1")).number == 6  # they were together before
+    collection.decide(same_group=("d0", "d4"))
+    with pytest.raises(ParameterError, match=r"never-group 'd0' 'd4' \(this decision\), but same-group .*activity 7"):
+        collection.decide(never_group=("d0", "d4"))
+    with pytest.raises(CollectionError, match=r"never-group 'd0' 'd1' \(activity 1\)"):
+        collection.groups(gamma=GAMMA)
+    collection.undo(1)
+    with pytest.raises(CollectionError, match=r"never-group 'd2' 'd3' \(activity 2\)"):
+        collection.groups(gamma=GAMMA)
+    undone = collection.undo(2).number
+    assert groups_of(collection) == [["d0", "d1", "d2", "d3", "d4", "d5"]]
+    with pytest.raises(ParameterError, match=r"never-group 'd2' 'd3' \(this decision\), but .* have the same text"):
+        collection.undo(undone)
+
+
+@pytest.mark.parametrize("pair", [("d0",), ("d0", "d0"), ("d0", "nope"), "d0"])
+def test_a_pair_is_two_known_documents(collection, pair) -> None:
+    with pytest.raises(NearkinError):
+        collection.decide(never_group=pair)
+    assert collection.log() == []
+
+
+# -- principals and notes ----------------------------------------------------------------------------------------------
+
+
+def principal_of(collection) -> str:
+    (group,) = collection.groups(gamma=GAMMA).groups
+    return group.principal
+
+
+def test_a_chosen_principal_stays_principal_over_waves(collection) -> None:
+    assert principal_of(collection) == "d0"
+    collection.decide(principal="d3")
+    assert principal_of(collection) == "d3"
+    collection.add([("long", LEASE.format("nine hundred and ninety-nine"))], wave="more")
+    collection.add([("d3", LEASE.format(977))], wave="more")
+    assert principal_of(collection) == "d3"
+    collection.remove(["d3"])
+    assert principal_of(collection) != "d3"
+    collection.add([("d3", LEASE.format(978))], wave="back")
+    assert principal_of(collection) == "d3"
+
+
+def test_the_principal_chosen_last_counts_and_undo_goes_back(collection) -> None:
+    collection.groups(gamma=GAMMA)
+    collection.decide(principal="d3")
+    collection.decide(principal="d4")
+    assert principal_of(collection) == "d4"
+    collection.decide(principal="d3")
+    assert principal_of(collection) == "d3"
+    collection.undo(3)
+    assert principal_of(collection) == "d4"
+    collection.undo(2)
+    assert principal_of(collection) == "d3"
+    collection.undo(1)
+    assert principal_of(collection) == "d0"
+    collection.undo(6)
+    assert principal_of(collection) == "d3"
+
+
+def test_an_undo_of_a_principal_chosen_before_the_first_groups_proposes_one_anew(collection) -> None:
+    collection.add([("long", LEASE.format(9_000_000))])
+    collection.decide(principal="d2")
+    collection.decide(principal="d3")
+    assert principal_of(collection) == "d3"
+    collection.undo(2)
+    assert principal_of(collection) == "d2"
+    collection.undo(1)
+    assert principal_of(collection) == "long"
+    collection.undo(4)
+    assert principal_of(collection) == "d2"
+    assert collection.fsck().is_whole
+
+
+def test_an_undo_of_a_choice_that_changed_nothing_keeps_the_principal(collection) -> None:
+    assert principal_of(collection) == "d0"
+    collection.decide(principal="d0")
+    collection.add([("long", LEASE.format(9_000_000))])
+    assert principal_of(collection) == "d0"
+    collection.undo(1)
+    assert principal_of(collection) == "d0"
+
+
+def test_an_undo_of_a_principal_that_has_a_new_version_since(collection) -> None:
+    collection.decide(principal="d3")
+    assert principal_of(collection) == "d3"
+    collection.add([("d3", LEASE.format(977))], wave="more")
+    collection.undo(1)
+    assert principal_of(collection) == "d0"
+
+
+def test_make_principal_is_a_decision(collection) -> None:
+    collection.groups(gamma=GAMMA)
+    collection.decide(principal="d3")
+    collection.make_principal("d4", gamma=GAMMA)
+    assert principal_of(collection) == "d4"
+    chosen = [(one.kind, one.changes[0].subject) for one in collection.log()]
+    assert chosen == [("principal", "d3"), ("principal", "d4")]
+    collection.undo(2)
+    assert principal_of(collection) == "d3"
+
+
+def test_notes_are_replaced_and_removed(collection) -> None:
+    collection.decide(note=("d0", "first"))
+    collection.decide(note=("d0", "second"))
+    told = collection.decide(note=("d0", ""))
+    assert [(one.was, one.now) for one in told.changes] == [("second", None)]
+    collection.groups(gamma=GAMMA)
+    told = collection.decide(group_note=(1, "look again"), gamma=GAMMA)
+    assert told.changes[0].key == ("group-note", "range, gamma 0.2", "1")
+    with pytest.raises(ParameterError, match="one decision"):
+        collection.decide(note=("d0", "x"), principal="d0")
+    with pytest.raises(ParameterError, match="at most 2,000"):
+        collection.decide(note=("d0", "x" * 2_001))
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("decide", {"note": "d0"}), ("decide", {"group_note": ("1", "x")}), ("decide", {"principal": 3}),
+        ("decide", {"never_group": ("d0", 5)}), ("tag", {"doc_ids": "d0", "field": "x"}),
+        ("tag", {"doc_ids": [3], "field": "x"}), ("tag", {"field": "x", "group": 2**70}),
+        ("tag", {"doc_ids": ["d0"], "field": "x", "group": 1}), ("undo", {"number": "1"}), ("purge", {"doc_ids": "d0"}),
+        ("decide", {"never_group": 5}), ("decide", {"never_group": {"d0", "d1"}}), ("remove", {"doc_ids": 3}),
+        ("tag", {"doc_ids": ["d0"], "field": "x", "value": "  "}), ("tag", {"doc_ids": 3, "field": "x"}),
+        ("remove", {"doc_ids": [3]}), ("log", {"since": "0001-01-01T00:00+05:00"}), ("purge", {"doc_ids": 3}),
+        ("undo", {"number": 1, "max_changes": -1}),
+        ("tag", {"doc_ids": ["d0"], "field": "x", "threshold": 0.7}),
+        ("untag", {"doc_ids": ["d0"], "field": "x", "gamma": 0.1}),
+        ("decide", {"principal": "d0", "threshold": 0.7}), ("documents", {"added_since": "0001-01-01T00:00+05:00"}),
+        ("purge", {"doc_ids": [3]}), ("purge", {"doc_ids": []}), ("log", {"since": 3}), ("log", {"of": 3}),
+    ],
+)  # fmt: skip
+def test_what_is_no_decision_is_refused(collection, method, arguments) -> None:
+    with pytest.raises(ParameterError):
+        getattr(collection, method)(**arguments)
+    assert collection.log() == []
+
+
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE FROM tags WHERE doc_id = 'd1'", "UPDATE tags SET value = 'nothing at all'", "DELETE FROM decisions"],
+)
+def test_current_values_are_made_again_from_the_log(collection, place, statement) -> None:
+    collection.tag(["d0", "d1"], "responsive", "yes")
+    collection.tag(["d2"], "responsive", "no")
+    collection.decide(never_group=("d0", "d1"))
+    collection.undo(2)
+    before, together = tags_of(collection), groups_of(collection)
+    place.sql(statement)
+    told = collection.fsck()
+    assert told.is_whole
+    assert told.mended_rows == ("the current tags and decisions, from the activity log",)
+    assert tags_of(collection) == before
+    assert groups_of(collection) == together
+    assert not collection.fsck().mended_rows
+
+
+def test_a_changed_tag_is_not_read(collection, place) -> None:
+    collection.tag(["d0", "d1"], "responsive", "yes")
+    place.sql("UPDATE tags SET value = 'no' WHERE doc_id = 'd0'")
+    for read in (collection.tags, lambda: collection.tag(["d0"], "responsive", "maybe")):
+        with pytest.raises(CollectionError, match="changed in the store"):
+            read()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE members SET group_number = 2 WHERE content = 0", "DELETE FROM members"])
+def test_changed_groups_are_not_tagged_and_get_no_note(collection, place, statement) -> None:
+    collection.groups(gamma=GAMMA)
+    place.sql(statement)
+    with pytest.raises(CollectionError, match="changed in the store"):
+        collection.tag(field="hot", group=1, gamma=GAMMA)
+    with pytest.raises(CollectionError, match="changed in the store"):
+        collection.decide(group_note=(1, "look again"), gamma=GAMMA)
+    assert collection.log() == []
+
+
+def test_a_lost_activity_is_reported(collection, place) -> None:
+    collection.tag(["d0", "d1"], "responsive", "yes")
+    collection.tag(["d2"], "responsive", "yes")
+    place.sql("DELETE FROM changes WHERE activity = 2")
+    told = collection.fsck()
+    assert told.faults == ("changes: 1 of 3 rows missing",)
+    assert ("d2", "responsive") in tags_of(collection)
+
+
+def test_groups_by_words_keep_decisions_over_waves(collection) -> None:
+    def groups() -> list[list[str]]:
+        found = dict[int, list[str]]()
+        for row in collection.groups(threshold=0.4).members.to_pylist():
+            found.setdefault(row["group"], []).append(row["doc_id"])
+        return sorted(sorted(one) for one in found.values())
+
+    assert groups() == [["d0", "d1", "d2", "d3", "d4", "d5"]]
+    collection.decide(never_group=("d0", "d1"))
+    collection.decide(same_group=("d1", "x"))
+    collection.decide(principal="d4")
+    parted = groups()
+    assert len(parted) == 2
+    assert all(not {"d0", "d1"} <= {*one} and ("d1" in one) == ("x" in one) for one in parted)
+    collection.add([("d6", LEASE.format("906 silver")), ("y", OTHER + " More.")], wave="second")
+    grown = groups()
+    assert {frozenset(one) & {"d0", "d1", "x"} for one in grown} == {frozenset({"d0"}), frozenset({"d1", "x"})}
+    assert sorted(doc_id for one in grown for doc_id in one) == [*(f"d{i}" for i in range(7)), "x", "y"]
+    (of_d4,) = [one.principal for one in collection.groups(threshold=0.4).groups if one.principal == "d4"]
+    assert of_d4 == "d4"
+    for number in (3, 2, 1):
+        collection.undo(number)
+    assert groups() == [[f"d{i}" for i in range(7)], ["x", "y"]]
+    assert collection.fsck().is_whole

@@ -1,0 +1,180 @@
+"""Families of a collection: its groups, with relations that are stored; the same after waves and from scratch."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here
+from made_up_prose import Prose
+from nearkin.collection import stored_relations
+from nearkin.collection.relations import relate
+from nearkin.stages.differences.relations import RELATIONS
+
+FORM = (
+    "Lease between Kern Seeds, Inc. and Ada Rowe. The tenant keeps the rooms in good order, lets the landlord in after "
+    "a notice of two days, and returns all the keys. The landlord keeps the roof in repair.\nSigned: ____________\n"
+)
+FIRST = {"form": FORM, "signed": FORM.replace("____________", "/s/ Ada Rowe"), "copy": FORM, "typed": FORM.upper()}
+SECOND = {
+    "other": FORM.replace("Kern Seeds", "Abara Mills").replace("Ada Rowe", "Li D. Quist"),
+    "days": FORM.replace("two days", "six days"),
+    "draft": FORM + "The rent is due on the first day of each month, and a month later at the latest.",
+}
+THIRD = {"days": FORM.replace("two days", "nine days"), "late": FORM.replace("roof", "roof and the walls")}
+
+
+@pytest.fixture
+def compared(monkeypatch) -> list[int]:
+    """Numbers of texts that were compared with a principal, by call; small transactions."""
+    numbers = list[int]()
+
+    def recorded(principal, texts, *, n_shown):
+        numbers.append(len(texts))
+        return relate(principal, texts, n_shown=n_shown)
+
+    monkeypatch.setattr(stored_relations, "relate", recorded)
+    monkeypatch.setattr(stored_relations, "_PAIRS_AT_A_TIME", 3)
+    return numbers
+
+
+def families(place, out: Path, *more: str) -> list[dict[str, object]]:
+    ended = nearkin_here("families", place.address, "--out", out, "--overwrite", "-q", *more)
+    assert (ended.code, ended.err) == (0, "")
+    return pq.read_table(out / "families.parquet").to_pylist()
+
+
+def check(place, rows: list[dict[str, object]]) -> None:
+    """Compare the table with the groups, and each relation with a new comparison of two texts."""
+    with place.open() as opened:
+        members = opened.groups().members.to_pylist()
+        texts = {str(row["id"]): opened.text(str(row["id"])) for row in rows}
+    assert {(row["family"], row["id"]) for row in rows} == {(one["group"], one["doc_id"]) for one in members}
+    assert {row["id"] for row in rows if row["role"] == "principal"} == {
+        one["doc_id"] for one in members if one["is_principal"]
+    }
+    similarity = {one["doc_id"]: one["jaccard"] for one in members}
+    for row in rows:
+        assert row["similarity"] == similarity[row["id"]]
+        if row["role"] == "principal":
+            assert (row["principal"], row["relation"]) == (row["id"], None)
+            continue
+        (found,) = relate(texts[row["principal"]], [texts[row["id"]]])
+        judgement, first = found.comparison.judgement, found.comparison.first
+        assert (row["relation"], row["filled_in"] or "") == (judgement.relation, judgement.filled_in)
+        assert (row["n_differences"], row["n_particulars"]) == (
+            judgement.measured.n_differences,
+            judgement.measured.n_particulars,
+        )
+        assert row["containment_in_principal"] == found.containment_in_principal
+        assert row["containment_of_principal"] == found.containment_of_principal
+        assert (row["first_difference_member"], row["line_member"]) == (
+            (None, None) if first is None else (first.member, first.line_member)
+        )
+
+
+def by_family(rows: list[dict[str, object]]) -> list[set[object]]:
+    found = defaultdict[object, set[object]](set)
+    for row in rows:
+        found[row["family"]].add(row["id"])
+    return list(found.values())
+
+
+def test_three_waves_with_decisions_are_as_from_scratch(place, compared, tmp_path) -> None:
+    prose = dict(Prose(3).families(12))
+    with place.open() as opened:
+        opened.add([*FIRST.items(), *prose.items()], wave="first")
+    first = families(place, tmp_path / "out")
+    check(place, first)
+    n_pairs = sum(compared)
+    assert n_pairs > 5
+    assert families(place, tmp_path / "out") == first
+    assert sum(compared) == n_pairs  # nothing is compared again
+    assert [len(one) for one in by_family(first)] == sorted(map(len, by_family(first)), reverse=True)
+    compared.clear()
+    with place.open() as opened:
+        opened.add(list(SECOND.items()), wave="second")
+        opened.decide(principal="form")
+        opened.decide(never_group=("form", "other"))
+    second = families(place, tmp_path / "out")
+    check(place, second)
+    (leases,) = [one for one in by_family(second) if "form" in one]
+    assert leases == {*FIRST, *SECOND} - {"other"}
+    assert next(row["id"] for row in second if row["role"] == "principal" and row["id"] in leases) == "form"
+    assert 0 < sum(compared) <= len(leases)  # only of the group that changed
+    compared.clear()
+    with place.open() as opened:
+        opened.add(list(THIRD.items()), wave="third")
+        opened.decide(same_group=("other", "late"))
+        opened.remove(["draft"])
+    third = families(place, tmp_path / "out")
+    check(place, third)
+    assert {"other", "late"} <= next(one for one in by_family(third) if "late" in one)
+    assert "draft" not in {row["id"] for row in third}
+    with place.open() as opened, opened.opened.store.writing() as connection:
+        stored_relations.forget(connection, opened.opened.store)
+    compared.clear()
+    assert families(place, tmp_path / "again") == third
+    assert sum(compared) > n_pairs
+
+
+def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> None:
+    with place.open() as opened:
+        opened.add([*FIRST.items(), *SECOND.items(), ("alone", "A note about kites that nobody has written.")])
+    ended = nearkin_here("families", place.address, "--out", tmp_path / "out")
+    assert "8 documents: 7 in 1 family, 1 without a match at jaccard ≥ 0.5 on words:5" in ended.out
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
+    assert "open-sesame" not in (tmp_path / "out/manifest.json").read_text("utf-8")
+    rows = pq.read_table(tmp_path / "out/families.parquet").to_pylist()
+    counts = {relation: sum(row["relation"] == relation for row in rows) for relation in RELATIONS}
+    assert manifest["families"] == {"families": 1, "documents": 7, "alone": 1, "relations": counts}
+    page = (tmp_path / "out/report.html").read_text("utf-8")
+    assert "signature or date filled in" in page
+    assert page.count('<li class="kin"') == len({*FIRST.values(), *SECOND.values()}) - 1  # copies beside their text
+    with place.open() as opened:
+        opened.add([("late", THIRD["late"])], wave="second")
+    ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
+    assert "1 new document (late)" in ended.out
+    with place.open() as opened:
+        opened.add([("later", THIRD["days"])], wave="third")
+    ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite", "--json")
+    told = json.loads(ended.out)
+    assert (told["new_waves"], [one["new_documents"] for one in told["changes"]]) == (["third"], [["later"]])
+    assert told["families"]["documents"] == 9
+    # the results hold no documents, and a threshold has groups of its own
+    assert "keep no documents" in nearkin_here("dedup", tmp_path / "out", "--out", tmp_path / "d").err
+    strict = families(place, tmp_path / "strict", "--threshold", "0.9")
+    assert len(strict) < len(rows)
+    # with a shingle the documents are searched as those of files
+    nearkin_here("families", place.address, "--shingle", "words:3", "--out", tmp_path / "files")
+    assert (tmp_path / "files/pairs.parquet").exists()
+
+
+def test_changed_relations_are_computed_again_and_erased_texts_have_none(place, tmp_path) -> None:
+    with place.open() as opened:
+        opened.add([*FIRST.items(), *SECOND.items()])
+    before = families(place, tmp_path / "out")
+    with place.open() as opened:
+        store = opened.opened.store
+        with store.reading() as connection:
+            n_rows = stored_relations.n_stored(connection, store)
+        assert n_rows == len({one["id"] for one in before if one["role"] == "member"} - {"copy"})
+        place.sql("UPDATE relations SET content = content + 1000 WHERE content = (SELECT max(content) FROM relations)")
+        assert opened.fsck().remade_segments == ("relations of texts: 1 row changed",)
+        assert opened.fsck().remade_segments == ()
+    assert families(place, tmp_path / "out") == before
+    place.sql("UPDATE relations SET checksum = checksum + 1")
+    assert families(place, tmp_path / "out") == before
+    with place.open() as opened:
+        assert opened.fsck().remade_segments == ()
+        opened.purge(["signed"], by="ada")
+        with opened.opened.store.reading() as connection:
+            assert stored_relations.n_stored(connection, opened.opened.store) == 0
+    after = families(place, tmp_path / "out")
+    assert {row["id"] for row in after} == {row["id"] for row in before} - {"signed"}
+    place.sql("DROP TABLE relations")
+    assert families(place, tmp_path / "out") == after

@@ -1,0 +1,30 @@
+"""The SQL of the page about PostgreSQL runs as it stands, by psql, with the rights that the page grants."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from docs.pages import ROOT, blocks
+from nearkin.collection.collection import Collection
+from nearkin.collection.plain_sql.installing import install
+from postgresql import Server
+
+PAGE = ROOT / "docs/guides/postgresql.md"
+
+
+def test_every_query_of_the_page_runs(server: Server, collection: Path, tmp_path: Path) -> None:
+    server.sql("CREATE DATABASE page")
+    lines = (collection / "contracts.jsonl").read_text(encoding="utf-8").splitlines()
+    with Collection.open(server.url("page"), create=True, cache=tmp_path) as opened:
+        opened.add(list(map(json.loads, lines)), wave="march")
+        install(opened.opened, flag_look_alikes=0.5)
+        opened.groups()
+    rights, *queries = [block.text for block in blocks(PAGE, "sql")]
+    server.sql(rights, "page")
+    answers = [server.sql(f"SET ROLE reader; {query}", "page") for query in queries]
+    assert answers[0].splitlines()[1].startswith("nda-00/retyped|1|march|1|0|f")
+    assert "3543382775" in answers[0].splitlines()
+    assert 40 < len(answers[1].splitlines()) < 60
+    assert len(answers[2].splitlines()) > 10
+    assert len(answers[3].splitlines()) > 100

@@ -1,0 +1,230 @@
+"""`nearkin show`, `list`, `history` and `remove --from`, as a user gives them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+from nearkin.errors import SourceError
+from nearkin.workflows.collection.id_files import read_ids
+
+RENT = "The rent of {} crowns is due on the first day of each month.\r\nSigned:\tAnn\u202eé\n"
+FORMULA = "=1+1"
+
+
+@pytest.fixture
+def matter(tmp_path: Path) -> str:
+    """A collection of two waves."""
+    march = [{"id": "lease", "text": RENT.format(900)}, {"id": "copy", "text": RENT.format(900)}]
+    april = [{"id": "lease", "text": RENT.format(950)}, {"id": FORMULA, "text": "Seven."}]
+    place = str(tmp_path / "matter")
+    assert run("add", place, write_jsonl(tmp_path / "march.jsonl", march), "--wave", "march").code == 0
+    assert run("add", place, write_jsonl(tmp_path / "april.jsonl", april), "--wave", "april").code == 0
+    return place
+
+
+def run(*arguments: str | Path) -> Ended:
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    return ended
+
+
+def told(*arguments: str | Path) -> Any:
+    ended = run(*arguments, "--json")
+    assert ended.code == 0, ended.err
+    assert ended.out.count("\n") == 1
+    return json.loads(ended.out)
+
+
+# -- show -------------------------------------------------------------------------------------------------------------
+
+
+def test_show_prints_what_is_known_and_then_the_text(matter: str) -> None:
+    ended = run("show", matter, "lease")
+    head, _, text = ended.out.partition("\n\n")
+    assert head.splitlines()[0] == "lease, version 2, current"
+    assert " UTC in wave april, from " in head
+    assert "april.jsonl:1" in head
+    assert "stored versions: 1, 2; nearkin history" in head
+    assert text.startswith("The rent of 950 crowns")
+    assert "⟨U+202E⟩" in text  # nothing in it steers the terminal
+    assert "⟨U+000D⟩" not in text
+    old = run("show", matter, "lease", "--version", "1").out
+    assert old.startswith("lease, version 1, replaced by a newer version\n")
+    assert "same text: 1 other document: copy" in old
+
+
+def test_the_text_alone_comes_unchanged(matter: str) -> None:
+    done = nearkin("show", matter, "lease", "--text-only")
+    assert (done.code, done.out, done.err) == (0, RENT.format(950), "")
+    assert nearkin("show", matter, "lease", "--text-only", PYTHONIOENCODING="ascii").out == RENT.format(950)
+    assert run("show", matter, "lease", "--text-only", "--version", "1").out == RENT.format(900)
+    assert run("show", matter, "lease", "--text-only", "--json").code == 2
+
+
+def test_show_for_programs(matter: str) -> None:
+    found = told("show", matter, "copy")
+    assert (found["doc_id"], found["text"], found["versions"], found["copies"]) == ("copy", RENT.format(900), [1], [])
+    assert run("show", matter, "none").code == 3
+    assert run("show", matter, "lease", "--version", "7").code == 3
+    run("remove", matter, "copy")
+    assert "removed" in run("show", matter, "copy", "--version", "1").out.splitlines()[0]
+
+
+# -- list -------------------------------------------------------------------------------------------------------------
+
+
+def test_list_prints_a_line_for_each_document(matter: str) -> None:
+    out = run("list", matter).out.splitlines()
+    assert [line.split()[0] for line in out[:-1]] == ["characters", "6", "77", "77"]
+    assert out[-1] == "3 documents"
+    assert run("list", matter, "--limit", "1").out.splitlines()[-1] == "3 documents; 2 not shown: --limit, --out"
+    assert run("list", matter, "--id", "x*").out == "0 documents\n"
+    assert "lease version 1 (replaced)" in run("list", matter, "--all-versions").out
+
+
+def test_list_takes_every_condition(matter: str) -> None:
+    def listed(*arguments: str) -> list[str]:
+        return [one["doc_id"] for one in told("list", matter, *arguments)["documents"]]
+
+    assert listed() == [FORMULA, "copy", "lease"]
+    assert listed("--wave", "march") == ["copy"]
+    assert listed("--id", "l*") == ["lease"]
+    assert listed("--source", "*march.jsonl") == ["copy"]
+    assert listed("--added-since", "2999-01-01") == []
+    assert listed("--has-copies") == []
+    assert listed("--sort", "length", "--limit", "2") == ["copy", "lease"]
+    assert listed("--sort", "added") == [FORMULA, "lease", "copy"]
+    run("remove", matter, "copy")
+    assert listed("--removed") == ["copy"]
+    assert run("list", matter, "--removed", "--all-versions").code == 2
+    for wrong in (
+        ("--sort", "age"),
+        ("--added-since", "soon"),
+        ("--id", "lone\udcff"),
+        ("--limit", "0"),
+        ("--out", "list.txt"),
+    ):
+        ended = run("list", matter, *wrong)
+        assert (ended.code, wrong[0] in ended.err) == (2, True), ended.err
+    assert run("list", matter, "--wave", "june").code == 3
+    assert run("list", f"{matter}-not").code == 7
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_a_list_is_written_whole_whatever_is_shown(matter: str, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"list{suffix}"
+    ended = run("list", matter, "--limit", "1", "--out", out)
+    assert (ended.code, "3 documents; 2 not shown: --limit\n" in ended.out) == (0, True)
+    assert f"wrote 3 documents to {out}" in ended.err
+    if suffix == ".parquet":
+        rows = pq.read_table(out).to_pylist()
+    elif suffix == ".jsonl":
+        rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    else:
+        with open(out, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file, delimiter="\t" if suffix == ".tsv" else ","))
+    first = f"'{FORMULA}" if suffix in (".csv", ".tsv") else FORMULA  # text, in a spreadsheet too
+    assert [row["doc_id"] for row in rows] == [first, "copy", "lease"]
+    assert [str(row["n_characters"]) for row in rows] == ["6", "77", "77"]
+    assert run("list", matter, "--out", out).code == 5
+    assert run("list", matter, "--out", out, "--overwrite").code == 0
+    # what was listed can be removed
+    assert told("remove", matter, "--from", out) == {"n_documents": 3, "is_dry_run": False}
+
+
+# -- history ----------------------------------------------------------------------------------------------------------
+
+
+def test_history_shows_the_passage_that_changed(matter: str) -> None:
+    out = run("history", matter, "lease").out.splitlines()
+    assert [line.split("  ")[0] for line in out[:2]] == ["version 1", "version 2"]
+    assert "−1 +1 word  april" in out[1]
+    assert "[-900-] {+950+}" in out[2]
+    assert out[-1] == "2 versions of lease"
+    run("remove", matter, "lease")
+    assert "; removed 2" in run("history", matter, "lease").out.splitlines()[-1]
+    assert [one["version"] for one in told("history", matter, "lease")["versions"]] == [1, 2]
+    assert run("history", matter, "none").code == 3
+
+
+# -- remove -----------------------------------------------------------------------------------------------------------
+
+
+def test_documents_of_a_file_are_removed(matter: str, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("lease\n\n  copy \nlease\n")
+    ended = run("remove", matter, "--from", ids, "--dry-run")
+    assert ended.out == "2 documents would be removed; nothing was changed (--dry-run)\n"
+    assert told("remove", matter, "--from", ids, "--dry-run") == {"n_documents": 2, "is_dry_run": True}
+    assert run("remove", matter, "--from", ids).out == "2 documents removed\n"
+    gone = run("remove", matter, "--from", ids)
+    assert (gone.code, "'lease', 'copy'. Nothing was removed" in gone.err) == (3, True)
+
+
+def test_what_to_remove_is_named_in_one_way(matter: str, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("lease")
+    assert run("remove", matter, "copy", "--from", ids).code == 2
+    assert run("remove", matter, "--wave", "march", "--from", ids).code == 2
+    assert run("remove", matter, "copy", "--id", "x").code == 2
+    assert run("remove", matter, "--from", tmp_path / "none.txt").code == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "column"),
+    [
+        ("a.txt", "a, b\nc\n", None),
+        ("a.csv", 'reason,Document ID\nx,"a, b"\ny,c\n', None),
+        ("a.tsv", "key\treason\na, b\tx\nc\ty\n", "key"),
+        ("a.csv", '"a, b"\nc\n', None),
+        ("a.csv", 'doc_id\n"a, b"\nc\n', None),
+        ("a.ids", 'name;key\n1;"a, b"\n2;c\n', "key"),
+        ("a.txt", "\ufeffa, b\r\nc\r\n", None),
+        ("a.jsonl", '{"n": 1, "doc_id": "a, b"}\n\n{"n": 2, "doc_id": "c"}\n', None),
+        ("a.jsonl", '{"n": 1, "key": "a, b"}\n{"key": "c"}\n', "key"),
+    ],
+)
+def test_ids_are_read_from_lines_and_columns(tmp_path: Path, name: str, content: str, column: str | None) -> None:
+    (tmp_path / name).write_text(content, "utf-8", newline="")
+    assert read_ids(tmp_path / name, column=column) == ["a, b", "c"]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.int64(), pa.dictionary(pa.int32(), pa.string())])
+def test_ids_are_read_from_parquet(tmp_path: Path, kind: pa.DataType) -> None:
+    ids = pa.array([7, None, 8, 7]).cast(pa.string()) if kind != pa.int64() else pa.array([7, None, 8, 7])
+    pq.write_table(pa.table({"label": ["x"] * 4, "doc_id": ids.cast(kind)}), tmp_path / "a.parquet")
+    assert read_ids(tmp_path / "a.parquet") == ["7", "8"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.txt", "\n \n", "has no ids"),
+        ("a.csv", "", "is empty"),
+        ("a.csv", "x,y\n1,2\n", "Which column"),
+        ("a.csv", "id,y\n1\n", "1 field where the first row has 2"),
+        ("a.csv", "id,id\n1,2\n", "more than one column"),
+        ("a.parquet", "nothing", "not a Parquet file"),
+        ("a.jsonl", "", "has no ids"),
+        ("a.jsonl", '{"id": "a"}\nnothing', "a.jsonl:2: not a JSON object"),
+        ("a.jsonl", "[1]", "not a JSON object"),
+        ("a.jsonl", '{"x": 1, "y": 2}', "Which column"),
+        ("a.jsonl", '{"id": 1}\n{"x": 2}', "'id' is None"),
+        ("a.jsonl", "{}", "Which column"),
+    ],
+)
+def test_files_without_ids_are_refused(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(SourceError, match=said):
+        read_ids(tmp_path / name)
+    pq.write_table(pa.table({"id": [1.5]}), tmp_path / "b.parquet")
+    with pytest.raises(SourceError, match="type double"):
+        read_ids(tmp_path / "b.parquet")

@@ -1,0 +1,184 @@
+"""``nearkin check --jsonl``: a stream of documents in a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import quick_command
+from functional.conftest import nearkin, nearkin_here, write_jsonl
+from made_up_prose import Prose
+from nearkin.collection.collection import Collection
+
+PROSE = Prose(31)
+TEXTS = [PROSE.text(120) for _ in range(6)]
+
+
+@pytest.fixture
+def matter(tmp_path: Path) -> str:
+    place = str(tmp_path / "matter")
+    assert nearkin_here("add", place, write_jsonl(tmp_path / "in.jsonl", [{"id": "old", "text": TEXTS[0]}])).code == 0
+    return place
+
+
+def lines(*records: object) -> bytes:
+    return b"".join(json.dumps(one).encode() + b"\n" for one in records)
+
+
+def told(out: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
+    stream = [
+        {"id": "a", "text": TEXTS[1], "more": [1]},
+        {"id": "b", "text": TEXTS[0].upper()},
+        {"id": "c", "text": PROSE.altered(TEXTS[1], 2)},
+        {"id": 7, "text": TEXTS[2]},
+        {"id": "e", "text": f"{TEXTS[2]} {TEXTS[3]}"},
+    ]
+    clean = tmp_path / "clean.jsonl"
+    arguments = "check", matter, "-", "--jsonl", "--store", "--only-new", "--kept", clean, "--wave", "crawl"
+    ended = nearkin(*arguments, stdin=lines(*stream))
+    answers = told(ended.out)
+    assert (ended.code, [one["verdict"] for one in answers]) == (0, ["new", "exact", "near", "new", "contains"])
+    assert [one["line"] for one in answers] == [1, 2, 3, 4, 5]
+    assert [one["id"] for one in answers] == ["a", "b", "c", "7", "e"]
+    assert (
+        [one["is_stored"] for one in answers]
+        == [one["is_kept"] for one in answers]
+        == [True, False, False, True, False]
+    )
+    assert [[other["id"] for other in one["documents"]] for one in answers] == [[], ["old"], ["a"], [], ["7"]]
+    assert 0.7 <= answers[2]["documents"][0]["jaccard"] < 1
+    assert clean.read_bytes() == lines(stream[0], stream[3])
+    assert "5 documents: 2 new, 1 exact copy, 1 near-duplicate, 1 part; 2 stored, 2 kept;" in ended.err
+    with Collection.open(matter) as collection:
+        assert collection.info().n_documents == 3
+        assert (collection.document("7").wave, collection.document("7").line) == ("crawl", 4)
+    assert nearkin(*arguments, stdin=lines(*stream)).code == 5  # the file is there
+    again = nearkin(*arguments, "--overwrite", "-q", stdin=lines(*stream))
+    assert (again.code, again.err, clean.read_bytes()) == (0, "", lines(stream[0], stream[3]))
+    printed = nearkin(*arguments[:6], "--kept", "-", "-q", stdin=lines(*stream))
+    assert printed.out.encode() == clean.read_bytes()
+
+
+def test_each_line_is_answered_before_the_next_one_comes(matter):
+    command = quick_command("check", matter, "-", "--jsonl", "--store", "-q")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for i, text in enumerate(TEXTS[:3]):
+            process.stdin.write(lines({"id": f"d{i}", "text": text}))
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            assert (answer["id"], answer["verdict"]) == (f"d{i}", "new" if i else "exact")
+        process.send_signal(signal.SIGKILL)
+    with Collection.open(matter) as collection:  # what was answered is stored
+        assert all(collection.has_document(f"d{i}") for i in range(3))
+
+
+def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
+    stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n\n  \n[]\n" + lines({"id": "b"}, {"text": TEXTS[2]})
+    ended = nearkin("check", matter, "-", "--jsonl", "--store", "--json", stdin=stream + lines({"id": "c", "text": ""}))
+    answers = told(ended.out)
+    assert (ended.code, [one["line"] for one in answers]) == (0, [1, 2, 5, 6, 7, 8])
+    assert ["error" in one for one in answers] == [False, True, True, True, True, False]
+    assert "not valid JSON" in answers[1]["error"]
+    assert "no id" in answers[4]["error"]
+    assert (answers[4]["id"], answers[3]["id"]) == (None, "b")
+    summary = json.loads(ended.err)
+    assert (summary["n_documents"], summary["n_problems"], summary["n_stored"]) == (6, 4, 2)
+    without = nearkin("check", matter, "-", "--jsonl", stdin=stream)
+    assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
+
+
+def test_stop_at_the_first_one(matter):
+    stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n" + lines({"id": "b", "text": TEXTS[2]})
+    ended = nearkin("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
+    assert ended.code == 4
+    assert "line 2: not valid JSON" in ended.err
+    assert [one["line"] for one in told(ended.out)] == [1, 2]
+    with Collection.open(matter) as collection:
+        assert (collection.has_document("a"), collection.has_document("b")) == (True, False)
+
+
+@pytest.mark.parametrize("bad", [{"id": "a\0b", "text": TEXTS[4]}, {"id": " ", "text": TEXTS[4]}])
+@pytest.mark.parametrize("rest", [[], ["{broken"]])
+def test_stop_at_a_line_that_cannot_be_stored(matter, bad, rest):
+    stream = lines({"id": "ok1", "text": TEXTS[1]}, bad, *rest, {"id": "after", "text": TEXTS[2]})
+    ended = nearkin("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
+    assert ended.code == 4
+    assert "line 2: " in ended.err
+    assert ".." not in ended.err.replace("...", "")
+    assert "The documents before it are stored as answered." in " ".join(ended.err.split())
+    assert [one["line"] for one in told(ended.out)] == [1, 2]
+    with Collection.open(matter) as collection:
+        assert [collection.has_document(one) for one in ("ok1", "after")] == [True, False]
+    skipped = nearkin("check", matter, "-", "--jsonl", "--store", stdin=stream)
+    assert ["error" in one for one in told(skipped.out)] == [False, True, *[True for _ in rest], False]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes")
+def test_a_file_whose_name_is_not_utf_8(matter, tmp_path):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.jsonl")
+    Path(name).write_bytes(lines({"id": "a", "text": TEXTS[1]}))
+    ended = nearkin_here("check", matter, name, "--jsonl", "--store")
+    assert (ended.code, told(ended.out)[0]["is_stored"]) == (0, True)
+    with Collection.open(matter) as collection:
+        assert collection.document("a").source.endswith("bad\\udcff.jsonl")
+
+
+def test_a_file_with_names_of_its_own(matter, tmp_path):
+    path = write_jsonl(
+        tmp_path / "mail.jsonl", [{"number": "m1", "body": TEXTS[0]}, {"number": "m2", "body": "x" * 9_000}]
+    )
+    ended = nearkin_here(
+        "check", matter, path, "--jsonl", "--id", "number", "--text", "body", "--max-document-size", "8KiB", "-q"
+    )
+    answers = told(ended.out)
+    assert (ended.code, answers[0]["verdict"], answers[0]["is_kept"]) == (0, "exact", False)
+    assert "--max-document-size" in answers[1]["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--kept", "x.jsonl"], 2, "give --jsonl too"),
+        (["--on-error", "stop"], 2, "give --jsonl too"),
+        (["--jsonl", "--on-error", "never"], 2, "--on-error must be"),
+        (["--jsonl", "--only-new"], 2, "give --store too"),
+        (["--jsonl", "--kept", "nowhere/x.jsonl"], 5, "nowhere"),
+    ],
+)
+def test_options_that_break_a_rule(matter, tmp_path, arguments, code, said):
+    path = write_jsonl(tmp_path / "few.jsonl", [{"id": "a", "text": TEXTS[1]}])
+    ended = nearkin_here("check", matter, path, *arguments)
+    assert (ended.code, said in ended.err) == (code, True), ended.err
+
+
+def test_input_of_which_no_line_can_be_read(matter, tmp_path):
+    (tmp_path / "draft.txt").write_text("A letter.\nIts second line.\n")
+    ended = nearkin_here("check", matter, tmp_path / "draft.txt", "--jsonl")
+    assert (ended.code, "None of the 2 documents can be read" in ended.err) == (3, True)
+    assert nearkin_here("check", matter, tmp_path / "missing.jsonl", "--jsonl").code == 3
+    assert nearkin("check", matter, "-", "--jsonl", stdin=b"").out == ""
+
+
+def test_a_reader_that_goes_away_ends_it(matter):
+    stream = lines(*({"id": f"d{i}", "text": f"{i} {TEXTS[i % 6]}"} for i in range(300)))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as closed:
+        done = subprocess.run(
+            quick_command("check", matter, "-", "--jsonl", "-q"),
+            input=stream,
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (141, b"")

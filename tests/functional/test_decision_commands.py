@@ -1,0 +1,179 @@
+"""``nearkin tag``, ``untag``, ``tags``, ``decide``, ``undo``, ``log`` and ``purge``, as a shell script gives them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here, write_jsonl
+
+LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
+
+
+@pytest.fixture
+def matter(tmp_path: Path) -> str:
+    place = str(tmp_path / "matter")
+    documents = [{"id": f"d{i:03}", "text": LEASE.format(1000 + i)} for i in range(120)]
+    assert nearkin_here("add", place, write_jsonl(tmp_path / "in.jsonl", documents)).code == 0
+    return place
+
+
+def run(*arguments: object, code: int = 0):
+    ended = nearkin_here(*arguments)
+    assert "Traceback" not in ended.err
+    assert ended.code == code, ended
+    return ended
+
+
+def tags(matter: str) -> list[dict[str, object]]:
+    return json.loads(run("tags", matter, "--json").out)["tags"]
+
+
+def test_tags_of_named_documents(matter) -> None:
+    told = run("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada").out
+    assert "Activity 1: tag responsive=yes, 2 documents" in told
+    assert "nearkin undo COLLECTION 1" in told
+    told = run("tag", matter, "responsive=yes", "d001", "d002").out
+    assert "1 document had it already" in told
+    assert "yes" in run("tags", matter).out
+    assert "Activity 3: remove the tag responsive, 1 document" in run("untag", matter, "responsive", "d000").out
+    assert "Nothing to change" in run("untag", matter, "responsive", "d000").out
+    assert tags(matter) == [{"field": "responsive", "value": "yes", "n_documents": 2, "n_removed": 0}]
+
+
+def test_more_than_100_changes_are_only_shown(matter, tmp_path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("".join(f"d{i:03}\n\n" for i in range(120)))
+    shown = run("tag", matter, "hot", "--from", ids, code=2)
+    assert "100 more not shown" in shown.out
+    assert "Nothing was changed" in shown.out
+    assert "This changes 120 documents. Add --yes" in shown.err
+    assert tags(matter) == []
+    assert "Would change: tag hot, 120 documents" in run("tag", matter, "hot", "--from", ids, "--dry-run").out
+    run("tag", matter, "hot", "--from", ids, "--yes", "-q")
+    assert tags(matter)[0]["n_documents"] == 120
+    run("undo", matter, "1", code=2)
+    run("undo", matter, "1", "--yes")
+    assert tags(matter) == []
+    run("tag", matter, "hot", *(f"d{i:03}" for i in range(100)))
+    assert tags(matter)[0]["n_documents"] == 100
+
+
+def test_a_group_is_tagged(matter) -> None:
+    run("groups", matter, "--threshold", "0.3", "-q")
+    told = json.loads(run("tag", matter, "hot", "--group", "1", "--threshold", "0.3", "--yes", "--json").out)
+    assert (told["number"], told["n_changed"], told["is_dry_run"]) == (1, 120, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["hot", "nope"], 3, "There is no document 'nope'"),
+        (["hot", "no", "nope", "d000"], 3, "Not in the collection: 2 of 3 documents"),
+        (["hot"], 2, "either a list of documents to tag or a group"),
+        (["hot", "d000", "--group", "1"], 2, "either a list of documents to tag or a group"),
+        (["hot", "--group", "7"], 3, "There is no group 7"),
+        (["hot=", "d000"], 2, "no value after ="),
+        (["hot", "--from", "nowhere.txt"], 3, "nowhere.txt"),
+    ],
+)
+def test_what_is_refused_changes_nothing(matter, arguments, code, message) -> None:
+    assert message in run("tag", matter, *arguments, code=code).err
+    assert tags(matter) == []
+
+
+def test_an_empty_file_of_ids_is_refused(matter, tmp_path) -> None:
+    (tmp_path / "ids.txt").write_text("\n")
+    assert "has no ids" in run("tag", matter, "hot", "--from", tmp_path / "ids.txt", code=3).err
+
+
+def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
+    run("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada")
+    run("decide", matter, "--never-group", "d000", "d002", "--by", "bo")
+    run("tags", matter, "--out", tmp_path / "tags.csv", "-q")
+    rows = list(csv.DictReader((tmp_path / "tags.csv").open()))
+    assert [(row["doc_id"], row["field"], row["value"], row["by"]) for row in rows] == [
+        ("d000", "responsive", "yes", "ada"), ("d001", "responsive", "yes", "ada"),
+    ]  # fmt: skip
+    for name in ("log.parquet", "log.jsonl", "log.csv"):
+        run("log", matter, "--out", tmp_path / name, "-q")
+    table = pq.read_table(tmp_path / "log.parquet")
+    assert table["subject"].to_pylist() == ["d000", "d001", "d000"]
+    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 3
+    run("log", matter, "--out", tmp_path / "log.csv", code=5)
+    run("log", matter, "--out", tmp_path / "log.txt", code=2)
+
+
+def test_the_log(matter) -> None:
+    assert "There are no activities." in run("log", matter).out
+    assert "There are no tags yet." in run("tags", matter).out
+    run("decide", matter, "--never-group", "d000", "d001", "--by", "ada")
+    run("decide", matter, "--note", "d000", "signed copy", "--by", "bo")
+    run("undo", matter, "1", "--by", "bo")
+    told = run("log", matter).out
+    assert "never group d000 with d001 (undone by 3)" in told
+    assert "note on d000: signed copy" in told
+    assert "undo activity 1 (never-group), 1 change" in told
+    assert "never group" not in run("log", matter, "--limit", "2").out
+    assert "1 older not shown" in run("log", matter, "--limit", "2").out
+    assert [one["number"] for one in json.loads(run("log", matter, "--of", "d001", "--json").out)] == [1, 3]
+    run("log", matter, "--since", "yesterday", code=2)
+
+
+def test_decisions_and_groups(matter) -> None:
+    run("decide", matter, "--never-group", "d000", "d001")
+    assert "Decisions contradict one another" in run("decide", matter, "--same-group", "d001", "d000", code=2).err
+    groups = json.loads(run("groups", matter, "--threshold", "0.3", "--json").out)["groups"]
+    assert sum(one["n_documents"] for one in groups) in (119, 120)
+    run("decide", matter, "--principal", "d007")
+    groups = json.loads(run("groups", matter, "--threshold", "0.3", "--json").out)["groups"]
+    assert "d007" in {one["principal"] for one in groups}
+    assert "--never-group, --same-group" in run("decide", matter, code=2).err
+    assert len(json.loads(run("log", matter, "--json").out)) == 2
+
+
+def test_a_purge_needs_yes(matter) -> None:
+    shown = run("purge", matter, "d000", code=2)
+    assert "1 text of 1 version would be erased" in shown.out
+    assert "Add --yes" in shown.err
+    assert "1 text of 1 version erased" in run("purge", matter, "d000", "--yes").out
+    assert "was removed" in run("similar", matter, "d000", code=3).err
+    assert "undamaged" in run("fsck", matter).out
+    run("add", matter, write_jsonl(Path(matter).parent / "again.jsonl", [{"id": "e", "text": LEASE.format(1000)}]))
+    assert "its text was purged" in run("info", matter, "--problems").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tag", "x", "d000", "--threshold", "0.7"], "--threshold and --gamma require --group."),
+        (["untag", "x", "d000", "--gamma", "0.1"], "--threshold and --gamma require --group."),
+        (["decide", "--principal", "d000", "--threshold", "0.7"], "--threshold and --gamma require --group-note."),
+        (["conflicts", "--tag", "x", "--id", "number"], "require a file of labels"),
+        (["conflicts", "--tag", "x", "--encoding", "latin-1"], "require a file of labels"),
+        (["check", "-", "--jsonl", "--encoding", "latin-1"], "--jsonl requires UTF-8"),
+        (["check", "-", "--tolerance", "0.2"], "--tolerance requires --method si."),
+    ],
+)
+def test_options_without_effect_are_refused(matter, arguments, message) -> None:
+    command, *rest = arguments
+    assert message in " ".join(run(command, matter, *rest, code=2).err.split())
+
+
+def test_conflicts_of_tags(matter) -> None:
+    run("tag", matter, "responsive=yes", "d000", "d001", "-q")
+    run("tag", matter, "responsive=no", "d002", "-q")
+    told = json.loads(run("conflicts", matter, "--tag", "responsive", "--json").out)
+    assert (told["n_found"], told["n_labelled"], told["label_column"], told["id_column"]) == (1, 3, "responsive", "")
+    assert "Labels from the tag 'responsive'" in run("conflicts", matter, "--tag", "responsive").out
+    run("tag", matter, "privileged", "d000", "-q")
+    told = json.loads(run("conflicts", matter, "--tag", "privileged", "--json").out)
+    assert (told["n_found"], told["n_labelled"]) == (1, 120)
+    assert told["conflicts"][0]["label_a"] == "privileged"
+    assert told["conflicts"][0]["label_b"] == "not privileged"
+    assert "No document has the tag 'x'" in run("conflicts", matter, "--tag", "x", code=2).err
+    assert "either a file of labels or --tag" in run("conflicts", matter, code=2).err

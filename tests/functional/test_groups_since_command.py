@@ -1,0 +1,94 @@
+"""`nearkin groups --since`, as a user gives it: a table, JSON and files; without write access."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import Ended, nearkin_here, write_jsonl
+
+RENT = "The rent of {} crowns is due on the first day of each month, and the tenant pays it to the owner of the house."
+NOTE = "A note about {} that was written long after the first wave had been read by everybody who works here."
+
+
+def run(*arguments: str | Path) -> Ended:
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    return ended
+
+
+@pytest.fixture(scope="module")
+def matter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two waves with groups after each, and a third that was not grouped."""
+    folder = tmp_path_factory.mktemp("since")
+    waves = {
+        "march": {"lease": RENT.format(900), "copy": RENT.format(900), "draft": RENT.format("nine hundred")},
+        "april": {"late": RENT.format(950), "kites": NOTE.format("kites"), "boats": NOTE.format("boats")},
+        "may": {"later": RENT.format(975)},
+    }
+    for wave, texts in waves.items():
+        if wave == "april":
+            assert run("remove", folder / "matter", "copy").code == 0
+        documents = [{"id": doc_id, "text": text} for doc_id, text in texts.items()]
+        added = run("add", folder / "matter", write_jsonl(folder / f"{wave}.jsonl", documents), "--wave", wave)
+        assert added.code == 0, added.err
+        assert wave == "may" or run("groups", folder / "matter").code == 0
+    return folder / "matter"
+
+
+def test_a_table_for_people(matter: Path) -> None:
+    shown = run("groups", matter, "--since", "march", "--read-only").out
+    first, second, third, *sentences = map(str.strip, shown.splitlines())
+    assert first.split() == ["group", "documents", "were", "principal", "change"]
+    assert second.split(maxsplit=4) == ["1", "3", "3", "draft", "added: late; removed: copy"]
+    assert third.split(maxsplit=4) == ["2", "2", "0", "kites", "new group; added: boats, kites"]
+    assert sentences[0].startswith("2 groups with changes since wave march (texts with a Jaccard similarity of at ")
+    assert sentences[0].endswith(": 1 new, 1 changed, 0 dissolved")
+    assert sentences[2] == (
+        "Not included, because the groups were not updated since: 1 document added. nearkin groups includes it."
+    )
+    shorter = run("groups", matter, "--since", "march", "--limit", "1").out
+    assert "; 1 more not shown: --limit, --out" in shorter
+    assert "boats" not in shorter
+
+
+def test_json_and_files(matter: Path, tmp_path: Path) -> None:
+    table, sheet = tmp_path / "changes.parquet", tmp_path / "changes.csv"
+    ended = run("groups", matter, "--since", "march", "--json", "--out", table)
+    told = json.loads(ended.out)
+    assert (told["wave"], told["n_groups"], told["n_groups_were"], told["n_not_grouped"]) == ("march", 2, 1, 1)
+    assert [(one["number"], one["new_documents"], one["removed_documents"]) for one in told["changes"]] == [
+        (1, ["late"], ["copy"]),
+        (2, ["boats", "kites"], []),
+    ]
+    assert run("groups", matter, "--since", "march", "--out", sheet).err.endswith(f"all changes are in {sheet}\n")
+    rows = pq.read_table(table).to_pylist()
+    assert [(row["group"], row["group_was"], row["doc_id"], row["change"]) for row in rows] == [
+        (None, 1, "copy", "removed"),
+        (1, None, "late", "new"),
+        (2, None, "boats", "new"),
+        (2, None, "kites", "new"),
+    ]
+    with sheet.open(encoding="utf-8", newline="") as file:
+        assert [row["doc_id"] for row in csv.DictReader(file)] == ["copy", "late", "boats", "kites"]
+
+
+def test_questions_that_cannot_be_answered(matter: Path) -> None:
+    unknown = run("groups", matter, "--since", "june")
+    assert (unknown.code, unknown.err) == (2, "Error: There is no wave 'june'. Waves: march, april, may\n")
+    assert "were not updated since wave 'may' was added" in run("groups", matter, "--since", "may").err
+    for more in (["--since", "march"], ["--read-only"]):
+        refused = run("groups", matter, "--make-principal", "lease", *more)
+        assert refused.code == 2
+        assert "--make-principal changes the collection" in refused.err
+
+
+def test_groups_read_only_are_computed_and_not_stored(matter: Path) -> None:
+    ended = run("groups", matter, "--read-only")
+    assert "not stored (--read-only): new groups may get other numbers" in ended.err
+    assert "1 new document (later)" in ended.out
+    assert run("groups", matter, "--read-only").out == ended.out

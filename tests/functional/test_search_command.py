@@ -1,0 +1,102 @@
+"""`nearkin search`, as a user gives it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import Ended, nearkin_here, write_jsonl
+
+RENT = "The rent of {} crowns\r\nis due on the first day of each month."
+
+
+@pytest.fixture
+def matter(tmp_path: Path) -> str:
+    march = [{"id": "lease", "text": RENT.format(900)}, {"id": "other", "text": "Day one: the first rent is low."}]
+    april = [{"id": "=1+1", "text": f"Rent\x1b[31m, rent and \u202erent. {RENT.format(950)}"}]
+    place = str(tmp_path / "matter")
+    assert run("add", place, write_jsonl(tmp_path / "march.jsonl", march), "--wave", "march").code == 0
+    assert run("add", place, write_jsonl(tmp_path / "april.jsonl", april), "--wave", "april").code == 0
+    return place
+
+
+def run(*arguments: str | Path) -> Ended:
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    return ended
+
+
+def told(*arguments: str | Path) -> Any:
+    ended = run(*arguments, "--json")
+    assert ended.code == 0, ended.err
+    assert ended.out.count("\n") == 1
+    return json.loads(ended.out)
+
+
+def found(*arguments: str | Path) -> list[str]:
+    return [one["doc_id"] for one in told("search", *arguments)["documents"]]
+
+
+def test_words_are_found_and_marked(matter: str) -> None:
+    ended = run("search", matter, "rent", "crowns", "--wave", "march")
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("lease  ")
+    assert lines[0].endswith("  march")
+    assert lines[1] == "    The [rent] of 900 [crowns] is due on the first day of each month."
+    assert lines[2].startswith("1 document with rent crowns of wave march; ")
+    assert "storing the words of all texts, once" in ended.err
+    again = run("search", matter, "rent", "--limit", "1")
+    assert again.err == ""
+    assert "3 documents with rent, 2 not shown: --limit, --out; " in again.out
+    assert "⟨U+001B⟩" in run("search", matter, "rent").out  # nothing in it steers the terminal
+
+
+def test_an_argument_with_blanks_is_a_phrase(matter: str) -> None:
+    assert found(matter, "first", "day") == ["other", "=1+1", "lease"] or len(found(matter, "first", "day")) == 3
+    assert sorted(found(matter, "first day")) == ["=1+1", "lease"]
+    assert sorted(found(matter, "first da*")) == ["=1+1", "lease"]
+    assert sorted(found(matter, 'rent "first day"')) == ["=1+1", "lease"]
+    assert sorted(found(matter, "ren*", "crown*")) == ["=1+1", "lease"]
+    assert found(matter, "rental") == []
+    assert run("search", matter, "rental").out.startswith("0 documents with rental; ")
+
+
+def test_what_cannot_be_searched(matter: str) -> None:
+    assert "not searched, because it has no letter or digit: &" in run("search", matter, "rent", "&").out
+    for wrong in (["&"], ["*"], ["re*nt"], ['"rent']):
+        ended = run("search", matter, *wrong)
+        assert (ended.code, ended.err.startswith("Error: WORDS must be ")) == (2, True), ended.err
+    assert run("search", matter).code == 2
+    assert run("search", matter, "rent", "--wave", "may").code == 3
+    assert run("search", f"{matter}-not", "rent").code == 7
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_all_results_are_written(matter: str, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"found{suffix}"
+    ended = run("search", matter, "rent", "--limit", "1", "--out", out)
+    assert (ended.code, "2 not shown: --limit; " in ended.out) == (0, True)
+    assert f"wrote 3 documents to {out}" in ended.err
+    if suffix == ".parquet":
+        rows = pq.read_table(out).to_pylist()
+    elif suffix == ".jsonl":
+        rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    else:
+        with open(out, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    assert [row["doc_id"].lstrip("'") for row in rows] == [*found(matter, "rent")]
+    assert [float(row["relevance"]) for row in rows] == sorted((float(row["relevance"]) for row in rows), reverse=True)
+    assert "[rent]" in rows[-1]["snippet"]
+    assert run("search", matter, "rent", "--out", out).code == 5
+
+
+def test_search_for_programs(matter: str) -> None:
+    answer = told("search", matter, "first day", "--limit", "1")
+    assert (answer["query"], answer["n_found"], answer["is_truncated"]) == ('"first day"', 2, True)
+    assert (answer["n_read"], answer["n_damaged"], answer["ignored"]) == (0, 0, [])
+    assert run("search", matter, "rent", "-q").out == ""

@@ -1,0 +1,145 @@
+"""What the report sums up is what the tables hold: by threshold, by source, by the values of a column."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from commands import command
+from functional.conftest import nearkin_here, write_jsonl
+from oracles.texts import versions
+
+LANGUAGES = ["en", "de", "<b>", None]
+
+
+@pytest.fixture(scope="module")
+def records() -> list[dict[str, object]]:
+    chance = random.Random(4)
+    texts = versions(4, n_bases=40, n_words=60, n_versions=3, max_edits=9)
+    return [
+        {"id": i, "text": text, "language": chance.choice(LANGUAGES), "year": chance.choice([2020, 2021])}
+        for i, text in enumerate([*texts, *texts[:7], ""])
+    ]
+
+
+def written(records: list[dict[str, object]], folder: Path, kind: str) -> Path:
+    path = folder / f"in.{kind}"
+    if kind == "jsonl":
+        return write_jsonl(path, records)
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(records), path)
+        return path
+    with open(path, "w", newline="") as file:
+        table = csv.DictWriter(file, records[0].keys())
+        table.writeheader()
+        table.writerows(records)
+    return path
+
+
+def cells(page: str, heading: str) -> list[list[str]]:
+    """The rows of the table under a heading."""
+    section = page.partition(f'id="{heading}"')[2].partition("</table>")[0].partition("<tbody>")[2]
+    rows = re.findall(r"<tr.*?</tr>", section, re.DOTALL)
+    return [[re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in rows]
+
+
+def counted(out: Path, keys: list[str]) -> dict[str, tuple[int, int, int, int]]:
+    """Documents, those dropped, characters, those dropped, by a key of each document."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for key, row in zip(keys, pq.read_table(out / "documents.parquet").to_pylist(), strict=True):
+        one = counts[key]
+        one[0] += 1
+        one[2] += row["n_characters"]
+        if not row["keep"] and row["reason"] != "unreadable":
+            one[1] += 1
+            one[3] += row["n_characters"]
+    return {key: (a, b, c, d) for key, (a, b, c, d) in counts.items()}
+
+
+def numbers(rows: list[list[str]]) -> dict[str, tuple[int, ...]]:
+    return {row[0]: tuple(int(row[i].replace(",", "")) for i in (1, 2, 4, 5)) for row in rows}
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
+@pytest.mark.parametrize("column", ["language", "year"])
+def test_by_a_column(records, tmp_path, kind, column):
+    out = tmp_path / "out"
+    ended = nearkin_here("dedup", written(records, tmp_path, kind), "--out", out, "--by", column, "-q")
+    assert ended.code == 0, ended.err
+    keys = ["no value" if row[column] is None else str(row[column]).replace("<b>", "&lt;b&gt;") for row in records]
+    assert numbers(cells((out / "report.html").read_text(), "by")) == counted(out, keys)
+
+
+def test_by_a_column_of_standard_input(records, tmp_path):
+    path, out = written(records, tmp_path, "jsonl"), tmp_path / "out"
+    arguments = ["dedup", "-", "--out", out, "--by", "year", "-q"]
+    ended = subprocess.run(command(*arguments), input=path.read_bytes(), capture_output=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    found = numbers(cells((out / "report.html").read_text(), "by"))
+    assert found == counted(out, [str(row["year"]) for row in records])
+
+
+def test_by_source(records, tmp_path):
+    paths = [written(records[i::3], tmp_path / str(i), "jsonl") for i in range(3) if not (tmp_path / str(i)).mkdir()]
+    out = tmp_path / "out"
+    assert nearkin_here("dedup", *paths, "--out", out, "-q").code == 0
+    keys = [path for path, i in zip(map(str, paths), range(3), strict=True) for _ in records[i::3]]
+    assert numbers(cells((out / "report.html").read_text(), "sources")) == counted(out, keys)
+
+
+def test_folders_where_files_are_documents(tmp_path):
+    for name in ("a/1.txt", "a/2.txt", "b/3.txt"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text("the same words in each of these files, more than five of them")
+    out = tmp_path / "out"
+    assert nearkin_here("dedup", tmp_path / "in", "--out", out, "-q").code == 0
+    rows = numbers(cells((out / "report.html").read_text(), "sources"))
+    assert {name.rpartition("/")[2]: row[:2] for name, row in rows.items()} == {"a": (2, 1), "b": (1, 1)}
+
+
+def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
+    out = tmp_path / "out"
+    path = written(records, tmp_path, "jsonl")
+    assert nearkin_here("dedup", path, "--out", out, "--threshold", "0.65", "-q").code == 0
+    rows = {row[0].partition(" ")[0]: row[1:] for row in cells((out / "report.html").read_text(), "thresholds")}
+    assert list(rows) == ["0.50", "0.60", "0.65", "0.70", "0.80", "0.90", "0.95"]
+    assert [len(rows[threshold]) for threshold in ("0.50", "0.60")] == [1, 1]  # not searched
+    seen = set()
+    for threshold in list(rows)[2:]:
+        again = nearkin_here("regroup", out, "--threshold", threshold, "--json", "--no-report", "--overwrite")
+        counts = json.loads(again.out)["counts"]
+        expected = [counts["pairs"] + counts["pairs_of_exact_copies"], counts["groups"], counts["dropped"]]
+        assert [int(cell.replace(",", "")) for cell in rows[threshold][:3]] == expected
+        seen.add(tuple(expected))
+    assert len(seen) > 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["in.jsonl", "--by", "absent"],
+            "there is no column 'absent' (by) in the first ",
+        ),
+        (["in.jsonl", "--by", "year", "--no-report"], "counts in report.html, and"),
+        (["folder", "--by", "year"], "needs inputs with columns."),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_before_anything_is_read(records, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    written(records, tmp_path, "jsonl")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/a.txt").write_text("some words")
+    ended = nearkin_here("dedup", *arguments, "--out", "out", "-q")
+    assert ended.code in (2, 3)
+    assert said in ended.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,82 @@
+"""Differences of groups: packed and read back, and replayed to the state that each call left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Connection, create_engine
+
+from nearkin.collection import group_history
+from nearkin.collection.group_history import faults, grouped_loads, past_groups, record, repair
+from nearkin.errors import CollectionError
+from nearkin.store import schema
+
+AT = "words, threshold 0.5"
+MAPPINGS = st.dictionaries(st.integers(0, 2**62), st.integers(1, 2**62), max_size=6)
+STATES = st.lists(st.tuples(MAPPINGS, MAPPINGS), min_size=1, max_size=5)
+
+
+def pairs(mapping: dict[int, int]) -> np.ndarray:
+    return np.array(list(mapping.items()), np.int64).reshape(-1, 2)
+
+
+def opened() -> Connection:
+    connection = create_engine("sqlite://").connect()
+    schema.metadata.create_all(connection, [schema.waves, schema.loads, schema.contents, schema.documents])
+    return connection
+
+
+@given(states=STATES)
+def test_every_state_is_replayed(states: list[tuple[dict[int, int], dict[int, int]]]) -> None:
+    with opened() as connection:
+        stored = list[tuple[dict[int, int], dict[int, int]]]()
+        for place, (members, principals) in enumerate(states):
+            record(connection, AT, pairs(members), pairs(principals), seen_row=0, is_first=place == 0)
+            if not stored or stored[-1] != (members, principals):  # a call without a change stores nothing
+                stored.append((members, principals))
+            found = past_groups(connection, AT)
+            assert found is not None
+            assert found.number == len(stored)
+            assert dict(zip(found.rows.tolist(), found.groups.tolist(), strict=True)) == members
+            assert found.rows.tolist() == sorted(members)
+            assert found.principals == principals
+        first = past_groups(connection, AT, -1)
+        assert first is not None
+        assert (first.number, first.principals) == (1, stored[0][1])
+        assert grouped_loads(connection, AT) == {-1}
+        assert faults(connection) == []
+
+
+def test_without_a_history_nothing_is_known() -> None:
+    with opened() as connection:
+        assert past_groups(connection, AT) is None
+        assert grouped_loads(connection, AT) == set()
+        assert faults(connection) == []
+        repair(connection)
+        assert not group_history.is_there(connection)
+
+
+def test_groups_that_begin_again_forget_what_was() -> None:
+    with opened() as connection:
+        record(connection, AT, pairs({1: 1, 2: 1}), pairs({1: 1}), seen_row=3, is_first=True)
+        record(connection, AT, pairs({1: 1}), pairs({1: 1}), seen_row=3, is_first=True)
+        found = past_groups(connection, AT)
+        assert found is not None
+        assert (found.number, found.rows.tolist()) == (1, [1])
+
+
+@pytest.mark.parametrize("damage", ["differences = x'00'", "number = 7", "seen_row = seen_row + 1", "checksum = NULL"])
+def test_damage_is_found_and_removed(damage: str) -> None:
+    with opened() as connection:
+        for tolerance in (AT, "range, gamma 0.1"):
+            record(connection, tolerance, pairs({1: 1, 2: 1}), pairs({1: 1}), seen_row=3, is_first=True)
+        connection.exec_driver_sql(f"UPDATE group_history SET {damage} WHERE tolerance = '{AT}'")
+        assert faults(connection) == [f"the history of the groups at {AT} was changed"]
+        with pytest.raises(CollectionError, match="nearkin fsck"):
+            past_groups(connection, AT)
+        repair(connection)
+        assert faults(connection) == []
+        assert past_groups(connection, AT) is None
+        assert past_groups(connection, "range, gamma 0.1") is not None

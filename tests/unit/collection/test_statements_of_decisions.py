@@ -1,0 +1,61 @@
+"""Statements of the log and of a purge: they go by an index, and are few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, event
+
+import nearkin
+
+
+@contextmanager
+def listed() -> Iterator[list[tuple[str, object]]]:
+    """Statements that are executed meanwhile, with their parameters."""
+    told = list[tuple[str, object]]()
+
+    def listen(_connection, _cursor, statement, parameters, *_) -> None:
+        told.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", listen)
+    try:
+        yield told
+    finally:
+        event.remove(Engine, "before_cursor_execute", listen)
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Iterator[nearkin.Collection]:
+    with nearkin.Collection.open(tmp_path / "matter", create=True) as opened:
+        opened.add([(f"d{i:03}", f"Letter {i} of this correspondence, about the matter {i * i}.") for i in range(60)])
+        yield opened
+
+
+def test_the_log_of_a_document_is_found_by_indexes(collection) -> None:
+    collection.tag([f"d{i:03}" for i in range(60)], "batch", "7")
+    collection.decide(never_group=("d002", "d001"))
+    collection.decide(same_group=("d003", "d004"))
+    for number in (2, 4, 1):  # the decision, its undo, and the tags
+        collection.undo(number)
+    collection.decide(note=("d002", "paper copy"))
+    with listed() as told:
+        assert [one.number for one in collection.log(of="d002")] == [1, 2, 4, 5, 6, 7]
+    assert [one.number for one in collection.log(of="d001")] == [1, 2, 4, 5, 6]
+    assert [one.number for one in collection.log(of="d004")] == [1, 3, 6]
+    of_changes = [one for one in told if "FROM changes" in one[0]]
+    assert len(of_changes) == 3
+    with collection.opened.store.reading() as connection:
+        for statement, parameters in of_changes:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+            assert not any(row[-1].startswith("SCAN") for row in plan), plan
+
+
+def test_a_purge_takes_as_many_statements_for_many_documents_as_for_one(collection) -> None:
+    with listed() as of_one:
+        collection.purge(["d000"])
+    with listed() as of_many:
+        collection.purge([f"d{i:03}" for i in range(1, 50)])
+    assert len(of_many) <= len(of_one) + 5

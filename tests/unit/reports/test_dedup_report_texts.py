@@ -1,0 +1,157 @@
+"""What ids and texts of documents do on the page: nothing but be shown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dedup_pages import MANIFEST, Page, render
+from nearkin.reports.dedup import (
+    GroupRow,
+    MemberRow,
+    ProblemRow,
+    SamplePair,
+)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        '"><img src=x onerror=alert(1)>',
+        "' onload='x",
+        "</style></title>",
+        "{{ 7*7 }}",
+        "&lt;b&gt;",
+    ],
+)
+def test_what_documents_say_is_never_markup(hostile: str) -> None:
+    manifest = MANIFEST | {
+        "command": hostile,
+        "nearkin": hostile,
+        "fingerprint": hostile,
+        "parameters": {
+            hostile: hostile,
+            "keep": f"max:{hostile}",
+            "measure": hostile,
+            "shingle": hostile,
+            "threshold": 0.8,
+        },
+        "inputs": [{"path": hostile, "sha256": hostile, "format": hostile, "text": hostile, "id": hostile}],
+        "problems": {hostile: 1},
+    }
+    text = render(
+        manifest,
+        largest_groups=[
+            GroupRow(
+                group=hostile,
+                size=2,
+                lowest_similarity=0.9,
+                n_bridges_refused=0,
+                n_exact_copies=0,
+                members=(MemberRow(hostile, hostile, 0.9, hostile),),
+            )
+        ],
+        samples=[
+            SamplePair(
+                id_a=hostile,
+                id_b=hostile,
+                source_a=hostile,
+                source_b=hostile,
+                similarity=0.9,
+                measure=hostile,
+                text_a=f"{hostile} a",
+                text_b=f"{hostile} b",
+            )
+        ],
+        problems=[ProblemRow(hostile, hostile, hostile)],
+        n_problems=1,
+    )
+    harmless = Page(render(problems=[ProblemRow("x", "x", "x")], n_problems=1))
+    page = Page(text)
+
+    assert set(page.tags) <= set(harmless.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert hostile in page.words
+
+
+def test_hidden_characters_are_shown() -> None:
+    evil = "pay \u202e001\u202c \x00\x1b[2J \ud800"
+
+    text = render(
+        samples=[
+            SamplePair(
+                id_a=evil,
+                id_b="b",
+                source_a=evil,
+                source_b="b",
+                similarity=0.9,
+                measure="jaccard",
+                text_a=evil,
+                text_b="pay",
+            )
+        ],
+        problems=[ProblemRow(evil, evil, evil)],
+        n_problems=1,
+        largest_groups=[
+            GroupRow(
+                group=evil,
+                size=2,
+                lowest_similarity=0.9,
+                n_bridges_refused=0,
+                n_exact_copies=0,
+                members=(MemberRow(evil, evil, 0.9, "unique"),),
+            )
+        ],
+    )
+
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
+    assert "⟨U+202E⟩001⟨U+202C⟩" in text
+    text.encode()
+
+
+def test_text_from_right_to_left_finds_its_own_direction() -> None:
+    text = render(
+        samples=[
+            SamplePair(
+                id_a="he",
+                id_b="ar",
+                source_a="x",
+                source_b="y",
+                similarity=0.9,
+                measure="jaccard",
+                text_a="שלום עולם",
+                text_b="שלום לכולם",
+            )
+        ]
+    )
+
+    assert '<div class="diff" dir="auto">שלום <del>' in text
+    assert "<bdi" in text
+
+
+def test_differences_are_told_without_colour_and_to_screen_readers() -> None:
+    words = Page(render()).words
+
+    assert "pay within [only in A: 30] [only in B: 45] days" in words
+
+
+def test_a_huge_id_is_shortened_and_says_so() -> None:
+    text = render(
+        samples=[
+            SamplePair(
+                id_a="x" * 100_000,
+                id_b=7,
+                source_a="s",
+                source_b="t",
+                similarity=0.9,
+                measure="jaccard",
+                text_a="a",
+                text_b="b",
+            )
+        ]
+    )
+
+    assert "(100,000 characters)" in text
+    assert len(text) < 200_000

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from nearkin.stages.differences.particulars import Original
+from nearkin.stages.differences.relating import compare
+from nearkin.stages.differences.relations import RELATIONS, RULES
+from oracles.brute_force import normalised, shingles
+
+BODY = """
+Employment. The employer hires the employee for the work of a clerk, and the employee accepts on the terms below.
+
+Pay. The employer pays a salary of $50,000 a year in twelve equal parts, each at the end of a month.
+
+Holidays. The employee has thirty days of holiday in a year, of which ten may be taken into the year that follows.
+
+End. Either side may end the agreement with a notice of three months to the end of a quarter, in writing.
+
+Secrets. What the employee learns about the business stays secret during the agreement and for two years after it.
+"""
+HEAD = "This agreement is made by and between Kern Seeds, Inc. and Ada Rowe.\n"
+FORM = HEAD + BODY + "\nSigned on ____________\nBy: ____________________\nName: ____________________\n"
+
+
+def relation(principal: str, member: str) -> str:
+    return judged(principal, member).judgement.relation
+
+
+def judged(principal: str, member: str):
+    a, b = (shingles(normalised(text), "words", 3) for text in (principal, member))
+    shared = len(a & b)
+    return compare(
+        Original(principal),
+        Original(member),
+        containment_in_principal=shared / max(1, len(b)),
+        containment_of_principal=shared / max(1, len(a)),
+        n_shown=3,
+    )
+
+
+def filled(text: str, *values: str) -> str:
+    for value in values:
+        before, _, after = text.partition("____________")
+        text = before + value + after.lstrip("_")
+    return text
+
+
+OTHERS = FORM.replace("Kern Seeds", "Abara Mills").replace("Ada Rowe", "Li D. Quist")
+SIGNED = filled(FORM, "May 5, 2019", "/s/ Ada Rowe", "Ada Rowe")
+
+
+@pytest.mark.parametrize(
+    ("member", "expected"),
+    [
+        (FORM.upper().replace("\n", "\r\n"), "exact copy"),
+        (FORM.replace("____________________", "________________"), "exact copy"),
+        (FORM + "\n==========\n", "exact copy"),
+        (SIGNED, "signature or date filled in"),
+        (filled(FORM, "May 5, 2019"), "signature or date filled in"),
+        (FORM.replace("$50,000", "$65,000").replace("two years", "three years"), "other numbers or dates"),
+        (FORM.replace("Kern Seeds", "Abara Mills").replace("Ada Rowe", "Li D. Quist"), "same form, other parties"),
+        (SIGNED.replace("Kern Seeds", "Abara Mills").replace("Ada Rowe", "Li Quist"), "same form, other parties"),
+        (FORM.replace(FORM[FORM.index("Holidays") : FORM.index("End.")], ""), "shorter version or excerpt"),
+        (
+            FORM.replace("End.", "Car. The employee may use a car of the employer, at his cost.\n\nEnd."),
+            "longer version",
+        ),
+        (FORM.replace("may end", "may not end"), "revised"),
+        (OTHERS.replace("may end", "may not end"), "revised"),
+        (OTHERS.replace("may end", "must end"), "revised"),
+        (OTHERS.replace("stays secret", "stays very secret"), "revised"),
+        (OTHERS.replace("a clerk", "a cook"), "same form, other parties"),
+        (FORM.replace("two years", "two years or more"), "revised"),
+        (FORM.replace("employer hires", "company takes").replace("stays secret", "is never told"), "revised"),
+        (FORM.replace("in writing.", "in writing"), "revised"),
+        (FORM.replace("by and between", "by or between"), "revised"),
+    ],
+)
+def test_rules(member: str, expected: str) -> None:
+    assert relation(FORM, member) == expected
+
+
+def test_who_has_filled_in_is_told() -> None:
+    assert judged(FORM, SIGNED).judgement.filled_in == "member"
+    assert judged(SIGNED, FORM).judgement.filled_in == "principal"
+    half, other_half = filled(FORM, "May 5, 2019"), FORM.replace("Name: ____________________", "Name: Ada Rowe")
+    assert judged(half, other_half).judgement.filled_in == "both"
+
+
+def test_empty_texts() -> None:
+    assert relation("", "") == "exact copy"
+    assert relation(FORM, "") == "revised"
+
+
+def test_every_relation_has_a_rule() -> None:
+    assert tuple(RULES) == RELATIONS
+
+
+def test_the_guide_has_every_rule(root: Path) -> None:
+    guide = " ".join((root / "docs/guides/families.md").read_text(encoding="utf-8").split())
+    assert not [rule for rule in RULES.values() if rule not in guide]
+
+
+def test_a_huge_line_is_shown_in_part() -> None:
+    line = "word " * 20_000
+    found = judged(line + "Ada Kern " + line, line + "Li Quist " + line)
+    assert found.first is not None
+    assert len(found.first.principal) < 400
+    assert "Ada Kern" in found.first.principal
+    assert "Li Quist" in found.first.member
+    assert found.first.principal.startswith("…")
+    assert found.first.principal.endswith("…")
+
+
+def test_a_huge_word_is_shown_in_part() -> None:
+    texts = (Original("a " + letter * 1_000_000) for letter in "xy")
+    found = compare(*texts, containment_in_principal=0.5, containment_of_principal=0.5, n_shown=3)
+    assert len(found.shown[0].principal.text) < 1000
+
+
+def test_planted_versions_have_the_relation_of_their_edit(collection: Path) -> None:
+    """Against the truth that came with the collection: each version beside what it was made of."""
+    documents = {}
+    for line in (collection / "contracts.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        documents[one["id"]] = one["text"]
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in (collection / "truth.jsonl").read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        if told["id"] in documents and told["of"] in documents:
+            found[told["edit"]][relation(documents[told["of"]], documents[told["id"]])] += 1
+    for edit, expected in {
+        "exact copy": "exact copy",
+        "retyped": "exact copy",
+        "signed": "signature or date filled in",
+        "clause removed": "shorter version or excerpt",
+        "clause inserted": "longer version",
+        "reordered": "revised",
+        "revised": "revised",
+        "next draft": "revised",
+        "scanned": "revised",
+    }.items():
+        assert set(found[edit]) == {expected}, edit
+    others = found["other parties"]
+    assert set(others) <= {"same form, other parties", "revised"}  # one is about other things too: they are no names
+    assert others["same form, other parties"] > 0.8 * others.total()
