@@ -168,9 +168,30 @@ def test_documents_that_leave_a_group_are_named(place):
         collection.decide(same_group=("d0000", "x"))
         assert groups_of(collection.groups(gamma=0.2)) == {1: {"d0000", "d0001", "d0002", "x"}}
         collection.undo(1)
+        assert collection.groups(gamma=0.2).changes[0].left_documents == ("x",)
+        collection.decide(same_group=("d0000", "x"))
+        (change,) = collection.groups(gamma=0.2).changes
+        assert (change.new_documents, change.joined_documents) == ((), ("x",))
+        collection.undo(3)
         collection.remove(["d0002"])
         (change,) = collection.groups(gamma=0.2).changes
         assert (change.left_documents, change.n_lost) == (("x",), 1)
+
+
+def test_members_whose_text_stays_through_a_copy_are_named_when_they_go(place):
+    elsewhere = "Quite another text, about the sea and the ships that sail on it in every weather of the year."
+    with place.open() as collection:
+        stays = texts(2)
+        collection.add([*stays, *((f"{doc_id}-copy", text) for doc_id, text in stays), ("lone", elsewhere)])
+        collection.groups(gamma=0.2)
+        collection.remove(["d0001-copy"])
+        collection.add([("d0000-copy", elsewhere)])
+        by_number = {one.number: one for one in collection.groups(gamma=0.2).changes}
+        assert by_number[1].gone_documents == ("d0000-copy", "d0001-copy")
+        assert (by_number[1].left_documents, by_number[1].n_lost) == ((), 0)
+        assert by_number[2].new_documents == ("d0000-copy",)
+        assert by_number[2].joined_documents == ("lone",)
+        assert collection.groups(gamma=0.2).changes == ()
 
 
 def test_documents_that_cannot_be_compared_are_counted(place):

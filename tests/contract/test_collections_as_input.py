@@ -226,11 +226,6 @@ def test_other_commands_read_it_too(place, stored, tmp_path):
         assert nearkin_here("sign", given, "--out", out, "-q").code == 0
         signatures.append(pq.read_table(out).drop_columns(["source", "line"]).replace_schema_metadata(None))
     assert signatures[0] == signatures[1]
-    for name, given in (("files", files), ("stored", place.address)):
-        ended = nearkin_here("families", given, "--out", tmp_path / f"families of {name}", "-q")
-        assert (ended.code, ended.err) == (0, "")
-    one, other = (pq.read_table(tmp_path / f"families of {name}/families.parquet") for name in ("files", "stored"))
-    assert one.drop_columns(["source", "line"]) == other.drop_columns(["source", "line"])
     ended = nearkin_here("pairs", "--left", files, "--right", place.address, "--out", tmp_path / "pairs", "-q")
     assert (ended.code, ended.err) == (0, "")
     assert "open-sesame" not in (tmp_path / "pairs/manifest.json").read_text()

@@ -291,3 +291,27 @@ def test_groups_collapse_a_list(collection, oracle, ask):
     collection.add([("new", "A document that came after the groups were made, and is like no other.")])
     assert ask("SELECT group_key FROM @group_of_documents WHERE doc_id = 'new'") == [("document new",)]
     assert b"last computed: 1" in ask.notices[-1][b"M"]
+
+
+def test_another_member_stands_for_a_principal_that_is_gone(collection, ask):
+    """As `nearkin groups` will choose it: another version of it, or else the member that was stored first."""
+    groups = collection.groups()
+    large = next(one for one in groups.groups if one.n_documents > 3)
+    members = [row["doc_id"] for row in groups.members.to_pylist() if row["group"] == large.number]
+    principals = f"SELECT DISTINCT principal_doc_id FROM @group_of_documents WHERE group_key = 'group {large.number}'"
+    assert ask(principals) == [(large.principal,)]
+    collection.remove([large.principal])
+    ((now,),) = ask(principals)
+    assert now in set(members) - {large.principal}
+    first = ask(
+        'SELECT doc_id FROM @documents WHERE is_current AND doc_id = ANY (%s) ORDER BY "row" LIMIT 1'
+        % ("ARRAY[" + ", ".join(f"'{one}'" for one in members) + "]")
+    )
+    assert first == [(now,)]
+
+
+def test_documents_like_an_unknown_one_by_letters_are_refused(collection, ask):
+    told = failed(ask, "SELECT * FROM @near_duplicates('nobody', 'letters')")
+    assert (told[0], "There is no document 'nobody'" in told[1]) == ("P0002", True)
+    told = failed(ask, "SELECT * FROM @near_duplicates(NULL, 'letters')")
+    assert (told[0], "near_duplicates takes the id of a document" in told[1]) == ("22023", True)

@@ -47,14 +47,16 @@ def index(inputs: Inputs, *, similarity_index: _Index = None, reading: ReadingOp
     console, rows = Printer(), table("similarity index", "bands", "samples", "key of the text", "id", numbers=4)
     is_ascii = not is_unicode(sys.stdout)
     with bars_shown(is_quiet=as_json) as bars:
-        for one in index_files(reading.request(inputs).opened(bars), similarity_index, bars):
-            if as_json:
-                typer.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
-            elif one.problem is not None:
-                rows.add_row("", "", "", "", f"{shown(one.doc_id)}: {shown(one.problem)}")
-            else:
-                number = "" if one.similarity_index is None else str(one.similarity_index)
-                n_keys = str(len(one.band_keys)), str(len(one.sample_keys))
-                rows.add_row(number, *n_keys, str(one.text_key), shown(one.doc_id))
-    if not as_json:
-        console.print(rows)
+        try:
+            for one in index_files(reading.request(inputs).opened(bars), similarity_index, bars):
+                if as_json:
+                    typer.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
+                elif one.problem is not None:
+                    rows.add_row("", "", "", "", f"{shown(one.doc_id)}: {shown(one.problem)}")
+                else:
+                    number = "" if one.similarity_index is None else str(one.similarity_index)
+                    n_keys = str(len(one.band_keys)), str(len(one.sample_keys))
+                    rows.add_row(number, *n_keys, str(one.text_key), shown(one.doc_id))
+        finally:  # also before the error that too much was unreadable, as --json does
+            if rows.row_count:
+                console.print(rows)

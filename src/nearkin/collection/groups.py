@@ -16,8 +16,9 @@ from nearkin.collection.decisions.deciding import record_principal
 from nearkin.collection.decisions.for_groups import say_grouped, similarity_by
 from nearkin.collection.decisions.principals import chosen_principals, places_of_chosen
 from nearkin.collection.documents import check_id, document
+from nearkin.collection.group_changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.group_state import GroupState
-from nearkin.collection.grouping import NO_GROUP, Membership, Regrouped, regroup
+from nearkin.collection.grouping import Membership, Regrouped, regroup
 from nearkin.collection.matching import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.tolerance import Tolerance
@@ -69,43 +70,6 @@ class Group:
     n_documents: int
     n_texts: int
     n_chained: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupChange:
-    """Changes of a group since the last call.
-
-    Parameters
-    ----------
-    number : int
-    is_new : bool
-    new_documents : tuple of str
-    new_versions : tuple of str
-        Members with another text than at the last call.
-    left_documents : tuple of str
-        Documents that are in no group any more: by a decision, or because removed texts linked them.
-    merged : tuple of int
-        Groups that are now part of this one; their numbers are gone.
-    split_from : tuple of int
-        Groups, still existing, to which members of this one belonged.
-    n_lost : int
-        Number of texts that no document has any more, apart from those that `new_versions` replaced.
-    is_dissolved : bool
-        Fewer than two documents are left.
-    principal_was : str or None
-        Former principal if it left the group. A newer version of it replaces it without being listed here.
-    """
-
-    number: int
-    is_new: bool
-    new_documents: tuple[str, ...]
-    new_versions: tuple[str, ...]
-    left_documents: tuple[str, ...]
-    merged: tuple[int, ...]
-    split_from: tuple[int, ...]
-    n_lost: int
-    is_dissolved: bool
-    principal_was: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,19 +132,6 @@ class _Updated:
     rows: I64  # shape (n_documents, 2): row and group of each document
     seen_row: int
     last_activity: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MemberRows:
-    """Current documents of all groups, as columns sorted by group, then by row."""
-
-    row: I64
-    group: I64
-    content: I64
-    n_characters: I64
-    doc_id: list[str]
-    version: list[int]
-    wave: list[str]
 
 
 def group(collection: OpenedCollection, tolerance: Tolerance, *, threads: int) -> CollectionGroups:
@@ -254,7 +205,7 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
     return int(found.group_number)
 
 
-def _rows_of(connection: Connection, membership: Membership) -> _MemberRows:
+def _rows_of(connection: Connection, membership: Membership) -> MemberRows:
     columns = (
         documents.c.row, documents.c.content, contents.c.n_characters, documents.c.doc_id, documents.c.version,
         waves.c.name,
@@ -268,7 +219,7 @@ def _rows_of(connection: Connection, membership: Membership) -> _MemberRows:
     of_group = membership.group_of(content)
     order = np.lexsort((row, of_group))
     doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (3, 4, 5))
-    return _MemberRows(
+    return MemberRows(
         row=row[order],
         group=of_group[order],
         content=content[order],
@@ -284,7 +235,7 @@ def _told(
     tolerance: Tolerance,
     state: GroupState,
     regrouped: Regrouped,
-    rows: _MemberRows,
+    rows: MemberRows,
     matching: Matching,
     measures: PairMeasures,
 ) -> tuple[CollectionGroups, dict[int, int]]:
@@ -292,7 +243,7 @@ def _told(
     numbers, starts = np.unique(rows.group, return_index=True)
     ends = np.append(starts[1:], len(rows.group))
     proposed = _longest(rows, starts, ends)
-    names = _ids_of_missing(seen.connection, state, rows)
+    names = ids_of_missing(seen.connection, state, rows)
     places = _principals(rows, numbers, starts, ends, state, names, proposed)
     chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
     places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
@@ -311,8 +262,8 @@ def _told(
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
     is_first = state.number is None
-    gone = _gone(names, rows)
-    changes = () if is_first else _changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
+    gone = gone_principals(names, rows)
+    changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
     table = _members(rows, places, proposed, found, is_match, is_new & (not is_first))
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
@@ -329,13 +280,13 @@ def _told(
     ), principals
 
 
-def _longest(rows: _MemberRows, starts: I64, ends: I64) -> I64:
+def _longest(rows: MemberRows, starts: I64, ends: I64) -> I64:
     """Position of the longest document of each group; in a tie, the one stored first."""
     return np.array([a + int(rows.n_characters[a:b].argmax()) for a, b in zip(starts, ends)], np.int64)
 
 
 def _principals(
-    rows: _MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
+    rows: MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
 ) -> I64:
     """Position of each group's principal: the previous one if it is still in the group."""
     places = proposed.copy()
@@ -348,7 +299,7 @@ def _principals(
 
 
 def _members(
-    rows: _MemberRows, places: I64, proposed: I64, found: Similarities, is_match: Bool, is_new: Bool
+    rows: MemberRows, places: I64, proposed: I64, found: Similarities, is_match: Bool, is_new: Bool
 ) -> pa.Table:
     is_principal = np.zeros(len(rows.row), np.bool_)
     is_principal[places] = True
@@ -370,107 +321,3 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
     joined = documents.join(loads).join(waves)
     query = select(waves.c.name).select_from(joined).where(documents.c.row >= row).distinct().order_by(waves.c.name)
     return list(connection.execute(query).scalars())
-
-
-def _changes(
-    connection: Connection,
-    state: GroupState,
-    membership: Membership,
-    rows: _MemberRows,
-    is_new: Bool,
-    gone: Mapping[int, str],
-) -> tuple[GroupChange, ...]:
-    """Compare the former and the present group of each content."""
-    before = Membership(state.member_contents, state.member_groups)
-    now_of_old = membership.group_of(before.contents)
-    was_of_now = before.group_of(membership.contents)
-    old, present = set(before.groups.tolist()), set(membership.groups.tolist())
-    moved = (was_of_now != NO_GROUP) & (was_of_now != membership.groups)
-    merged, split = dict[int, set[int]](), dict[int, set[int]]()
-    for number, was in zip(membership.groups[moved].tolist(), was_of_now[moved].tolist()):
-        (split if was in present else merged).setdefault(number, set()).add(was)
-    group_of = dict(zip(before.contents.tolist(), before.groups.tolist()))
-    newcomers, versions, replaced = _arrived(connection, state.seen_row, rows, is_new, group_of)
-    lost = {content: group_of[content] for content in before.contents[now_of_old == NO_GROUP].tolist()}
-    left, n_lost = _departed(connection, lost, replaced)
-    changed = newcomers.keys() | versions.keys() | merged.keys() | split.keys() | n_lost.keys() | (present - old)
-    changed |= gone.keys() & present
-    absorbed = set().union(*merged.values()) if merged else set()
-    return tuple(
-        GroupChange(
-            number=number,
-            is_new=number not in old,
-            new_documents=tuple(newcomers.get(number, ())),
-            new_versions=tuple(versions.get(number, ())),
-            left_documents=tuple(left.get(number, ())),
-            merged=tuple(sorted(merged.get(number, ()))),
-            split_from=tuple(sorted(split.get(number, ()))),
-            n_lost=n_lost.get(number, 0),
-            is_dissolved=number not in present,
-            principal_was=gone.get(number),
-        )
-        for number in sorted(changed)
-        if number not in absorbed
-    )
-
-
-def _arrived(
-    connection: Connection, seen_row: int, rows: _MemberRows, is_new: Bool, group_of: Mapping[int, int]
-) -> tuple[dict[int, list[str]], dict[int, list[str]], set[int]]:
-    """Return the new documents of each group, the new versions of members, and the contents that these replaced."""
-    places, former = np.flatnonzero(is_new).tolist(), dict[str, int]()
-    for some in named([rows.doc_id[i] for i in places if rows.version[i] > 1]):
-        is_former = documents.c.doc_id.in_(some) & (documents.c.row < seen_row)
-        query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
-        former |= dict(connection.execute(query).all())  # of several versions the last one
-    newcomers, versions, replaced = dict[int, list[str]](), dict[int, list[str]](), set[int]()
-    for i in places:
-        doc_id, number = rows.doc_id[i], int(rows.group[i])
-        if doc_id in former and group_of.get(former[doc_id]) == number:
-            versions.setdefault(number, []).append(doc_id)
-            replaced.add(former[doc_id])
-        else:
-            newcomers.setdefault(number, []).append(doc_id)
-    return newcomers, versions, replaced
-
-
-def _departed(
-    connection: Connection, lost: Mapping[int, int], replaced: set[int]
-) -> tuple[dict[int, list[str]], dict[int, int]]:
-    """Return the documents that left each group, and the number of texts that it lost with their documents.
-
-    Parameters
-    ----------
-    connection : Connection
-    lost : dict of int to int
-        Contents that are in no group any more, and their former groups.
-    replaced : set of int
-        Contents that new versions of members replaced, which are not counted.
-    """
-    left, n_lost, live = dict[int, list[str]](), dict.fromkeys(lost.values(), 0), set[int]()
-    for some in named(list(lost)):
-        is_wanted = documents.c.content.in_(some) & documents.c.is_current
-        query = select(documents.c.content, documents.c.doc_id).where(is_wanted).order_by(documents.c.row)
-        for content, doc_id in connection.execute(query):
-            left.setdefault(lost[content], []).append(doc_id)
-            live.add(content)
-    for content in lost.keys() - live - replaced:
-        n_lost[lost[content]] += 1
-    return left, n_lost
-
-
-def _ids_of_missing(connection: Connection, state: GroupState, rows: _MemberRows) -> dict[int, str]:
-    """Return, by number of the group, the principals whose stored version is no longer in the group."""
-    here = set(zip(rows.group.tolist(), rows.row.tolist()))
-    missing = {number: row for number, row in state.principals.items() if (number, row) not in here}
-    names = dict[int, str]()
-    for some in named(list(missing.values())):
-        query = select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))
-        names |= {found.row: found.doc_id for found in connection.execute(query)}
-    return {number: names[row] for number, row in missing.items()}
-
-
-def _gone(names: Mapping[int, str], rows: _MemberRows) -> dict[int, str]:
-    """Select the principals of which no version is in the group."""
-    here = set(zip(rows.group.tolist(), rows.doc_id)) if names else set()
-    return {number: doc_id for number, doc_id in names.items() if (number, doc_id) not in here}

@@ -99,9 +99,10 @@ class Tolerance:
                 f"The measure {_SHOWN[str(chosen)]!r} takes '{own}', not '{wrong}'.", named=(own, wrong)
             )
         if chosen is None:
+            given_names = [_PARAMETERS[of_method] for of_method in named]
             raise ParameterError(
-                "Give only one of 'gamma', 'threshold', 'distance' and 'tolerance': each belongs to another measure.",
-                named=_PARAMETERS.values(),
+                f"Give only one of {' and '.join(map(repr, given_names))}: each belongs to another measure.",
+                named=given_names,
             )
         return cls(chosen, named.get(chosen, _DEFAULTS.get(chosen, 0.0)))
 

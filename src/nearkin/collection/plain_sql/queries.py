@@ -163,7 +163,7 @@ def _of_words(threshold: float, dialect: str) -> dict[str, str]:
         words["of_asked"] = f"SELECT {split} FROM asked"
         theirs = f"SELECT content, n_hashes, {split} FROM candidates"
     else:
-        longest = f"(SELECT CAST(n_hashes / {words['threshold']} AS INTEGER) + 1 FROM asked)"
+        longest = "(SELECT MAX(asked.n_hashes, (SELECT MAX(n_hashes) FROM candidates)) FROM asked)"
         words["places"] = (
             "places(place) AS (\n"
             "    SELECT 0 FROM asked WHERE n_hashes > 0\n"

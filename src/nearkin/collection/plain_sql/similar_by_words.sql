@@ -13,8 +13,6 @@ WITH RECURSIVE asked AS MATERIALIZED (
           WHEN shingles.content IS NULL THEN {damaged}
           ELSE TRUE
       END
-), {places}ours AS MATERIALIZED (
-    {of_asked}
 ), candidates AS MATERIALIZED (
     SELECT shingles.content, {hashes} AS hashes, {n_hashes} AS n_hashes
     FROM (
@@ -26,6 +24,8 @@ WITH RECURSIVE asked AS MATERIALIZED (
     {join} {schema}shingles ON shingles.content = sharing.content
     WHERE {n_hashes} + 1 >= {threshold} * sharing.n_hashes  -- other lengths cannot reach the threshold
       AND ({n_hashes} - 1) * {threshold} <= sharing.n_hashes
+), {places}ours AS MATERIALIZED (
+    {of_asked}
 ), shared AS MATERIALIZED (
     {shared}
 ), near AS MATERIALIZED (

@@ -153,6 +153,7 @@ BEGIN
     IF measure = 'words' THEN
         RETURN QUERY SELECT * FROM similar_by_words(asked, coalesce(threshold, 0.5));
     ELSIF measure = 'letters' THEN
+        PERFORM asked_document(asked, 'near_duplicates');
         PERFORM refuse_missing_words();
         RETURN QUERY
             SELECT n.similar_doc_id, n.version, n.wave, jaccard(mine.hashes, theirs.hashes), n.relative_distance,
@@ -217,7 +218,17 @@ FROM {schema}.documents AS d
 CROSS JOIN (SELECT {schema}.grouping_by_words(0.5) AS number OFFSET 0) AS chosen
 LEFT JOIN {schema}.members AS m ON m.grouping = chosen.number AND m.content = d.content
 LEFT JOIN {schema}.groups AS g ON g.grouping = m.grouping AND g.group_number = m.group_number
-LEFT JOIN {schema}.documents AS principal ON principal.row = g.principal
+LEFT JOIN {schema}.documents AS stored ON stored.row = g.principal
+LEFT JOIN LATERAL (  -- in place of a principal that was removed or replaced since
+    SELECT member.doc_id
+    FROM {schema}.members AS others
+    JOIN {schema}.documents AS member ON member.content = others.content AND member.is_current
+    WHERE stored.is_current IS NOT TRUE AND others.grouping = g.grouping AND others.group_number = g.group_number
+    ORDER BY member.doc_id IS DISTINCT FROM stored.doc_id, member.row
+    LIMIT 1
+) AS replacing ON true
+CROSS JOIN LATERAL (SELECT CASE WHEN stored.is_current THEN stored.doc_id ELSE replacing.doc_id END AS doc_id)
+    AS principal
 WHERE d.is_current;
 COMMENT ON VIEW {schema}.group_of_documents IS
     'The group by words of each current document, as nearkin groups last stored it; without a group, a key of its own.';

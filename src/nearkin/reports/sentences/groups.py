@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nearkin.collection.groups import CollectionGroups, GroupChange
+from nearkin.collection.group_changes import GroupChange
+from nearkin.collection.groups import CollectionGroups
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
@@ -102,12 +103,16 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"split from {', '.join(f'group {n}' for n in change.split_from)}")
     if change.new_documents:
         said.append(f"{counted(len(change.new_documents), 'new document')} ({_first(change.new_documents)})")
+    if change.joined_documents:
+        said.append(f"{_first(change.joined_documents)} joined")
     if change.new_versions:
         said.append(f"{agreeing(len(change.new_versions), 'new version')} of {_first(change.new_versions)}")
     if change.left_documents:
         are = agreeing(len(change.left_documents), "is", "are")
         said.append(f"{_first(change.left_documents)} {are} in no group any more")
-    if change.n_lost:
+    if gone := [doc_id for doc_id in change.gone_documents if doc_id != change.principal_was]:
+        said.append(f"{_first(gone)} {agreeing(len(gone), 'is', 'are')} no longer in it")
+    elif change.n_lost and not change.gone_documents:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
         said.append(f"its principal {change.principal_was} is no longer in it")
