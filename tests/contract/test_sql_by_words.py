@@ -289,7 +289,10 @@ def test_groups_collapse_a_list(collection, oracle, ask):
         doc_id for doc_id, (*_, is_principal) in expected.items() if is_principal
     }
     collection.add([("new", "A document that came after the groups were made, and is like no other.")])
+    ask.notices.clear()
     assert ask("SELECT group_key FROM @group_of_documents WHERE doc_id = 'new'") == [("document new",)]
+    assert len(ask("SELECT DISTINCT ON (group_key) doc_id FROM @documents JOIN @group_of_documents USING (doc_id)")) > 1
+    assert len(ask.notices) == 2, "one for each statement"
     assert b"last computed: 1" in ask.notices[-1][b"M"]
 
 

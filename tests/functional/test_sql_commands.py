@@ -221,6 +221,8 @@ def test_functions_are_installed_before_anything_is_added(server, tmp_path, docu
     installed = told("sql", "install", place.address, "--no-flag")
     assert installed["flags_look_alikes"] is None
     assert [row.split("|")[0] for row in asked_of_psql(server, installed["example"])] == ["copy"]
+    run("purge", place.address, "copy", "--yes", "--cache", place.cache)
+    assert "copy" not in place.sql("SELECT doc_id, similar_doc_id FROM look_alikes").split()
     assert "similarity indexes by 1B" in run("sql", "install", place.address, "--index", "43B", code=2).err
 
 

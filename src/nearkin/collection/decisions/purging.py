@@ -14,6 +14,7 @@ from nearkin.collection.decisions.activity import checked_by, record, with_check
 from nearkin.collection.decisions.records import PURGE, SettingChange
 from nearkin.collection.documents import check_id, checked_ids, document, stored_documents, with_documents
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.plain_sql.installing import forget_flagged
 from nearkin.collection.purged import BLANK, purged_contents
 from nearkin.collection.removing import remove_current
 from nearkin.collection.results import StoredDocument
@@ -179,6 +180,7 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     stored_words.forget(connection, store)
     stored_relations.forget(connection, store)
     stored_shingles.forget(connection, store, plan.contents)
+    forget_flagged(connection, [*doc_ids, *plan.copies])
     changes = [
         SettingChange(PURGE, one.doc_id, digests[one.content], None, f"version {one.version}") for one in plan.holders
     ]

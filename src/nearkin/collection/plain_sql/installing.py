@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, column, table
 
 from nearkin.collection import stored_shingles
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
 from nearkin.collection.tolerance import MAX_TOLERANCE
 from nearkin.errors import ParameterError
+from nearkin.store.bulk import named
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
 
@@ -38,6 +40,7 @@ _FLAG = """
 CREATE TRIGGER flag_look_alikes AFTER INSERT ON documents
 REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION flag_look_alikes()
 """
+_FLAGGED = table("look_alikes", column("doc_id"), column("similar_doc_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,3 +198,13 @@ def _example(connection: Connection, place: Place) -> str:
         return "SELECT doc_id, similarity_index FROM indexed_documents LIMIT 5;"
     first = connection.exec_driver_sql('SELECT doc_id FROM documents WHERE is_current ORDER BY "row" LIMIT 1').scalar()
     return f"SELECT * FROM {place.schema}.similar_by_words({quoted(first or 'ID')}, 0.5);"
+
+
+def forget_flagged(connection: Connection, doc_ids: Sequence[str]) -> None:
+    """Delete the rows of look_alikes that name one of the documents, inside a write transaction."""
+    if connection.dialect.name != "postgresql":
+        return
+    if connection.exec_driver_sql("SELECT to_regclass('look_alikes')").scalar() is None:
+        return
+    for some in named(doc_ids):
+        connection.execute(_FLAGGED.delete().where(_FLAGGED.c.doc_id.in_(some) | _FLAGGED.c.similar_doc_id.in_(some)))

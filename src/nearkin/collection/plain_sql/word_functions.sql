@@ -210,12 +210,13 @@ COMMENT ON FUNCTION {schema}.grouping_by_words(numeric) IS
     'The number of the stored groups by words, with a notice if documents were added since they were computed.';
 
 CREATE OR REPLACE VIEW {schema}.group_of_documents AS
+WITH chosen AS MATERIALIZED (SELECT {schema}.grouping_by_words(0.5) AS number)  -- called once, with one notice
 SELECT d.doc_id,
        CASE WHEN m.group_number IS NULL THEN 'document ' || d.doc_id ELSE 'group ' || m.group_number END AS group_key,
        coalesce(principal.doc_id, d.doc_id) AS principal_doc_id,
        coalesce(principal.doc_id = d.doc_id, true) AS is_principal
 FROM {schema}.documents AS d
-CROSS JOIN (SELECT {schema}.grouping_by_words(0.5) AS number OFFSET 0) AS chosen
+CROSS JOIN chosen
 LEFT JOIN {schema}.members AS m ON m.grouping = chosen.number AND m.content = d.content
 LEFT JOIN {schema}.groups AS g ON g.grouping = m.grouping AND g.group_number = m.group_number
 LEFT JOIN {schema}.documents AS stored ON stored.row = g.principal
