@@ -125,4 +125,4 @@ def test_options_and_places_that_do_not_fit(matter, tmp_path):
     old = tmp_path / "old"
     shutil.copytree(Path(__file__).parents[1] / "golden/collections/schema-2/stored", old)
     ended = nearkin_here("info", old, "--read-only")
-    assert (ended.code, "open it once without --read-only" in ended.err) == (7, True)
+    assert (ended.code, "Open it once without --read-only" in ended.err) == (7, True)
