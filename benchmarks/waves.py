@@ -1,4 +1,4 @@
-"""A collection at work: filled, a wave added, opened, asked; beside each step its time, memory and disk.
+"""A collection at work: filled, grouped, a wave added, opened, asked; beside each step its time, memory and disk.
 
 Documents are those of ``corpus.py``. Every command is a process of its own; questions are asked of one opened
 collection, warm, one after another, and as commands. What they find is compared with an exhaustive search in integers
@@ -89,6 +89,24 @@ def check(collection: nearkin.Collection, ids: list[str], gamma: float) -> None:
                 raise SystemExit(f"{doc_id} at {gamma}: {left} found, {n_expected} expected")
 
 
+def mebibytes(done: Run) -> str:
+    return f"{done.peak_anonymous_bytes / 2**20:,.0f} MiB"
+
+
+def group(table: Table, out: Path, place: str, what: str) -> None:
+    done = run(out, "groups", place, "--json")
+    table.add_row(what, f"{done.wall_s:.1f} s", mebibytes(done))
+
+
+def write_labels(place: str, out: Path) -> None:
+    """Give each document one of two labels."""
+    with nearkin.Collection.open(place) as collection, collection.opened.store.reading() as connection:
+        ids = connection.exec_driver_sql("SELECT doc_id FROM documents WHERE is_current ORDER BY row").scalars().all()
+    drawn = np.random.default_rng(4).integers(0, 2, len(ids)).tolist()
+    rows = (f"{doc_id},{label}" for doc_id, label in zip(ids, drawn, strict=True))
+    out.write_text("\n".join(["doc_id,label", *rows]) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -109,11 +127,16 @@ def main() -> None:
         table.add_column(name, justify="left" if name == "what" else "right")
     filled = run(options.out, "add", place, first, "--wave", "first", "--text", "text", "--id", "id", "-q")
     rate = options.documents / filled.wall_s
-    memory = f"{filled.peak_anonymous_bytes / 2**20:,.0f} MiB"
-    table.add_row("fill it", f"{filled.wall_s:.1f} s, {rate:,.0f} documents/s", memory)
+    table.add_row("fill it", f"{filled.wall_s:.1f} s, {rate:,.0f} documents/s", mebibytes(filled))
+    group(table, options.out, place, "group all documents, Jaccard 0.5")
     for what, wave in ((f"add a wave of {WAVE:,}", second), ("add it again", second)):
         added = run(options.out, "add", place, wave, "--wave", "second", "--text", "text", "--id", "id", "-q")
-        table.add_row(what, f"{added.wall_s:.2f} s", f"{added.peak_anonymous_bytes / 2**20:,.0f} MiB")
+        table.add_row(what, f"{added.wall_s:.2f} s", mebibytes(added))
+    group(table, options.out, place, f"group again, with {WAVE:,} new documents")
+    labels = options.out / "labels.csv"
+    write_labels(place, labels)
+    found = run(options.out, "conflicts", place, labels, "--json")
+    table.add_row("conflicts of labels drawn at random", f"{found.wall_s:.1f} s", mebibytes(found))
     began = time.perf_counter()
     with nearkin.Collection.open(place) as collection:
         with collection.opened.snapshot():
