@@ -299,6 +299,7 @@ class Load:
             )  # fmt: skip
             own = checksum(values, self.number)
             right = dict(zip(covered(loads), values, strict=True)) | {"checksum": own}
+            del right["load"]  # SQLite would look through all documents for one with the load
             self.connection.execute(update(loads).where(mine).values(**right))
             self.seals.add(loads.name, [own])
             self.seals.add(documents_of(self.wave), [])  # a wave with nothing but problems has a seal too

@@ -1,4 +1,4 @@
-"""Statements of the log and of a purge: they go by an index, and are few."""
+"""Statements of a load, of the log and of a purge: they go by an index, and are few."""
 
 from __future__ import annotations
 
@@ -59,3 +59,13 @@ def test_a_purge_takes_as_many_statements_for_many_documents_as_for_one(collecti
     with listed() as of_many:
         collection.purge([f"d{i:03}" for i in range(1, 50)])
     assert len(of_many) <= len(of_one) + 5
+
+
+def test_a_load_updates_no_key(collection) -> None:
+    """SQLite would look through all documents for one that refers to the old key."""
+    with listed() as told:
+        collection.add([("new", "A letter that nobody has written before."), ("d001", "Another version of this one.")])
+    updates = [statement for statement, _ in told if statement.startswith("UPDATE loads")]
+    assert len(updates) == 1
+    assert "SET wave=" in updates[0]
+    assert "load=?" not in updates[0].partition("WHERE")[0]
