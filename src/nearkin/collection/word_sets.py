@@ -22,6 +22,7 @@ _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
 _PAIRS_AT_A_TIME = 1 << 10
 _MAX_HASHES = 1 << 24
 """Maximum number of hashes kept for further pairs, 128 MiB."""
+_FIRST_ROOM = 1 << 16
 _NOT_HELD = -1
 
 
@@ -74,7 +75,7 @@ class WordSets:
     def __init__(self, connection: Connection, counting: TextCounting, n_contents: int) -> None:
         self._connection, self._counting = connection, counting
         self._place = np.full(n_contents, _NOT_HELD, np.int64)
-        self._hashes = np.zeros(0, np.uint64)
+        self._hashes = np.zeros(_FIRST_ROOM, np.uint64)  # filled up to the last end; the rest is room
         self._ends = np.zeros(1, np.int64)
 
     def jaccards(self, left: I64, right: I64) -> F64:
@@ -106,17 +107,26 @@ class WordSets:
         missing = numbers[self._place[numbers] == _NOT_HELD]
         if not len(missing):
             return
-        if len(self._hashes) > _MAX_HASHES:
+        if self._ends[-1] > _MAX_HASHES:
             self._place[:] = _NOT_HELD
-            self._hashes, self._ends = self._hashes[:0], self._ends[:1]
+            self._ends = self._ends[:1]
             missing = numbers
-        hashes, ends = [self._hashes], [self._ends]
-        n_held, n_hashes = len(self._ends) - 1, len(self._hashes)
+        ends = [self._ends]
+        n_held, n_hashes = len(self._ends) - 1, int(self._ends[-1])
         for some in some_at_a_time(self._connection, missing.tolist()):
             texts = texts_of(self._connection, some)
             sets = self._counting.shingles(strings([texts[number] for number in some]))
-            hashes.append(sets.hashes)
+            self._reserve(n_hashes, len(sets.hashes))
+            self._hashes[n_hashes : n_hashes + len(sets.hashes)] = sets.hashes
             ends.append(np.asarray(sets.offsets[1:], np.int64) + n_hashes)
             self._place[some] = np.arange(n_held, n_held + len(some))
             n_held, n_hashes = n_held + len(some), n_hashes + len(sets.hashes)
-        self._hashes, self._ends = np.concatenate(hashes), np.concatenate(ends)
+        self._ends = np.concatenate(ends)
+
+    def _reserve(self, n_filled: int, n_more: int) -> None:
+        """Make room for more hashes; doubled, as to copy all of them each time took longer than to read the texts."""
+        if n_filled + n_more <= len(self._hashes):
+            return
+        grown = np.zeros(max(n_filled + n_more, 2 * len(self._hashes)), np.uint64)
+        grown[:n_filled] = self._hashes[:n_filled]
+        self._hashes = grown
