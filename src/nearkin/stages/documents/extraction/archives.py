@@ -19,6 +19,7 @@ NAME = "nearkin archive 1"
 _PIECE_BYTES = 1 << 20
 _FREE_BYTES = 1 << 20
 """Unpacked sizes up to this are no bomb, whatever the ratio."""
+_FREE_TOTAL_BYTES = 64 << 20
 _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
 _OF_THE_SYSTEM = "__MACOSX/"
@@ -76,7 +77,7 @@ class ZipArchive(_Archive):
             except NotImplementedError as error:
                 raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
             with archive:
-                most = max(_FREE_BYTES, self._given.blob.size * self._limits["compression_ratio"])
+                most = _FREE_TOTAL_BYTES + 2 * self._given.blob.size * self._limits["compression_ratio"]
                 for entry in archive.infolist():
                     name = _zip_name(entry)
                     if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):

@@ -220,8 +220,8 @@ def test_a_document_that_takes_too_long(tmp_path):
 
 
 def test_a_document_that_takes_too_much_memory(tmp_path):
-    page = b"<html><body>" + b"<p>It was</p>" * 4_000_000
-    found = extracted_once(tmp_path, {"a.html": page, "b.docx": GOOD}, memory_bytes=300 * MIB)
+    page = b"<html><body>" + b"It was. " * (20 * MIB)
+    found = extracted_once(tmp_path, {"a.html": page, "b.docx": make.pdf(["It was."])}, memory_bytes=400 * MIB)
     assert exceptions_of(found) == {"a.html": "too big", "b.docx": None}
     assert "memory" in str(found["a.html"].problem)
 
