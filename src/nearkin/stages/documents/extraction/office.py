@@ -225,6 +225,11 @@ _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objec
 """Sources of warnings about what is not asked for, or read by others."""
 
 
+def rtf_text(rtf: bytes, given: Given) -> str:
+    """Return the text of the body of a mail in RTF."""
+    return extract(rtf, Given(blob=Blob(rtf), kind="rtf", limits=given.limits)).text
+
+
 def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
     lines = _CELL.sub(" ", page)
