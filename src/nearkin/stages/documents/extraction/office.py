@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import json
 import re
 import struct
 import zipfile
@@ -32,6 +33,11 @@ _EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
 _OBJECTS = re.compile(r"(?:\./)?Object ?\d+/?")
 _IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
 _BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
+_MARKS_OF_NOTES = re.compile(
+    r'(?:\[\^[\w-]+\])?<sup class="footnote-ref">.*?</sup>|\[\^[\w-]+\]|\[cmt:\d+\]|<a [^<>]*footnote-backref.*?</a>'
+)
+_PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULTILINE)
+"""What xberg writes in the place of images and of marks of notes."""
 _CELL = re.compile(r"</t[dh]>")
 _TAG = re.compile(r"<[^<>]*>")
 _LINES = re.compile(r" *\n[\n ]*")
@@ -214,7 +220,7 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     if result.errors and not result.results:
         raise _in_words(str(result.errors[0].message))
     found = result.results[0]
-    text = _text_of_tags(found.content) if _is_page(kind) else found.content
+    text = _text_of_word(found) if _is_page(kind) else _PLACEHOLDERS.sub("", found.content)
     warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
@@ -230,9 +236,19 @@ def rtf_text(rtf: bytes, given: Given) -> str:
     return extract(rtf, Given(blob=Blob(rtf), kind="rtf", limits=given.limits)).text
 
 
+def _text_of_word(found: xberg.ExtractedDocument) -> str:
+    """Return the text of a document of Word: its headers, its body with notes and comments, its footers."""
+    around: dict[str, list[str]] = {"header": [], "footer": []}
+    for node in found.document.nodes if found.document is not None else ():
+        if (layer := str(node.content_layer)) in around:
+            around[layer].append(str(json.loads(str(node.content)).get("text", "")).strip())
+    told = [*around["header"], _text_of_tags(found.content), *around["footer"]]
+    return "\n".join(one for one in told if one)
+
+
 def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
-    lines = _CELL.sub(" ", page)
+    lines = _CELL.sub(" ", _MARKS_OF_NOTES.sub("", page))
     lines = html.unescape(_TAG.sub("", _BLOCK.sub("\n", lines.replace("\n", " "))))
     return _LINES.sub("\n", lines).strip()
 
@@ -253,6 +269,7 @@ def _config(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.Extr
         extraction_timeout_secs=wall_s,
         max_archive_depth=1 if kind == "ppt" else 0,
         output_format="html" if _is_page(kind) else "plain",
+        include_document_structure=_is_page(kind),
         content_filter=xberg.ContentFilterConfig(
             include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
         ),
