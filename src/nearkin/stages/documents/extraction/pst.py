@@ -13,7 +13,7 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.msg import mail_part
 from nearkin.stages.documents.extraction.office import rtf_text
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
 
 NAME = "nearkin pst 1"
 _MAX_FOLDER_LEVELS = 40
@@ -63,6 +63,8 @@ class OutlookMailbox:
             try:
                 mail = self._mail(folder.get_sub_message(index), 0)
                 yield Member(name=name, blob=Blob(mail.as_bytes(policy=policy.compat32)), kind="eml")
+            except ExtractionError as error:
+                yield Member(name=name, exception=error.exception, sentence=error.sentence)
             except (OSError, ValueError, TypeError, LookupError) as error:
                 yield Member(name=name, exception="corrupt", sentence=f"the message is damaged: {_why(error)}")
         if level >= _MAX_FOLDER_LEVELS:
@@ -121,7 +123,9 @@ class OutlookMailbox:
         else:
             size = attachment.get_size()
             if size > self._given.limits["output_bytes"]:
-                raise ValueError(f"an attachment of {size:,} bytes is too big")
+                raise ExtractionError(
+                    "too big", f"an attachment is {too_big(size, self._given.limits['output_bytes'])}"
+                )
             part = mail_part("application/octet-stream", attachment.read_buffer(size) if size else b"", None)
         part.add_header("Content-Disposition", "attachment", **({"filename": ("utf-8", "", name)} if name else {}))
         return part
