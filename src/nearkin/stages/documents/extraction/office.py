@@ -38,9 +38,7 @@ _MARKS_OF_NOTES = re.compile(
 )
 _PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULTILINE)
 """What xberg writes in the place of images and of marks of notes."""
-_CELL = re.compile(r"</t[dh]>")
 _TAG = re.compile(r"<[^<>]*>")
-_LINES = re.compile(r" *\n[\n ]*")
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _BOMB = re.compile(r"ratio|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
 _TIME = re.compile(r"timed? ?out", re.IGNORECASE)
@@ -81,7 +79,7 @@ class OfficeFile:
             read = read.lacking("embedded objects lost", f"{what} not read")
         if not text.strip() and self._inside.is_of_1995:
             raise ExtractionError("unsupported", "a workbook of Excel 95, in which no text was found")
-        if not text.strip() and self._inside.n_images and not self._inside.members:
+        if not (text.strip() or self._inside.members or self._inside.lost) and self._inside.n_images:
             read = DocumentRead(
                 text=None, extractor=self.name, exception="image only",
                 sentence="it holds images and no text; text in images is not recognised",
@@ -248,9 +246,11 @@ def _text_of_word(found: xberg.ExtractedDocument) -> str:
 
 def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
-    lines = _CELL.sub(" ", _MARKS_OF_NOTES.sub("", page))
-    lines = html.unescape(_TAG.sub("", _BLOCK.sub("\n", lines.replace("\n", " "))))
-    return _LINES.sub("\n", lines).strip()
+    if "footnote" in page or "[^" in page or "[cmt:" in page:
+        page = _MARKS_OF_NOTES.sub("", page)
+    told = _BLOCK.sub("\n", page.replace("\n", " ").replace("</td>", " ").replace("</th>", " "))
+    lines = html.unescape(_TAG.sub("", told)).split("\n")
+    return "\n".join(line for line in map(str.strip, lines) if line)
 
 
 def _is_page(kind: str) -> bool:
