@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import OutputExistsError, ResumeError, RunError
+from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import has_right_checksum
 from nearkin.nouns import first_of
 from nearkin.paths import check_output
@@ -29,7 +29,9 @@ _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
-"""Note at the end of a run that was interrupted or ran out of memory after finishing part of its work."""
+"""Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
+_OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
+"""Errors after which the same command may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class RunDirectory:
                 yield is_resumed
             except BaseException as error:
                 self._forget_if_nothing_is_done()
-                if isinstance(error, (KeyboardInterrupt, MemoryError)) and self.is_resumable and self.is_unfinished:
+                if isinstance(error, _OF_THE_MACHINE) and self.is_resumable and self.is_unfinished:
                     error.add_note(RESUME_HINT)
                 raise
 
