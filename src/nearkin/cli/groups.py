@@ -68,7 +68,7 @@ def groups(
     """Group documents, or list what changed in their groups."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
     from nearkin.collection.groups import group
     from nearkin.collection.groups_since import groups_since
@@ -94,7 +94,7 @@ def groups(
                 write_table(changed.documents, out)
             tell(changed.to_dict, lambda console: _show_since(console, changed, limit), as_json=as_json, quiet=quiet)
             if out is not None and not (quiet or as_json):
-                bars.say(f"all changes are in {out}")
+                bars.say(written(len(changed.documents), "change", out))
             return
         n_threads, number = Resources(threads).n_threads, None
         if make_principal is None:
@@ -109,7 +109,7 @@ def groups(
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
     if out is not None and not (quiet or as_json):
-        bars.say(f"all members are in {out}")
+        bars.say(written(len(found.members), "member", out))
     if make_principal is not None and number is None:
         raise ParameterError(
             f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."

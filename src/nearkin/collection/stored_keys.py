@@ -22,6 +22,7 @@ from nearkin.collection.keys_state import END, LOST, METHOD, keys_state
 from nearkin.collection.purged import purged_contents
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
+from nearkin.kernels.mixing import GOLDEN, spread
 from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
@@ -30,7 +31,6 @@ from nearkin.store.store import Store
 
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 _KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
 
 
@@ -217,9 +217,7 @@ def _columns(marks: Marks) -> list[list[Any]]:
 
 def _checksum(keys: I64, contents: I64) -> U64:
     """Return the number of rows, and a sum over them that does not depend on their order; both wrap around."""
-    mixed = keys.view(np.uint64) * _ODD + contents.astype(np.uint64)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
-    mixed ^= mixed >> np.uint64(32)
+    mixed = spread(keys.view(np.uint64) * GOLDEN + contents.astype(np.uint64))
     return np.array([len(keys), mixed.sum(dtype=np.uint64)], np.uint64)
 
 

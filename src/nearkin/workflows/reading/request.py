@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.manifests.inputs import HowRead
+from nearkin.paths import without_password
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
-from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs, without_password
+from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs
 from nearkin.workflows.reading.texts import Texts
 
 

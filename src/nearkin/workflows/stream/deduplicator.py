@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels import chains
+from nearkin.kernels.mixing import GOLDEN
 from nearkin.nouns import counted
 from nearkin.planning.curve import bands_for
 from nearkin.records import I32, U32, U64, Candidates
@@ -408,4 +409,4 @@ def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
 
 def _shortened(slots: U64) -> U32:
     """Return 32 bits of each slot, enough to compare slots with one error in four thousand million."""
-    return ((slots ^ (slots >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)).astype(np.uint32)
+    return ((slots ^ (slots >> np.uint64(29))) * GOLDEN >> np.uint64(32)).astype(np.uint32)
