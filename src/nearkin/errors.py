@@ -16,6 +16,7 @@
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  it has no such document
     ├── EngineError                      a cluster cannot be used, or gave up
+    │   └── DriverMemoryError (MemoryError)  its driver, this process, has too little memory
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
@@ -205,3 +206,9 @@ class EngineError(NearkinError):
     """A cluster cannot be used, or gave up: no Java, no master, no memory, workers that lack something."""
 
     exit_code = 8
+
+
+class DriverMemoryError(EngineError, MemoryError):
+    """The driver of a cluster has too little memory, which ``--memory`` does not change."""
+
+    exit_code = 1

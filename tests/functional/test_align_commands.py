@@ -156,6 +156,10 @@ def test_columns_that_are_not_there(tmp_path):
     path = tmp_path / "a.parquet"
     assert "no column is named after de. Name it with --source-column" in refused(tmp_path, path, code=3)
     assert "there is no column 'x' (--source-column)" in refused(tmp_path, path, "--source-column", "x", code=3)
+    assert "--target-column names a column" in refused(
+        tmp_path, tmp_path / "a.de", tmp_path / "a.en", "--target-column", "en", code=2
+    )
+    assert "omit it" in refused(tmp_path, tmp_path / "a.tmx.gz", "--source-column", "de", code=2)
     message = refused(tmp_path, path, "--source-column", "en", code=2)
     assert "both languages would be read from the column 'en'" in message
 

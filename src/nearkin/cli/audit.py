@@ -62,14 +62,10 @@ def audit(
     if missed is not None:
         check_format(missed, option="missed")
         check_free(missed, overwrite=overwrite, inputs=[], option="--missed")
-    numbers = {"gamma": gamma, "threshold": threshold, "distance": distance, "tolerance": tolerance}
-    is_asked = method is not None or any(value is not None for value in numbers.values())
     options = AuditOptions(
         sample,
         seed,
-        Alike.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)  # type: ignore[arg-type]  # it checks the method
-        if is_asked
-        else None,
+        Alike.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the method
         cache,
         Resources(threads).n_threads,
     )

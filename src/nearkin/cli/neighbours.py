@@ -65,37 +65,42 @@ def neighbours(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
-    from nearkin.stages.documents.normalisation import Normalisation
-    from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.resources import Resources
-    from nearkin.workflows.signing.across import neighbours_across
-    from nearkin.workflows.signing.neighbours import neighbours_of_document, neighbours_of_file
+    from nearkin.workflows.signing.across import find_neighbours
+    from nearkin.workflows.signing.neighbours import nearest_documents
+    from nearkin.workflows.signing.signature_file import SignatureFile as Signatures
     from nearkin.workflows.signing.verifying import Verification
 
     resources = Resources(threads)
+    verification = Verification.if_given(verify, shingle, normalise)
     if query is not None:
-        if out is not None or verify is not None or against is not None:
-            raise ParameterError("--query prints the neighbours of one document: omit --out, --verify, --against.")
+        if out is not None or verify is not None or against is not None or equal != "all":
+            raise ParameterError(
+                "--query prints the neighbours of one document: omit --out, --verify, --against, --equal."
+            )
         with bars_shown(is_quiet=quiet or as_json) as bars:
-            near = neighbours_of_document(signatures, query, distance, resources=resources, progress=bars)
+            near = nearest_documents(Signatures.load(signatures), query, distance, resources=resources, progress=bars)
         tell(
             near.select(["id", "name", "distance"]).to_pylist,
             lambda console: _show_neighbours(console, near),
             as_json=as_json,
+            quiet=quiet,
         )
         return
     if out is None:
         raise ParameterError("--out FILE is needed for the pairs; or name a document with --query ID.")
     check_free(out, overwrite=overwrite, inputs=[signatures, *([against] if against else [])])
-    verification = None
-    if verify is not None:
-        verification = Verification.parse(verify, parse_shingling(shingle), Normalisation.parse(normalise))
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        shared = {"verification": verification, "resources": resources, "progress": bars}
-        if against is not None:
-            found = neighbours_across(signatures, against, out, distance, **shared)  # type: ignore[arg-type]
-        else:
-            found = neighbours_of_file(signatures, out, distance, equal=equal, **shared)  # type: ignore[arg-type]
+        found = find_neighbours(
+            Signatures.load(signatures),
+            None if against is None else Signatures.load(against),
+            out,
+            distance,
+            verification=verification,
+            equal=equal,  # type: ignore[arg-type]  # it is checked
+            resources=resources,
+            progress=bars,
+        )
     tell(found.summary, lambda console: _show_pairs(console, found, out), as_json=as_json, quiet=quiet)
 
 

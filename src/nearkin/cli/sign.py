@@ -72,7 +72,7 @@ def sign(
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.resources import Resources
-    from nearkin.workflows.signing.job import sign_files
+    from nearkin.workflows.signing.job import sign as sign_texts
     from nearkin.workflows.signing.options import SigningOptions
 
     check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
@@ -88,7 +88,7 @@ def sign(
     where = engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
-        signed = sign_files(
+        _, signed = sign_texts(
             reading.request(inputs),
             out,
             options,

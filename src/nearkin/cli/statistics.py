@@ -56,6 +56,7 @@ def statistics(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
+    from nearkin.errors import ParameterError
     from nearkin.runs.meter import Meter
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
@@ -64,6 +65,10 @@ def statistics(
     from nearkin.workflows.signing.counting import collect, merge, save
 
     is_merge = inputs[0] == MERGE
+    if is_merge and (features, normalise, reading) != ("chars:4", "none", ReadingOptions()):
+        raise ParameterError(
+            "merge reads statistics, not documents: omit --features, --normalise and the options for documents."
+        )
     check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs)
     damaged: Sequence[DamagedFile] = ()
     if is_merge:

@@ -18,8 +18,6 @@ from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, SimilarityIndexes
 
 DEFAULT_ALPHABET: Alphabet = "universal"
-AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
-"""Preparation of texts: stored, digested and counted letter by letter unchanged."""
 SHINGLES = Words(5)
 NORMALISE = Normalisation()
 SIGNATURE = BitMinHash(256)

@@ -21,6 +21,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.place import Place
+from nearkin.store.server_settings import usual_cache
 from nearkin.store.store import Access, Store
 
 Answer = TypeVar("Answer")
@@ -97,8 +98,7 @@ class OpenedCollection:
         """Directory of the segments: beside SQLite's file, or in the cache."""
         if self.place.directory is not None:
             return self.place.directory.absolute() / "segments"
-        cache = self._cache or Path.home() / ".cache" / "nearkin"
-        return cache / self.store.facts["collection"]
+        return (self._cache or usual_cache()) / self.store.facts["collection"]
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
         """Refuse a method of similarity indexes other than the collection's.

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from nearkin.errors import DocumentError, SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
@@ -22,7 +22,6 @@ from nearkin.workflows.reading.problems import first_problem
 from nearkin.workflows.reading.request import ReadingRequest
 
 BATCH_BYTES = 1 << 20
-_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> Raw
         if not n_left:
             break
         for batch in batches_of(source, files.encoding, progress.say):
-            prepared = prepare(batch, _AS_IT_CAME, source_name=source.name)
+            prepared = prepare(batch, AS_IT_CAME, source_name=source.name)
             is_readable = prepared["problem"].is_null().to_numpy(zero_copy_only=False)
             seen = _up_to(is_readable, n_left)
             prepared, is_readable = prepared.slice(0, seen), is_readable[:seen]

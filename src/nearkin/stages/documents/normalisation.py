@@ -108,3 +108,7 @@ class Normalisation:
         data, offsets = text_buffers(texts)
         folded, folded_offsets, _ = fold(data, offsets, nfkc=False, lower=False, collapse=self.space)
         return large_strings(folded, folded_offsets)
+
+
+AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
+"""Texts as they were read: stored, digested and counted letter by letter unchanged."""

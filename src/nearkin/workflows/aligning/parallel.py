@@ -50,7 +50,8 @@ class ParallelCorpus:
     Raises
     ------
     ParameterError
-        There are more than two paths, or the names of two files contradict ``source`` and ``target``.
+        There are more than two paths, the names of two files contradict ``source`` and ``target``, or a column is
+        named where there are none.
     """
 
     paths: Sequence[str]
@@ -71,6 +72,11 @@ class ParallelCorpus:
             raise ParameterError.of(
                 "format", "align", f"one of {', '.join(_FORMATS)}, of one file; two are lines of text", self.file_format
             )
+        for name, column in (("source_column", self.source_column), ("target_column", self.target_column)):
+            if column is not None and not self._is_table:
+                raise ParameterError(
+                    f"'{name}' names a column, which neither two text files nor TMX have: omit it.", named=(name,)
+                )
         if len(self.paths) == 2:
             _check_names(self.paths, self.source, self.target)
 
@@ -81,12 +87,16 @@ class ParallelCorpus:
             total = sum(Path(path).stat().st_size for path in self.paths)
         except OSError:
             return 0
-        return total if len(self.paths) == 2 or self._is_tmx else 2 * total
+        return 2 * total if self._is_table else total
 
     @property
     def name(self) -> str:
         """Names of the files, for messages."""
         return " and ".join(self.paths)
+
+    @property
+    def _is_table(self) -> bool:
+        return len(self.paths) == 1 and not self._is_tmx
 
     @property
     def _is_tmx(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup import RecallCurve
-from nearkin.runs.directory import MANIFEST, RunDirectory, check_results
-from nearkin.runs.files import text_of
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.grouping.principals import Rule
@@ -156,10 +155,7 @@ def _judged(run: FinishedRun, options: DedupOptions, matches: Matches) -> Judged
 def load(directory: Path) -> FinishedRun:
     """Read a finished run."""
     try:
-        stored = json.loads(text_of(directory / MANIFEST))
-        if not isinstance(stored, dict):
-            raise RunError(f"The run in {directory} is damaged: {MANIFEST} is no JSON object. Run nearkin dedup again.")
-        check_results(directory, stored)
+        stored = read_results(directory)
         manifest = DedupManifest.of(stored)
         documents = parquet.read_table(directory / "documents.parquet")
         pairs = parquet.read_table(directory / "pairs.parquet")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
-from nearkin.stages.differences.relations import RELATIONS
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
 from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files
@@ -43,19 +41,11 @@ class FamiliesEnding:
         """Write ``families.csv`` and ``families.parquet``."""
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())
-        n_by_relation: Counter[str] = Counter()
-
-        def counted() -> Iterator[Kin]:
-            for one in _all_kin(found, members, originals):
-                self._page.take(one)
-                if one.comparison:
-                    n_by_relation[one.comparison.judgement.relation] += 1
-                yield one
-
-        write_families(found.directory.path, counted(), found.result.places.own_ids.type)
+        kin = self._page.passing(_all_kin(found, members, originals))
+        write_families(found.directory.path, kin, found.result.places.own_ids.type)
         n_alone = int((found.result.corpus.status == READABLE).sum()) - len(members.rows)
-        by_relation: dict[str, int] = {relation: n_by_relation[relation] for relation in RELATIONS}
-        return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, by_relation))
+        relations = self._page.all_relations()
+        return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, relations))
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """Write ``report.html``."""

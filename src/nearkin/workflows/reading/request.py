@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,7 +35,6 @@ class ReadingRequest:
     """
 
     inputs: Sequence[str | StoredSource]
-    _: KW_ONLY
     file_format: str | None = None
     text: str | None = None
     doc_id: str | None = None
