@@ -361,10 +361,8 @@ def test_the_glossary_tells_the_truth_about_the_flights() -> None:
     assert re.findall(r"0\.\d\d", text) == [f"{similarity(helsinki, oulu):.2f}", f"{similarity(helsinki, fly):.2f}"]
 
 
-@pytest.mark.parametrize("module", ["jinja2", "rapidfuzz.distance"])
-def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "nearkin.stages.differences.marking", raising=False)
-    monkeypatch.setitem(sys.modules, module, None)
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
 
     with pytest.raises(
         MissingExtraError, match=r"report\.html needs the report extra: pip install 'nearkin\[report\]'"
