@@ -19,7 +19,6 @@ from nearkin.cli.options import (
     VerifyNormalise,
     VerifyShingle,
 )
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,12 +105,9 @@ def neighbours(
 
 def _show_pairs(console: Console, found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say, say_place
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.workflows.signing.sentences import neighbours_sentence
 
-    pairs = f"{counted(found.n_pairs, 'pair')} within distance {found.distance}"
-    written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
-    among = f"{counted(found.n_signed, 'document')} with {counted(found.n_distinct, 'distinct signature')}"
-    say(console, [Sentence(f", among {among}", strong=pairs + written)])
+    say(console, [neighbours_sentence(found)])
     say_place(console, f"{found.elapsed_s:.1f} s. Pairs", out)
 
 

@@ -17,7 +17,6 @@ from nearkin.cli.options import (
     Threads,
 )
 from nearkin.cli.reading_options import ReadingOptions
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,10 +107,7 @@ def _summary(found: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, obj
 
 def _show(console: Console, found: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
     from nearkin.cli.printing import say, say_place
-    from nearkin.reports.sentences.damage import damage_sentences
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.workflows.signing.sentences import statistics_sentences
 
-    say(console, damage_sentences(damaged, "The statistics have"))
-    documents, features = counted(found.n_documents, "document"), counted(len(found.hashes), "feature")
-    say(console, [Sentence("", strong=f"{documents}, {features}, {counted(found.n_occurrences, 'occurrence')}")])
+    say(console, statistics_sentences(found, damaged))
     say_place(console, f"Statistics {found.fingerprint}", out)
