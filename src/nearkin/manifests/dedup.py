@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
+from nearkin.errors import is_number
 from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
@@ -171,4 +172,4 @@ def counted_as(reason: str) -> str:
 
 
 def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+    return value if is_number(value) and math.isfinite(value) else None

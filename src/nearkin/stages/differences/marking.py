@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from nearkin.errors import ParameterError
+from nearkin.errors import check_int
 from nearkin.nouns import counted
 from nearkin.stages.differences.aligning import align
 from nearkin.stages.differences.comparison import Piece
@@ -87,8 +87,7 @@ def mark_differences(
 
 def _check(parameter: str, value: object, least: int) -> None:
     """Refuse a limit that is not an int of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ParameterError.of(parameter, "mark_differences", f"an int >= {least}", value)
+    check_int(parameter, "mark_differences", value, least)
 
 
 def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:

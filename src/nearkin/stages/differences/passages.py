@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nearkin.errors import ParameterError
+from nearkin.errors import check_int
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Comparison, Kind, Line, Piece
 from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
@@ -87,8 +87,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     >>> "".join(piece.text or "…" for piece in first_difference(found, 6))
     '…payable in 30 45 days from…'
     """
-    if not isinstance(max_words, int) or isinstance(max_words, bool) or max_words < 3:
-        raise ParameterError.of("max_words", "first_difference", "an int >= 3", max_words)
+    check_int("max_words", "first_difference", max_words, 3)
     if not comparison.differences:
         return ()
     number = next((one.number for one in comparison.differences if not one.has_same_words), 1)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.errors import DocumentError, ParameterError, SourceError, is_number
 from nearkin.nouns import counted
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
@@ -131,7 +131,7 @@ def parse_share(given: str | float) -> float:
     if isinstance(given, str):
         if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given):
             share = float(found[1]) / (100 if found[2] else 1)
-    elif isinstance(given, int | float) and not isinstance(given, bool):
+    elif is_number(given):
         share = float(given)
     if not 0 <= share <= 1:
         raise _bad_share(given)

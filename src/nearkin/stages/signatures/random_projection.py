@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nearkin.errors import ParameterError
 from nearkin.kernels.projections import project_hashes
 from nearkin.records import F64, I64, U64, BitSignatures
-from nearkin.stages.signatures.bits import check_seed, packed_words
+from nearkin.stages.signatures.bits import check_bits, check_seed, packed_words
 
 _UNIT = float(1 << 20)
 _MAX_WEIGHT = float(1 << 20)
@@ -74,9 +74,7 @@ class RandomProjection:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        is_int = isinstance(self.bits, int) and not isinstance(self.bits, bool)
-        if not is_int or not 8 <= self.bits <= MAX_BITS or self.bits % 8:
-            raise ParameterError.of("bits", "RandomProjection", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
+        check_bits(self.bits, "RandomProjection")
         check_seed(self.seed, "RandomProjection")
 
     @property

@@ -8,7 +8,7 @@ from typing import Literal, Never, cast, get_args
 
 import numpy as np
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int, is_number
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
 from nearkin.stages.documents.normalisation import Normalisation
@@ -16,7 +16,7 @@ from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure
-from nearkin.workflows.resources import in_percent, is_number
+from nearkin.workflows.resources import in_percent
 
 Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6
@@ -105,8 +105,7 @@ class DedupOptions:
             raise ParameterError.of("drop", "dedup", "omitted unless the measure is containment", self.drop)
         if self.min_shared is None:
             return
-        if not isinstance(self.min_shared, int) or isinstance(self.min_shared, bool) or self.min_shared < 1:
-            raise ParameterError.of("min_shared", "dedup", "an int >= 1", self.min_shared)
+        check_int("min_shared", "dedup", self.min_shared, 1)
         if not self.measure.is_directed or self.threshold != ANY_SHARE or self.drop is not None:
             raise ParameterError(
                 "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: it drops "

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int, is_number
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
 from nearkin.workflows.resources import in_percent
@@ -74,7 +74,7 @@ class PairOptions:
     def __post_init__(self) -> None:
         for name, least in (("threshold", 0.0), ("recall", 0.0), ("agreement", -1.0)):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or isinstance(value, bool) or not least < value <= 1:
+            if not is_number(value) or not least < value <= 1:
                 rule = f"a number {'> 0' if least == 0 else '>= 0'} and <= 1{in_percent(value)}"
                 raise ParameterError.of(name, "pairs", rule, value)
         for name in ("stems", "splits"):
@@ -89,8 +89,7 @@ class PairOptions:
             if value is None and name in _OPTIONAL:
                 continue
             most = _MOST.get(name, 2**31 - 1)
-            if not isinstance(value, int) or isinstance(value, bool) or not min_int <= value <= most:
-                raise ParameterError.of(name, "pairs", f"an int >= {min_int} and <= {most}", value)
+            check_int(name, "pairs", value, min_int, most, rule=f"an int >= {min_int} and <= {most}")
         if None not in (self.bits, self.distance) and self.distance > self.bits:  # type: ignore[operator]
             raise ParameterError.of("distance", "pairs", f"at most the {self.bits} bits of a signature", self.distance)
         if self.bits is not None and (self.bits % 8 or self.bits > MAX_BITS):

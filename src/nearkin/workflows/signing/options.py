@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_number
 from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
 from nearkin.stages.signatures.bit_minhash import BitMinHash
@@ -16,7 +16,6 @@ from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
 from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 from nearkin.workflows.reading.texts import counts_fingerprint
-from nearkin.workflows.resources import is_number
 
 MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"]
 METHODS: dict[str, str] = {
