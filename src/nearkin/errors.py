@@ -243,5 +243,3 @@ class EngineError(NearkinError):
 
 class DriverMemoryError(EngineError, MemoryError):
     """The driver of a cluster has too little memory, which ``--memory`` does not change."""
-
-    exit_code = 1

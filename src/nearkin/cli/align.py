@@ -13,12 +13,16 @@ from nearkin.cli.command_line import CommandLine
 from nearkin.cli.lazy_group import PlainGroup
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.reading_options import MAX_UNREADABLE, MaxUnreadable
+from nearkin.stages.documents.formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.reports.sentences.sentence import Sentence
     from nearkin.stages.translation.table import Translation, TranslationTable
+
+
+_FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
 
 
 class _TrainFirst(PlainGroup):
@@ -114,7 +118,10 @@ _TargetColumn = Annotated[
     _input("--target-column", help="Column of the second language. [dim]default: the column with its code[/]"),
 ]
 _Format = Annotated[
-    str | None, _input("--format", help="tmx, csv, tsv, parquet, arrow or jsonl. [dim]default: from the name[/]")
+    str | None,
+    _input(
+        "--format", help=f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}. [dim]default: from the name[/]"
+    ),
 ]
 _OnError = Annotated[
     str,

@@ -141,7 +141,7 @@ def test_too_little_memory_says_what_helps(ends, tmp_path):
 def test_on_a_cluster_other_words_help(ends, tmp_path):
     error = DriverMemoryError("Run the driver on a larger machine.")
     code, _, err = ends("dedup", doing=in_a_run(tmp_path, error))
-    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (1, False, True, True)
+    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (8, False, True, True)
 
 
 def test_a_full_disk_says_how_to_go_on_where_work_was_kept(ends, tmp_path):

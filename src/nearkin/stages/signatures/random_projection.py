@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.kernels.projections import project_hashes
 from nearkin.records import F64, I64, U64, BitSignatures
-from nearkin.stages.signatures.bits import check_bits, check_seed, packed_words
+from nearkin.stages.signatures.bits import check_seed, packed_words
 
 _UNIT = float(1 << 20)
 _MAX_WEIGHT = float(1 << 20)
@@ -74,7 +74,8 @@ class RandomProjection:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_bits(self.bits, "RandomProjection")
+        if not is_int(self.bits) or not 8 <= self.bits <= MAX_BITS or self.bits % 8:
+            raise ParameterError.of("bits", "RandomProjection", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
         check_seed(self.seed, "RandomProjection")
 
     @property
