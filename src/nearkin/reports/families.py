@@ -10,7 +10,7 @@ from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, Famil
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of
-from nearkin.reports.dedup import DocId, ProblemRow
+from nearkin.reports.dedup.page import DocId, ProblemRow
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext

@@ -13,7 +13,7 @@ import pytest
 import dedup_pages
 from dedup_pages import MANIFEST, NOTHING, PAIR, Page, render
 from nearkin.errors import MissingExtraError
-from nearkin.reports.dedup import (
+from nearkin.reports.dedup.page import (
     GroupRow,
     MemberRow,
     PartRow,
@@ -23,7 +23,7 @@ from nearkin.reports.dedup import (
     SamplePair,
     ThresholdRow,
 )
-from nearkin.reports.wording import GLOSSARY
+from nearkin.reports.dedup.wording import GLOSSARY
 
 SOURCES = [
     PartRow(name="a.jsonl", n_documents=10, n_dropped=4, n_characters=100_000, n_characters_dropped=30_000),

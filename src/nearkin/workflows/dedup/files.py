@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
-from nearkin.reports.dedup import ByColumn
+from nearkin.reports.dedup.page import ByColumn
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent

@@ -17,7 +17,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
-from nearkin.reports.dedup import RecallCurve
+from nearkin.reports.dedup.page import RecallCurve
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter

@@ -14,9 +14,9 @@ from nearkin.formats import parquet
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
-from nearkin.reports.dedup import ProblemRow
+from nearkin.reports.dedup.page import ProblemRow
 from nearkin.reports.page_file import write_page
-from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Progress
 
 N_BEST = 100

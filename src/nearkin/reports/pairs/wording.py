@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import Prediction
+from nearkin.reports.dedup.wording import Note, ParameterRow
 from nearkin.reports.quantities import (
     NBSP,
     PERCENT,
@@ -18,7 +19,6 @@ from nearkin.reports.quantities import (
     recall_text,
     share_text,
 )
-from nearkin.reports.wording import Note, ParameterRow
 
 WAYS = {
     "whole": ("by the table", "the translation table has the word"),

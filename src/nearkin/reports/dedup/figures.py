@@ -9,9 +9,9 @@ from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.criterion import measure_of
+from nearkin.reports.dedup.wording import outcome_of
 from nearkin.reports.figure import Figure, at_both_widths, bins_in_words
 from nearkin.reports.figures import RecallLine, binned_sizes, group_sizes, outcome_chart, similarity_chart
-from nearkin.reports.wording import outcome_of
 
 _CURVE_STEPS = 100
 _VIEW_BELOW = 0.25  # of similarity, below the threshold
