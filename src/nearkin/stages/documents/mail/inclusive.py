@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from nearkin.stages.documents.mail.passages import N_KEY_WORDS, MailWords, Places, keys_at
+from nearkin.stages.documents.mail.passages import N_KEY_WORDS, MailWords, Places
 
 InclusiveReason = Literal["message", "attachment", "not read"]
 REASONS: tuple[InclusiveReason, ...] = ("message", "attachment", "not read")
@@ -95,22 +95,28 @@ def _judged(mail: MailContent, mails: Sequence[MailContent], index: _LineIndex) 
 
 
 class _LineIndex:
-    """Inclusive mails by the words at the beginnings of their lines."""
+    """Inclusive mails by the words at the beginnings and at the ends of their lines."""
 
     def __init__(self) -> None:
         self.places: dict[int, Places] = {}
-        self._mails: dict[tuple[int, ...], list[int]] = {}
+        self._by_first: dict[tuple[int, ...], list[int]] = {}
+        self._by_last: dict[tuple[int, ...], list[int]] = {}
 
     def add(self, number: int, mail: MailWords) -> None:
         """Add a mail; numbers descend."""
-        self.places[number] = Places(mail)
-        for key in dict.fromkeys(key for start in mail.starts for key in keys_at(mail.words, start)):
-            self._mails.setdefault(key, []).append(number)
+        places = self.places[number] = Places(mail)
+        for key in places.first_words():
+            self._by_first.setdefault(key, []).append(number)
+        for key in places.last_words():
+            self._by_last.setdefault(key, []).append(number)
 
-    def candidates(self, passages: Iterable[tuple[int, ...]]) -> list[int]:
-        """Return the mails in which the rarest beginning of a passage stands, the latest first."""
-        found = [self._mails.get(passage[:N_KEY_WORDS], []) for passage in passages]
-        return min(found, key=lambda mails: len(mails)) if found else list(self.places)
+    def candidates(self, passages: Sequence[tuple[int, ...]]) -> list[int]:
+        """Return the mails in which the rarest beginning or end of a passage stands, the latest first."""
+        if not passages:
+            return list(self.places)
+        found = [self._by_first.get(passage[:N_KEY_WORDS], []) for passage in passages]
+        found += [self._by_last.get(passage[-N_KEY_WORDS:], []) for passage in passages]
+        return min(found, key=lambda mails: len(mails))
 
 
 def originals_of(keys: Sequence[bytes], order: Iterable[int]) -> list[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -139,20 +139,25 @@ def _ranges(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
 
 
 class Places:
-    """Beginnings of the lines of a mail, by the words that follow."""
+    """Places in a mail at which passages may begin and end."""
 
     def __init__(self, mail: MailWords) -> None:
         self._words = mail.words
-        self._is_end = bytearray(len(mail.words) + 1)
-        for start in mail.starts:
-            self._is_end[start] = 1
-        for at, word in enumerate(mail.words):
-            self._is_end[at] |= word == GAP
-        self._is_end[len(mail.words)] = 1
+        gaps = [at for at, word in enumerate(mail.words) if word == GAP]
+        self._ends = frozenset((*mail.starts, *gaps, len(mail.words)))
         self._at: dict[tuple[int, ...], list[int]] = {}
         for start in mail.starts:
-            for key in keys_at(mail.words, start):
-                self._at.setdefault(key, []).append(start)
+            for n in range(1, N_KEY_WORDS + 1):
+                self._at.setdefault(mail.words[start : start + n], []).append(start)
+
+    def first_words(self) -> Iterable[tuple[int, ...]]:
+        """Return the one to five words after each beginning, each once."""
+        return self._at.keys()
+
+    def last_words(self) -> Iterable[tuple[int, ...]]:
+        """Return the one to five words before each end, each once."""
+        words = self._words
+        return {words[max(0, end - n) : end] for end in self._ends for n in range(1, N_KEY_WORDS + 1)}
 
     def hold(self, passages: Sequence[tuple[int, ...]]) -> bool:
         """Whether all passages stand here, each after the one before it."""
@@ -165,25 +170,10 @@ class Places:
         return True
 
     def find(self, passage: tuple[int, ...], position: int) -> int | None:
-        """Return the first place of a passage from a position on."""
+        """Return the first place of a passage from a position on; None if it does not stand there."""
         n = len(passage)
         starts = self._at.get(passage[:N_KEY_WORDS], [])
         for start in starts[bisect_left(starts, position) :]:
-            if self._is_end_at(start + n) and self._words[start : start + n] == passage:
+            if start + n in self._ends and self._words[start : start + n] == passage:
                 return start
         return None
-
-    def _is_end_at(self, position: int) -> bool:
-        return position < len(self._is_end) and bool(self._is_end[position])
-
-
-def keys_at(words: tuple[int, ...], start: int) -> Iterator[tuple[int, ...]]:
-    """Yield the first word, the first two words, … from a position on.
-
-    Examples
-    --------
-    >>> list(keys_at((7, 8, 9), 1))
-    [(8,), (8, 9)]
-    """
-    for end in range(start + 1, min(start + N_KEY_WORDS, len(words)) + 1):
-        yield words[start:end]

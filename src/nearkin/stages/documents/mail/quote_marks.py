@@ -29,8 +29,8 @@ _SENT_FROM = (
     "envoyé de mon .*", "enviado desde mi .*", "inviato da .*", "verstuurd vanaf .*", "skickat från .*",
 )  # fmt: skip
 
-QUOTE_MARK = re.compile(r"[ \t]{0,3}(?:[A-Z]{2,4})?>[ \t]?")
-"""One level of quotation at the beginning of a line; some programs put initials before it."""
+QUOTE_MARKS = re.compile(r"(?:[ \t]{0,3}(?:[A-Z]{2,4})?>[ \t]?){1,100}")
+"""Quotation at the beginning of a line, one level a mark; some programs put initials before it."""
 HAS_VERB = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, _VERBS))})(?!\w)", re.IGNORECASE)
 HAS_OPENER = re.compile(rf"\W{{0,3}}(?:{'|'.join(_OPENERS)})\b", re.IGNORECASE)
 IS_DATED = re.compile(r"\d|@")

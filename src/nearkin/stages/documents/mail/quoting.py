@@ -17,7 +17,7 @@ from nearkin.stages.documents.mail.quote_marks import (
     HEADER_LINE,
     IS_DATED,
     OF_A_LIST,
-    QUOTE_MARK,
+    QUOTE_MARKS,
     RULE,
     SENT_FROM,
     SEPARATOR,
@@ -28,7 +28,6 @@ LinePart = Literal["new", "quoted", "attribution", "signature"]
 _LONGEST_ATTRIBUTION = 400  # characters
 _ATTRIBUTION_LINES = 3
 _FOOTER_LINES = 8
-_MAX_DEPTH = 50
 
 
 @dataclass(slots=True)
@@ -80,10 +79,10 @@ def new_text(text: str) -> str:
 
 
 def _line(raw: str) -> MailLine:
-    depth, start = 0, 0
-    while depth < _MAX_DEPTH and (found := QUOTE_MARK.match(raw, start)):
-        depth, start = depth + 1, found.end()
-    return MailLine(depth, raw[start:].strip(), "quoted" if depth else "new")
+    found = QUOTE_MARKS.match(raw) if ">" in raw else None
+    if found is None:
+        return MailLine(0, raw.strip())
+    return MailLine(found[0].count(">"), raw[found.end() :].strip(), "quoted")
 
 
 def _mark_attributions(lines: list[MailLine]) -> None:
