@@ -129,7 +129,7 @@ def quoted(text: str, mark: str = "> ") -> str:
         f"On 5 May 2004, Ada wrote:\n{quoted(QUESTION)}\n\n{ANSWER}",
         f"{ANSWER}\n\n-----Original Message-----\nFrom: Ada\nSent: Monday\nSubject: Mill\n\n{QUESTION}",
         # answered in between, wrapped anew
-        f"> Dear Bo,\n>\n> Is the mill by the brook sold, or is it still to be\nlet from\n> May on?\n\n{ANSWER}\n\n> Ada",
+        f"> Dear Bo,\n>\n> Is the mill by the brook sold, or is it\nstill to be let\n> from May on?\n\n{ANSWER}\n>Ada",
         quoted(f"{ANSWER}\n{quoted(QUESTION)}", ">"),
     ],
 )
