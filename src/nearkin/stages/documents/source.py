@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -11,6 +11,7 @@ from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.compression import Compression
+    from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.keep_column import KeepColumn
     from nearkin.stages.documents.streams import Progress
 
@@ -80,6 +81,8 @@ class OpenedSource:
     progress: Progress
     encoding: str
     note: Callable[[str], None]
+    nodes: Iterable[ExtractedNode] | None = None
+    """What a pool of extraction workers made of the file; None: it is still to be read."""
 
     @property
     def is_pipe(self) -> bool:

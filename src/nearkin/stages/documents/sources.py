@@ -12,10 +12,13 @@ from typing import BinaryIO
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
 from nearkin.stages.documents.columns import ColumnSample, choose_columns, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
 from nearkin.stages.documents.folders import is_mark, left_out
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
 from nearkin.stages.documents.formats.delimited import TAB
+from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
 from nearkin.stages.documents.rules import ReadingRules
@@ -204,11 +207,16 @@ def _resolve_seen(
 ) -> tuple[Source, tuple[str, ...]]:
     """Return the source of a file from its beginning."""
     if one.path == STDIN:
+        _refuse_documents_in_a_pipe(forced)
         head = head_of_stdin(standard_input(asked.stdin), asked.encoding)
         if head.is_all and not head.data:
             raise empty_stdin()
     else:
         head = head_of_file(one.path, one.name, asked.encoding)
+    if forced is None and named is None and one.path != STDIN and is_read(head.data, one.name):
+        kind = kind_of(Blob(head.data), one.name)
+        guess = f"{one.name}: read as a document (recognised by its content: {kind})"
+        return _source(one, "document", head.compression, size_bytes, asked), (guess,)
     _refuse_foreign(one, head, forced)
     guesses: list[str] = []
     file_format = forced or named or "file"
@@ -256,6 +264,14 @@ def _refuse_device(name: str, mode: int) -> None:
     for is_one, what in ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a disk"), (stat.S_ISSOCK, "a socket")):
         if is_one(mode):
             raise SourceError(f"{name} is {what}, not a file of documents. Name a file, or - for standard input.")
+
+
+def _refuse_documents_in_a_pipe(forced: str | None) -> None:
+    """Raise SourceError for documents that are extracted: they are read in any order."""
+    if forced is not None and isinstance(FORMATS[forced], Extracted):
+        raise SourceError(
+            f"-: {FORMATS[forced].in_words} cannot be read from standard input. Save the file, and name it."
+        )
 
 
 def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
