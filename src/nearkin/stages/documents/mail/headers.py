@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from email.utils import getaddresses, mktime_tz, parsedate_tz
@@ -41,21 +42,20 @@ def read_headers(data: bytes) -> MailHeaders:
     """
     data = data[:_MAX_BYTES].lstrip(b"\r\n")
     end = _END.search(data)
-    message = BytesHeaderParser(policy=compat32).parsebytes(data if end is None else data[: end.end()])
-    values: dict[str, list[str]] = {}
-    for name, value in message.raw_items():
-        values.setdefault(str(name).strip().lower(), []).append(str(value))
-    return headers_of(values)
+    return headers_of(BytesHeaderParser(policy=compat32).parsebytes(data if end is None else data[: end.end()]))
 
 
-def headers_of(values: dict[str, list[str]]) -> MailHeaders:
-    """Return headers as fields.
+def headers_of(message: Message) -> MailHeaders:
+    """Return the headers of a parsed mail as fields.
 
     Parameters
     ----------
-    values : dict
-        The raw values of each header, by its name in lower case.
+    message : Message
+        Parsed with the policy `email.policy.compat32`, which refuses nothing.
     """
+    values: dict[str, list[str]] = {}
+    for name, value in message.raw_items():
+        values.setdefault(str(name).strip().lower(), []).append(str(value))
     shown = {name: _shown(values.get(name, ())) for name in ("from", "sender", "to", "cc")}
     addressed = [value for name in ("from", "sender", "reply-to", "to", "cc") for value in values.get(name, ())]
     return MailHeaders(
@@ -92,11 +92,15 @@ def sent_at_of(value: str) -> datetime | None:
     --------
     >>> sent_at_of("Thu, 22 Aug 02 18:26:25 +0700").isoformat(), sent_at_of("2002-08-22T18:26:25Z").isoformat()
     ('2002-08-22T11:26:25+00:00', '2002-08-22T18:26:25+00:00')
+    >>> sent_at_of("Sun, 25 Aug 0102 03:37:45 +1100").isoformat()  # years since 1900, as RFC 5322 reads them
+    '2002-08-24T16:37:45+00:00'
     >>> sent_at_of("yesterday"), sent_at_of("Thu, 99 Aug 2002 18:26:25"), sent_at_of("1 Jan 1904 00:00")
     (None, None, None)
     """
     try:
         parts = parsedate_tz(_plain(value))
+        if parts is not None and 100 <= parts[0] < 1000:
+            parts = (parts[0] + 1900, *parts[1:])
         if parts is None:
             moment = datetime.fromisoformat(value.strip())
             seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterable
 
 _BRACKETED = re.compile(r"<([^<>]*)>")
 _WHITE = re.compile(r"\s+")
-_MESSAGE_FROM = re.compile(r"\b(?:message|mail|note|letter)\b[^<>]{0,40}\bfrom\b[^<>]{0,200}<[^<>]*>", re.IGNORECASE)
+_MESSAGE_FROM = re.compile(
+    r"\b(?:message|mail|note|letter)\b[^<>]{0,40}\bfrom\b(?:(?!\bof\b)[^<>]){0,200}<[^<>]*>", re.IGNORECASE
+)
 _AROUND = "<>()[]\"',;:"
 
 

@@ -107,6 +107,7 @@ def test_addresses_in_in_reply_to_are_no_identifiers() -> None:
     assert read_headers(raw).in_reply_to == ("1@x.org",)
     assert in_reply_to_of(['Your message of "Mon, 5 Jan"'], []) == ()
     assert in_reply_to_of(['Message from Ada <ada@x.org> of "Mon" <1@x.org>'], []) == ("1@x.org",)
+    assert in_reply_to_of(['Message from list@x.org of "Mon" <1@x.org>'], []) == ("1@x.org",)
     assert in_reply_to_of(["<1@x.org> <2@x.org>", "<1@x.org>"], []) == ("1@x.org", "2@x.org")
 
 
@@ -150,7 +151,7 @@ def test_long_subjects_take_no_time() -> None:
     ("value", "expected"),
     [
         ("Mon, 5 Jan 2004 10:00:00 +0100 (CET)", "2004-01-05T09:00:00+00:00"),
-        ("Mon,  5 Jan 104 10:00:00 GMT", None),
+        ("Mon,  5 Jan 104 10:00:00 GMT", "2004-01-05T10:00:00+00:00"),
         ("5 Jan 04 10:00 EST", "2004-01-05T15:00:00+00:00"),
         ("Mon, 5 Jan 2004 25:00:00 +0000", None),
         ("Mon, 5 Jan 2004 10:00:00 +9999", None),
