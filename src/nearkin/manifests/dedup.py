@@ -61,12 +61,27 @@ class FamilyCounts(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionCounts(Stored):
+    """Number of documents that were extracted from files, in part or not, and of exceptions by kind."""
+
+    documents: int = 0
+    in_part: int = 0
+    unread: int = 0
+    exceptions: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def read(self) -> int:
+        """Number of those that were read completely."""
+        return self.documents - self.in_part - self.unread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DedupManifest(Stored):
     """Content of ``manifest.json``; values that do not apply, or that an earlier version lacks, are None or empty."""
 
     left_out: ClassVar[frozenset[str]] = frozenset((
         "against_counts", "damaged_files", "without_id", "encoding", "reading", "engine", "kept", "families",
-        "found_at_threshold", "report_problem", "memory",
+        "found_at_threshold", "report_problem", "memory", "extraction",
     ))  # fmt: skip
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
@@ -99,6 +114,7 @@ class DedupManifest(Stored):
     families: FamilyCounts | None = None
     report_problem: str | None = None
     memory: MemoryUse | None = None
+    extraction: ExtractionCounts | None = None
 
     def count(self, name: str) -> int:
         """Return a count, 0 if it is missing."""

@@ -22,7 +22,7 @@ LOCK = ".lock"
 WORK = ".work"
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
-    "families.csv", "pairs.tsv", "known.tsv", "threads.parquet", "report.html",
+    "families.csv", "exceptions.csv", "pairs.tsv", "known.tsv", "threads.parquet", "report.html",
 )  # fmt: skip
 _CHECKED = ".parquet"
 _IDENTITY = "run.json"

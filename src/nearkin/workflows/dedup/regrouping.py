@@ -29,6 +29,7 @@ from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, 
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
 from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
@@ -262,6 +263,7 @@ def _places(documents: pa.Table) -> Places:
         line=documents["line"].to_numpy(),
         problems=problems,
         parents=parents,
+        origins=Origins.of_table(documents),
     )
 
 

@@ -22,6 +22,7 @@ class Extracted(MembersFormat):
         ".pptm", ".ppsx", ".ppt", ".pps", ".odt", ".ott", ".ods", ".odp", ".rtf", ".epub", ".mbox", ".msg", ".pst",
         ".ost", ".zip", ".tar", ".tgz", ".tbz2", ".txz",
     )  # fmt: skip
+    kept_suffix = ".pdf"
     is_pipeable = False
     kind: ClassVar[str | None] = None
     """Kind of every file in this format; None: by its content."""
@@ -47,6 +48,7 @@ class Html(Extracted):
     listed = ""
     in_words = "an HTML page"
     suffixes = (".html", ".htm", ".xhtml")
+    kept_suffix = ".html"
     kind = "html"
 
 
@@ -58,4 +60,5 @@ class Eml(Extracted):
     listed = ""
     in_words = "a mail"
     suffixes = (".eml", ".emlx")
+    kept_suffix = ".eml"
     kind = "eml"
