@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
@@ -52,7 +53,7 @@ class ThreadCounts(Stored):
 class ThreadsManifest(Stored):
     """``manifest.json``."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("damaged_files", "report_problem"))
+    left_out: ClassVar[frozenset[str]] = frozenset(("extraction", "damaged_files", "report_problem"))
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
 
     version: str = ""
@@ -63,6 +64,7 @@ class ThreadsManifest(Stored):
     encoding: str | None = None
     reading: HowRead | None = None
     counts: ThreadCounts = field(default_factory=ThreadCounts)
+    extraction: ExtractionCounts | None = None
     damaged_files: tuple[DamagedFile, ...] | None = None
     stages: tuple[StageCost, ...] = ()
     report_problem: str | None = None

@@ -8,6 +8,7 @@ from nearkin.manifests.threads import ThreadsManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.cost import speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.dedup import extraction_sentence
 from nearkin.reports.sentences.sentence import Sentence
 
 _MEANINGS = {
@@ -44,7 +45,9 @@ def threads_sentences(told: ThreadsManifest) -> Iterator[Sentence]:
         are = agreeing(by_subject, "is", "are")
         yield Sentence(f"{counted(by_subject, 'answer')} {are} joined by subject, date and addresses, not by headers")
     yield from damage_sentences(told.damaged_files or (), "The results have")
-    if found.unreadable:
+    if told.extraction is not None:
+        yield extraction_sentence(told.extraction)
+    if found.unreadable > (0 if told.extraction is None else told.extraction.unread):
         yield Sentence(f"Could not read {counted(found.unreadable, 'document')}.", "warning")
     if found.others:
         are = agreeing(found.others, "is no mail and was", "are no mails and were")

@@ -21,6 +21,7 @@ from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.links import LINK_SOURCES
 from nearkin.workflows.dedup.inputs import describe
+from nearkin.workflows.dedup.origins import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
@@ -78,10 +79,11 @@ def thread_files(
     identity = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
     overwrite = overwrite or directory.is_left_by(COMMAND)
     with directory.claimed(identity, resume=False, overwrite=overwrite):
-        spool = Spool(directory.work / SPOOL)
+        spool, origins = Spool(directory.work / SPOOL), Spool(directory.work / "origins")
         spool.path.mkdir()
+        origins.path.mkdir()
         with meter.stage("read", texts.size_bytes, "bytes") as told:
-            read = MailReader(texts, spool).read(told)
+            read = MailReader(texts, spool, origins).read(told)
         check_unchanged(watched, before)
         with meter.stage("thread", 0, "steps"):
             threading = Threading(read, options)
@@ -90,9 +92,12 @@ def thread_files(
         with meter.stage("compare", len(read.mails), "documents") as told:
             rows = _counted(threading.rows(spool.chunks(), told), page, tally)
             write_threads(directory.path / TABLE, rows, read)
+            if exceptions := read.exceptions():
+                write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
         inputs = describe(sources, Resources(), meter)
         inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
         manifest = _manifest(asked, options, inputs, texts, tally.counts(read), meter)
+        manifest = replace(manifest, extraction=read.origins.counts() if read.origins else None)
         if report:
             with meter.stage("report", 0, "steps") as told:
                 problem = write_page(directory.path / "report.html", manifest, page, told)

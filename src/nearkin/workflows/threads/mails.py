@@ -19,6 +19,8 @@ from nearkin.stages.documents.mail.inclusive import originals_of
 from nearkin.stages.documents.mail.threads import NamedMail
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import MailHeaders, Origin
+from nearkin.stages.documents.preparing import ORIGIN, PARENT
+from nearkin.workflows.dedup.origins import ExceptionRow, Origins, find_origins
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.texts import TextBatch, Texts
@@ -66,7 +68,9 @@ class ReadMails:
         Number of the first mail with the same headers, text and attachments; that of the mail itself, if it is no
         spare.
     documents : Table
-        Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``.
+        Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
+    origins : Origins or None
+        Of the same documents.
     n_inside : int
         Documents inside of mails.
     n_by_source : list of int
@@ -80,6 +84,7 @@ class ReadMails:
     is_read: list[bool]
     original: list[int]
     documents: pa.Table
+    origins: Origins | None
     n_inside: int
     n_by_source: list[int]
     n_unreadable: int
@@ -89,6 +94,16 @@ class ReadMails:
         """Numbers of the mails, the earliest first."""
         return sorted(range(len(self.mails)), key=lambda number: self.mails[number].order)
 
+    def exceptions(self) -> list[tuple[str, str | None, ExceptionRow]]:
+        """Return all documents without a text, or with a part of it, each with its name and its parent."""
+        if self.origins is None:
+            return []
+        told = self.documents["problem"].to_pylist()
+        problems = {row: problem for row, problem in enumerate(told) if problem is not None}
+        found = self.origins.exceptions(problems, self.documents.num_rows)
+        names, parents = self.documents["name"], self.documents["parent"]
+        return [(names[one.row].as_py(), parents[one.row].as_py(), one) for one in found]
+
 
 class MailReader:
     """Takes batches, and keeps what threads need of each document.
@@ -96,12 +111,12 @@ class MailReader:
     Parameters
     ----------
     texts : Texts
-    spool : Spool
-        Receives the texts of the mails.
+    spool, origins : Spool
+        Receive the texts of the mails, and the origins of all documents.
     """
 
-    def __init__(self, texts: Texts, spool: Spool) -> None:
-        self._texts, self._spool = texts, spool
+    def __init__(self, texts: Texts, spool: Spool, origins: Spool) -> None:
+        self._texts, self._spool, self._origins = texts, spool, origins
         self._found: list[_Found] = []
         self._inside: dict[tuple[int, str], list[str]] = {}
         self._tables: list[pa.Table] = []
@@ -121,9 +136,12 @@ class MailReader:
             batch = self._texts.prepare(raw, _AS_IT_CAME)
             self._take(number, batch)
             prepared = batch.prepared
+            own = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
+            self._origins.write(0, number, pa.record_batch({"line": prepared["line"], **own}))
             columns = {
                 "name": prepared["doc_id"], "has_id": prepared["has_id"], "line": prepared["line"],
                 "problem": prepared["problem"], "source": names.take(pa.array(batch.sources)),
+                "parent": own.get(PARENT, pa.nulls(prepared.num_rows, pa.large_string())),
             }  # fmt: skip
             self._tables.append(pa.table(columns))
             counts += np.bincount(batch.sources, minlength=len(names))
@@ -138,10 +156,10 @@ class MailReader:
     def _take(self, number: int, batch: TextBatch) -> None:
         prepared, chosen = batch.prepared, list[int]()
         first, self._n_rows = self._n_rows, self._n_rows + prepared.num_rows
-        if "origin" not in prepared.schema.names:
+        if ORIGIN not in prepared.schema.names:
             return
         ids, problems = prepared["doc_id"].to_pylist(), prepared["problem"].to_pylist()
-        for i, row in enumerate(prepared["origin"].to_pylist()):
+        for i, row in enumerate(prepared[ORIGIN].to_pylist()):
             if row is None:
                 continue
             source, family = int(batch.sources[i]), row["family"]
@@ -156,7 +174,7 @@ class MailReader:
 
     def _joined(self, n_by_source: list[int]) -> ReadMails:
         table = pa.concat_tables(self._tables)
-        documents = with_distinct_names(table, self._texts.id_kind)
+        documents = with_distinct_names(table, self._texts.id_kind).append_column("parent", table["parent"])
         rows = np.array([one.row for one in self._found], np.int64)
         names = documents["name"].combine_chunks().take(pa.array(rows)).to_pylist()
         mails = [NamedMail(name, one.headers) for name, one in zip(names, self._found, strict=True)]
@@ -170,6 +188,7 @@ class MailReader:
             is_read=[one.is_read for one in self._found],
             original=originals_of(keys, order),
             documents=documents,
+            origins=find_origins(self._origins.chunks()),
             n_inside=sum(len(self._inside.get(one.key, ())) for one in self._found),
             n_by_source=n_by_source,
             n_unreadable=table.num_rows - table["problem"].null_count,
