@@ -73,28 +73,28 @@ def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict
     for _, chain in chains:
         for i in range(1, len(chain)):
             link(chain[i], chain[i - 1], "another mail")
-    for mail in _by_base_and_date(ordered):
-        own = mail.headers
-        base = base_subject(own.subject)
-        if mail.name in parents or ancestors_of(own) or not base.is_reply or not base.text:
+    spoken_for: set[str] = set()
+    for mail in ordered:
+        own, top = mail.headers, mail.name
+        if own.sent_at is None:
+            continue
+        while top in parents:
+            top = parents[top][0]
+        is_first, base = top not in spoken_for, base_subject(own.subject)
+        spoken_for.add(top)
+        is_lost = top.startswith("m") or (top == mail.name and not ancestors_of(own))
+        if not is_lost or not is_first or not base.is_reply or not base.text:
             continue
         earlier = [
             other.name
             for other in ordered
             if other.headers.sent_at
-            and own.sent_at - window <= other.headers.sent_at < own.sent_at  # type: ignore[operator]
+            and own.sent_at - window <= other.headers.sent_at < own.sent_at
             and base_subject(other.headers.subject).text == base.text
             and {own.sender, own.to} & {other.headers.sender, other.headers.to} - {None}
         ]
-        any(link(mail.name, one, "subject") for one in reversed(earlier))
+        any(link(top, one, "subject") for one in reversed(earlier))
     return parents
-
-
-def _by_base_and_date(ordered: Sequence[NamedMail]) -> list[NamedMail]:
-    """Subjects do not meet: each is linked by itself, in the order in which it first occurs."""
-    dated = [mail for mail in ordered if mail.headers.sent_at]
-    bases = list(dict.fromkeys(base_subject(mail.headers.subject).text for mail in dated))
-    return sorted(dated, key=lambda mail: bases.index(base_subject(mail.headers.subject).text))
 
 
 @given(some_mails())
@@ -210,7 +210,8 @@ def test_subjects_link_only_answers_near_in_time_between_the_same_people() -> No
         "too late": (mail("x", "Re: Lease", 30), False),
         "earlier": (mail("x", "Re: Lease", -1), False),
         "other people": (mail("x", "Re: Lease", 1, "dot@x"), False),
-        "answers another": (mail("x", "Re: Lease", 1, references=("other",)), False),
+        "answers a missing one": (mail("x", "Re: Lease", 1, references=("other",)), True),
+        "answers a missing one, other people": (mail("x", "Re: Lease", 1, "dot@x", references=("other",)), False),
     }
     for case, (other, is_linked) in cases.items():
         found = thread_mails([other, first])

@@ -1,9 +1,10 @@
-"""Links by subject, date and addresses, for answers whose headers name no other mail."""
+"""Links by subject, date and addresses, where headers lead to no mail that is there."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from nearkin.stages.documents.mail.headers import addresses_of
@@ -13,17 +14,25 @@ from nearkin.stages.documents.origin import MailHeaders
 
 _MOST_TRIED = 64
 """Earlier mails of a subject that are tried, the latest first."""
-_NEVER = datetime.max.replace(tzinfo=UTC)
+_START = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class _Earlier:
+    """Mails of a subject in the order of their dates."""
+
+    times: list[datetime] = field(default_factory=list)
+    mails: list[int] = field(default_factory=list)
 
 
 def link_by_subject(
     nodes: LinkedNodes, headers: Sequence[MailHeaders], order: Sequence[int], window: timedelta
 ) -> None:
-    """Link answers that name no other mail to the latest earlier mail that fits.
+    """Link answers to the latest earlier mail that fits, if their headers lead to no mail that is there.
 
-    A mail is linked if its headers name no ancestors, no other mail names its parent, its subject is marked as a reply
-    or a forward, and an earlier mail has the same base subject, was sent at most ``window`` before, and shares an
-    address with it.
+    These are mails that name no ancestors, and missing mails at the top of a tree, for which the earliest mail below
+    speaks. That mail must be marked as a reply or a forward by its subject, and an earlier mail must have the same base
+    subject, have been sent at most ``window`` before, and share an address with it.
 
     Parameters
     ----------
@@ -36,12 +45,9 @@ def link_by_subject(
     """
     if not window:
         return
-    bases = [base_subject(one.subject) for one in headers]
-    by_base: dict[str, list[int]] = {}
-    for mail in order:
-        if headers[mail].sent_at is not None and bases[mail].text:
-            by_base.setdefault(bases[mail].text, []).append(mail)
+    earlier: dict[str, _Earlier] = {}
     addresses: dict[int, frozenset[str]] = {}
+    spoken_for: set[int] = set()
 
     def addresses_at(mail: int) -> frozenset[str]:
         if mail not in addresses:
@@ -49,22 +55,34 @@ def link_by_subject(
             addresses[mail] = addresses_of([one.sender, one.to, one.cc])
         return addresses[mail]
 
-    for mails in by_base.values():
-        times = [headers[mail].sent_at or _NEVER for mail in mails]
-        for place, mail in enumerate(mails):
-            node = nodes.node_of[mail]
-            if not bases[mail].is_reply or nodes.parent[node] != NO_NODE or ancestors_of(headers[mail]):
-                continue
-            first = max(bisect_left(times, _earliest(times[place], window)), place - _MOST_TRIED)
-            for other in reversed(mails[first : bisect_left(times, times[place])]):
-                if not addresses_at(mail).isdisjoint(addresses_at(other)) and nodes.link(
-                    node, nodes.node_of[other], "subject"
-                ):
+    for mail in order:
+        sent_at, base = headers[mail].sent_at, base_subject(headers[mail].subject)
+        if sent_at is None:
+            break  # mails without a date come last
+        top = nodes.root(nodes.node_of[mail])
+        is_first = top not in spoken_for
+        spoken_for.add(top)
+        if not base.text:
+            continue
+        before = earlier.setdefault(base.text, _Earlier())
+        is_missing = nodes.mail_of[top] == NO_NODE
+        if (
+            base.is_reply
+            and is_first
+            and (is_missing or (nodes.mail_of[top] == mail and not ancestors_of(headers[mail])))
+        ):
+            end = bisect_left(before.times, sent_at)
+            start = max(bisect_left(before.times, _minus(sent_at, window)), end - _MOST_TRIED)
+            for other in reversed(before.mails[start:end]):
+                is_shared = not addresses_at(mail).isdisjoint(addresses_at(other))
+                if is_shared and nodes.link(top, nodes.node_of[other], "subject"):
                     break
+        before.times.append(sent_at)
+        before.mails.append(mail)
 
 
-def _earliest(moment: datetime, window: timedelta) -> datetime:
+def _minus(moment: datetime, window: timedelta) -> datetime:
     try:
         return moment - window
     except OverflowError:
-        return datetime.min.replace(tzinfo=UTC)
+        return _START
