@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from nearkin.stages.documents.extraction.nodes import ExtractedNode
@@ -46,7 +46,9 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
     """
     ids = MemberIds()
     known: dict[int, _Known] = {}
+    empty: ExtractedNode | None = None
     for node in nodes:
+        empty = node if node.is_container and node.parent is None else None
         parent = None if node.parent is None else known[node.parent]
         doc_id = name if parent is None else ids.of(parent.doc_id, node.name, node.position)
         family = None if parent is None else parent.family
@@ -63,6 +65,9 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
             problem=node.sentence if node.text is None else None,
             origin=origin_of(node, family),
         )
+    if empty is not None:
+        said = replace(empty, exception="empty", sentence="it contains no document")
+        yield InnerDocument(name, problem=said.sentence, origin=origin_of(said, None))
 
 
 def origin_of(node: ExtractedNode, family: str | None) -> Origin:

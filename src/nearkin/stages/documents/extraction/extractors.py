@@ -21,6 +21,10 @@ def extractor_of(given: Given) -> Extractor:
         from nearkin.stages.documents.extraction.mail import Mail
 
         return Mail(given)
+    if kind == "msg":
+        from nearkin.stages.documents.extraction.msg import OutlookMessage
+
+        return OutlookMessage(given)
     if kind == "mbox":
         from nearkin.stages.documents.extraction.mailbox import Mailbox
 

@@ -51,6 +51,7 @@ def why_unread(blob: Blob, kind: str, name: str) -> ExtractionError:
     known = foreign(blob.head, name)
     if known is None:
         return ExtractionError("unsupported", f"files of the kind {kind} are not read")
+    sentence = known.problem if not known.is_text else f"{known.name}, which is not read"
     if "signed or encrypted" in known.name:
-        return ExtractionError("encrypted", known.problem)
-    return ExtractionError("unsupported", known.problem)
+        return ExtractionError("encrypted", sentence)
+    return ExtractionError("unsupported", sentence)

@@ -26,6 +26,8 @@ from nearkin.stages.documents.extraction.reading import (
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Begins the time of one step, which ends the process when it is over."""
+_KEEP_MEMBERS = ("image only", "embedded objects lost", "empty", "corrupt")
+"""Exceptions of documents whose members may be read all the same."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds of which an empty one is a document: a mail has its headers."""
 
@@ -136,17 +138,31 @@ class Walk:
             return replace(node, exception=problem.exception, sentence=problem.sentence)
         if extractor.is_container:
             return replace(node, is_container=True, has_members=True, extractor=extractor.name)
+        read = self._document(extractor, blob, kind)
+        may_have = read.exception in (None, *_KEEP_MEMBERS)
+        return self._with_text(node, read, has_members=may_have and extractor.has_members())
+
+    def _document(self, extractor: Extractor, blob: Blob, kind: str) -> DocumentRead:
+        """Return what an extractor makes of a file; whatever goes wrong is an exception of this file."""
+        most = self._limits["output_bytes"]
         try:
-            read = extractor.document()
+            return extractor.document()
         except ExtractionError as error:
-            read = DocumentRead(text=None, extractor=extractor.name, exception=error.exception, sentence=error.sentence)
-        except MemoryError:
-            sentence = f"it needs more memory than the limit of {self._limits['memory_bytes']:,} bytes"
-            read = DocumentRead(text=None, extractor=extractor.name, exception="too big", sentence=sentence)
+            exception, sentence = error.exception, error.sentence
+        except ImportError as error:
+            exception = "unsupported"
+            sentence = f"{kind.upper()} needs an extra: pip install 'nearkin[documents]' ({error.name} is missing)"
+            return DocumentRead(text=None, extractor="none", exception=exception, sentence=sentence)
         except TooBigError:
-            sentence = TOO_BIG.format(size=blob.size, limit=self._limits["output_bytes"])
-            read = DocumentRead(text=None, extractor=extractor.name, exception="too big", sentence=sentence)
-        return self._with_text(node, read, has_members=extractor.has_members())
+            exception, sentence = "too big", TOO_BIG.format(size=blob.size, limit=most)
+        except MemoryError:
+            exception = "too big"
+            sentence = f"it needs more memory than the limit of {self._limits['memory_bytes']:,} bytes"
+        except RecursionError:
+            exception, sentence = "bomb", "it is nested too deeply"
+        except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
+            exception, sentence = "crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300]
+        return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
 
     def _with_text(self, node: ExtractedNode, read: DocumentRead, *, has_members: bool) -> ExtractedNode:
         """Return the node with what was read; a text of white space is none."""
@@ -176,8 +192,8 @@ class Walk:
             try:
                 with self._timed():
                     member = next(members, None)
-            except ExtractionError as error:
-                member = Member(name=None, exception=error.exception, sentence=error.sentence)
+            except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
+                member = _broken_off(error)
                 yield from self._failed(number, member, position)
                 return
             if member is None:
@@ -213,3 +229,22 @@ class Walk:
             kind=declared_kind(member.name or "") or "unknown", extractor="none", exception=member.exception,
             sentence=member.sentence,
         )  # fmt: skip
+
+
+def _name_of(extractor: Extractor) -> str:
+    """Return program and version, if it is installed."""
+    try:
+        return extractor.name
+    except ImportError:
+        return "none"
+
+
+def _broken_off(error: Exception) -> Member:
+    """Return the member that says why nothing more can be read of a file."""
+    if isinstance(error, ExtractionError):
+        return Member(name=None, exception=error.exception, sentence=error.sentence)
+    if isinstance(error, TooBigError | MemoryError):
+        return Member(name=None, exception="too big", sentence="too big to be extracted")
+    return Member(
+        name=None, exception="crashed", sentence=f"the extractor failed: {type(error).__name__}: {error}"[:300]
+    )
