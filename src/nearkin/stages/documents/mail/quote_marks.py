@@ -40,5 +40,5 @@ SEPARATOR = re.compile(rf"-{{2,40}}\s{{0,3}}(?:{'|'.join(_SEPARATED)})\s{{0,3}}-
 APPLE_FORWARD = re.compile(r"begin forwarded message\s{0,2}:", re.IGNORECASE)
 SIGNATURE_MARK = re.compile(r"-- ?")
 SENT_FROM = re.compile(rf"(?:{'|'.join(_SENT_FROM)})", re.IGNORECASE)
-RULE = re.compile(r"\s{0,3}[-_=*~]{10,}\s*")
+RULE = re.compile(r"\s{0,3}[-_=*~]{20,}\s*")
 OF_A_LIST = re.compile(r"https?://|\bmailing list\b|\bunsubscribe\b|\barchives?\b|\bmailinglist\b", re.IGNORECASE)

@@ -116,13 +116,14 @@ def _start_of_attribution(lines: list[MailLine], last: int) -> int | None:
 def _mark_earlier_mails(lines: list[MailLine]) -> None:
     """Mark everything after a separator, a block of headers or an attribution that no quote marks follow.
 
-    Below an attribution with quote marks only marked lines are quoted: answers stand between and below them.
+    Below an attribution with quote marks only marked lines are quoted: answers stand between and below them. If
+    nothing new stands above, the answer may stand below without marks between, so all of it counts as new.
     """
     last_marked = max((i for i, line in enumerate(lines) if line.depth and line.text), default=-1)
     start = next(
         (i for i, line in enumerate(lines) if not line.depth and _begins_earlier_mail(lines, i, last_marked)), None
     )
-    if start is not None:
+    if start is not None and any(line.text and line.part == "new" for line in lines[:start]):
         for line in lines[start:]:
             if line.part == "new":
                 line.part = "quoted"

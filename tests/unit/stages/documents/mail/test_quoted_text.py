@@ -49,6 +49,11 @@ def test_earlier_mails_below_without_marks(head: str) -> None:
     assert new_text(f"{REPLY}\n\n{head}\n\nShall we sign?\n\nAda") == REPLY
 
 
+def test_an_answer_below_unmarked_quotes_is_not_lost() -> None:
+    for head in ("On 5 Jan 2004, Ada wrote:", "-----Original Message-----\nFrom: Ada"):
+        assert REPLY in new_text(f"{head}\n\n# Shall we sign?\n\n{REPLY}")
+
+
 @pytest.mark.parametrize(
     ("signature", "is_one"),
     [
