@@ -138,8 +138,8 @@ WindowDays = Annotated[
     _threads(
         "--window-days",
         metavar="DAYS",
-        help="An answer whose headers name no other mail is joined to a mail with the same subject that was sent at "
-        "most so many days before and shares an address with it; 0 turns this off.",
+        help="An answer whose headers lead to no mail that is there is joined to a mail with the same subject that "
+        "was sent at most so many days before and shares an address with it; 0 turns this off.",
     ),
 ]
 NewTextOnly = Annotated[

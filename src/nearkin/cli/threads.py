@@ -19,8 +19,8 @@ Put mails into threads, show which mails are missing, and mark the inclusive one
 text, or an attachment, is in no later mail of its thread; all other mails are contained in one that is named, word \
 for word.
 
-Threads follow Message-ID, In-Reply-To and References. An answer without these is joined by subject, date and \
-addresses.
+Threads follow Message-ID, In-Reply-To and References. An answer whose headers lead to no mail that is there is \
+joined by subject, date and addresses.
 
 [bold]Examples[/]
 

@@ -14,7 +14,7 @@ from nearkin.runs.meter import StageCost
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadCounts(Stored):
-    """What was read, and what was found.
+    """Numbers of documents, threads and mails by result.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class ThreadCounts(Stored):
     by_reason : mapping
         Inclusive mails by reason.
     by_link : mapping
-        Mails that answer another one, by how that is known.
+        Mails and missing mails that answer another one, by how that is known.
     without_message_id, without_date : int
     """
 

@@ -42,8 +42,7 @@ def threads_sentences(told: ThreadsManifest) -> Iterator[Sentence]:
             f"{agreeing(found.missing, 'it', 'them')}"
         )
     if by_subject := found.by_link.get("subject", 0):
-        are = agreeing(by_subject, "is", "are")
-        yield Sentence(f"{counted(by_subject, 'answer')} {are} joined by subject, date and addresses, not by headers")
+        yield Sentence(f"Joined by subject, date and addresses, not by headers: {by_subject:,}")
     yield from damage_sentences(told.damaged_files or (), "The results have")
     if told.extraction is not None:
         yield extraction_sentence(told.extraction)

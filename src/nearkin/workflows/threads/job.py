@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +12,12 @@ import pyarrow as pa
 
 from nearkin._version import __version__
 from nearkin.manifests.inputs import InputFile
-from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
+from nearkin.manifests.threads import ThreadsManifest
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
-from nearkin.stages.documents.mail.inclusive import REASONS
-from nearkin.stages.documents.mail.links import LINK_SOURCES
 from nearkin.workflows.dedup.inputs import describe
 from nearkin.workflows.dedup.origins import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.inputs import file_inputs
@@ -28,6 +26,7 @@ from nearkin.workflows.reading.resolving import check_inputs
 from nearkin.workflows.reading.snapshots import check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
+from nearkin.workflows.threads.counts import ThreadTally
 from nearkin.workflows.threads.judging import Threading, ThreadRow
 from nearkin.workflows.threads.mails import MailReader, ReadMails
 from nearkin.workflows.threads.options import ThreadOptions
@@ -79,25 +78,22 @@ def thread_files(
     identity = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
     overwrite = overwrite or directory.is_left_by(COMMAND)
     with directory.claimed(identity, resume=False, overwrite=overwrite):
-        spool, origins = Spool(directory.work / SPOOL), Spool(directory.work / "origins")
-        spool.path.mkdir()
-        origins.path.mkdir()
-        with meter.stage("read", texts.size_bytes, "bytes") as told:
-            read = MailReader(texts, spool, origins).read(told)
+        texts_spool, origins = Spool(directory.work / SPOOL), Spool(directory.work / "origins")
+        read = _read(texts, (texts_spool, origins), meter)
         check_unchanged(watched, before)
         with meter.stage("thread", 0, "steps"):
             threading = Threading(read, options)
         directory.begin_results()
-        page, tally = PageThreads(), _Tally()
+        page, tally = PageThreads(), ThreadTally()
         with meter.stage("compare", len(read.mails), "documents") as told:
-            rows = _counted(threading.rows(spool.chunks(), told), page, tally)
+            rows = _counted(threading.rows(texts_spool.chunks(), told), page, tally)
             write_threads(directory.path / TABLE, rows, read)
-            if exceptions := read.exceptions():
-                write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
+        if exceptions := read.exceptions():
+            write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
         inputs = describe(sources, Resources(), meter)
         inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
-        manifest = _manifest(asked, options, inputs, texts, tally.counts(read), meter)
-        manifest = replace(manifest, extraction=read.origins.counts() if read.origins else None)
+        manifest = _manifest(asked, options, inputs, texts, read, tally)
+        manifest = replace(manifest, stages=tuple(meter.costs))
         if report:
             with meter.stage("report", 0, "steps") as told:
                 problem = write_page(directory.path / "report.html", manifest, page, told)
@@ -106,58 +102,20 @@ def thread_files(
     return manifest
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Counts of rows."""
-
-    n_threads: int = 0
-    n_of_several: int = 0
-    n_missing: int = 0
-    n_spares: int = 0
-    n_included: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    links: Counter[str] = field(default_factory=Counter)
-
-    def take(self, thread: list[ThreadRow]) -> None:
-        """Count the rows of a thread."""
-        self.n_threads += 1
-        self.n_of_several += thread[0].thread_size > 1
-        for row in thread:
-            if row.is_missing:
-                self.n_missing += 1
-                continue
-            if row.linked_by is not None:
-                self.links[row.linked_by] += 1
-            if row.is_duplicate_spare:
-                self.n_spares += 1
-            elif row.reason is not None:
-                self.reasons[row.reason] += 1
-            else:
-                self.n_included += 1
-
-    def counts(self, read: ReadMails) -> ThreadCounts:
-        """Return the counts for the manifest."""
-        n_mails, n_documents = len(read.mails), read.documents.num_rows
-        return ThreadCounts(
-            documents=n_documents,
-            mails=n_mails,
-            inside_mails=read.n_inside,
-            others=n_documents - n_mails - read.n_inside,
-            unreadable=read.n_unreadable,
-            threads=self.n_threads,
-            threads_of_several=self.n_of_several,
-            missing=self.n_missing,
-            inclusive=self.reasons.total(),
-            duplicate_spares=self.n_spares,
-            included=self.n_included,
-            by_reason={reason: self.reasons[reason] for reason in REASONS},
-            by_link={source: self.links[source] for source in LINK_SOURCES},
-            without_message_id=sum(mail.headers.message_id is None for mail in read.mails),
-            without_date=sum(mail.headers.sent_at is None for mail in read.mails),
-        )
+def _read(texts: Texts, spools: tuple[Spool, Spool], meter: Meter) -> ReadMails:
+    """Read the mails; where that fails, nothing is left behind."""
+    try:
+        for spool in spools:
+            spool.path.mkdir()
+        with meter.stage("read", texts.size_bytes, "bytes") as told:
+            return MailReader(texts, *spools).read(told)
+    except BaseException:
+        for spool in spools:
+            shutil.rmtree(spool.path, ignore_errors=True)
+        raise
 
 
-def _counted(threads: Iterator[list[ThreadRow]], page: PageThreads, tally: _Tally) -> Iterator[ThreadRow]:
+def _counted(threads: Iterator[list[ThreadRow]], page: PageThreads, tally: ThreadTally) -> Iterator[ThreadRow]:
     for thread in threads:
         page.take(thread)
         tally.take(thread)
@@ -169,8 +127,8 @@ def _manifest(
     options: ThreadOptions,
     inputs: list[InputFile],
     texts: Texts,
-    counts: ThreadCounts,
-    meter: Meter,
+    read: ReadMails,
+    tally: ThreadTally,
 ) -> ThreadsManifest:
     return ThreadsManifest(
         version=__version__,
@@ -180,7 +138,7 @@ def _manifest(
         inputs=tuple(inputs),
         encoding=asked.encoding,
         reading=asked.as_read(),
-        counts=counts,
+        counts=tally.counts(read),
+        extraction=None if read.origins is None else read.origins.counts(),
         damaged_files=texts.damaged_files or None,
-        stages=tuple(meter.costs),
     )
