@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
-from email.utils import getaddresses, mktime_tz, parsedate_tz
+from email.utils import mktime_tz, parsedate_tz
 
 from nearkin.stages.documents.mail.encoded_words import decoded_header
 from nearkin.stages.documents.mail.identifiers import in_reply_to_of, message_id_of, references_of
 from nearkin.stages.documents.origin import MailHeaders
 
 _END = re.compile(rb"\r?\n\r?\n|\r\r")
+_BETWEEN_ADDRESSES = re.compile(r"[\s<>()\[\],;:\"]+")
 _MAX_BYTES = 1 << 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
@@ -78,11 +79,9 @@ def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
     >>> sorted(addresses_of(["Ada <ADA@example.org>, bo@example.org", None, "nobody"]))
     ['ada@example.org', 'bo@example.org']
     """
-    try:
-        found = getaddresses([value for value in values if value])
-    except (ValueError, IndexError, TypeError):  # older Pythons on damaged comments
-        return frozenset()
-    return frozenset(address.lower() for _, address in found if "@" in address)
+    # not by the parser of the standard library, which is recursive
+    words = (word for value in values if value for word in _BETWEEN_ADDRESSES.split(value.lower()))
+    return frozenset(word for word in words if word.strip("@").count("@") == 1)
 
 
 def sent_at_of(value: str) -> datetime | None:

@@ -142,6 +142,15 @@ def test_a_base_subject_has_no_marks_left(parts: list[str]) -> None:
     assert not again.is_reply or not once.text
 
 
+def test_addresses_of_damaged_headers() -> None:
+    assert addresses_of(["A <a@x.org>, (c) b@x.org; \"c@x.org\" <D@X.org>"]) == {
+        "a@x.org", "b@x.org", "c@x.org", "d@x.org",
+    }  # fmt: skip
+    for part in ("(", "a(", "a:", "<a@", "@", "a@b,", "a", " "):
+        addresses_of([part * 50_000])
+        read_headers(f"From: {part * 50_000}\nDate: {part * 50_000}\nIn-Reply-To: {part * 50_000}\n\n".encode())
+
+
 def test_long_subjects_take_no_time() -> None:
     for part in ("[a]", "Re: ", "Re:[a] ", "[Fwd: ", "[", "(fwd)", "re"):
         base_subject(part * 200_000)
