@@ -19,9 +19,11 @@ NAME = "nearkin archive 1"
 _PIECE_BYTES = 1 << 20
 _FREE_BYTES = 1 << 20
 """Unpacked sizes up to this are no bomb, whatever the ratio."""
+_FREE_TOTAL_BYTES = 64 << 20
 _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
-_OF_THE_SYSTEM = ("__MACOSX/", ".DS_Store")
+_OF_THE_SYSTEM = "__MACOSX/"
+"""What macOS adds to archives: attributes of the files, not files."""
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, struct.error, ValueError, IndexError, KeyError,
 )  # fmt: skip
@@ -36,6 +38,7 @@ class _Archive:
     def __init__(self, given: Given) -> None:
         self._given = given
         self._limits = given.limits
+        self._n_unpacked = 0
 
     def document(self) -> DocumentRead:
         """Raise ExtractionError: an archive has no text of its own."""
@@ -52,6 +55,7 @@ class _Archive:
         pieces, size = [], 0
         while piece := file.read(_PIECE_BYTES):
             size += len(piece)
+            self._n_unpacked += len(piece)
             if size > by_ratio:
                 raise ExtractionError("bomb", f"it unpacks to more than {by_ratio:,} bytes from {packed_bytes:,}")
             if size > most:
@@ -73,10 +77,14 @@ class ZipArchive(_Archive):
             except NotImplementedError as error:
                 raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
             with archive:
+                most = _FREE_TOTAL_BYTES + 2 * self._given.blob.size * self._limits["compression_ratio"]
                 for entry in archive.infolist():
                     name = _zip_name(entry)
-                    if not entry.is_dir() and not name.startswith(_OF_THE_SYSTEM[0]):
-                        yield self._member(archive, entry, safe_name(name) or None)
+                    if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):
+                        continue
+                    yield self._member(archive, entry, safe_name(name) or None)
+                    if self._n_unpacked > most:  # its entries share their bytes
+                        raise ExtractionError("bomb", f"it unpacks to more than {most:,} bytes; the rest was not read")
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:

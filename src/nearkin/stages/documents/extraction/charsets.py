@@ -20,6 +20,9 @@ _BY_OTHER_NAMES = {
     "x-mac-roman": "mac_roman", "macintosh": "mac_roman", "iso-8859-8-i": "iso8859-8", "unicode-1-1-utf-7": "utf-7",
     "utf8mb4": "utf-8", "us-ascii": "cp1252", "x-euc-jp": "euc_jp", "cp-850": "cp850", "windows-874": "cp874",
 }  # fmt: skip
+_NOT_ASCII = bytes(range(128, 256))
+_MIN_EVIDENCE = 64
+"""Bytes beyond ASCII from which on a guess is better than Windows-1252."""
 _TEXTUAL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
 
 
@@ -103,6 +106,8 @@ def _is_nearly(data: bytes, encoding: str) -> bool:
 
 
 def _guessed(data: bytes) -> str | None:
+    if len(data) - len(data.translate(None, _NOT_ASCII)) < _MIN_EVIDENCE:
+        return None
     try:
         from charset_normalizer import from_bytes
     except ImportError:

@@ -69,7 +69,7 @@ def kind_of(blob: Blob, name: str) -> str:
 
     Examples
     --------
-    >>> kind_of(Blob(b"%PDF-1.7 and so on"), "offer.doc"), kind_of(Blob(rb"{\\rtf1 Dear Sir}"), "offer.doc")
+    >>> kind_of(Blob(b"%PDF-1.7 and so on"), "offer.doc"), kind_of(Blob(rb"{\rtf1 Dear Sir}"), "offer.doc")
     ('pdf', 'rtf')
     >>> kind_of(Blob(b"Dear Sir"), "offer.txt")
     'text'

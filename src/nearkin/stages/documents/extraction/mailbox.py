@@ -68,7 +68,7 @@ def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None
     >>> import io
     >>> box = b"From a Mon Jan  1 10:00:00 2024\nA: 1\n\n>From x\n\nFrom b Mon Jan  1 10:00:00 2024\nB: 2\n"
     >>> list(mails_of(io.BytesIO(box), 99))
-    [(14, b'A: 1\n\nFrom x\n'), (5, b'B: 2\n')]
+    [(13, b'A: 1\n\nFrom x\n'), (5, b'B: 2\n')]
     """
     held: list[bytes] = []
     size, blank, is_begun = 0, b"\n", False  # a blank line is only known to belong to a mail when another line follows

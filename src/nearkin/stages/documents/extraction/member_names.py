@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_DRIVE = re.compile(r"^[A-Za-z]:(?=[\\/])")
+_DRIVE = re.compile(r"^(?:[A-Za-z]:(?=[\\/]))+")
 _MAX_CHARACTERS = 1000
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def safe_name(name: str) -> str:
@@ -15,14 +16,15 @@ def safe_name(name: str) -> str:
     Examples
     --------
     >>> safe_name("../../etc/passwd"), safe_name("C:\\Users\\a.doc"), safe_name("/a//b/./c"), safe_name("a\nb")
-    ('etc/passwd', 'Users/a.doc', 'a/b/c', 'a\\nb')
+    ('etc/passwd', 'Users/a.doc', 'a/b/c', 'a%0Ab')
     >>> safe_name(r"\\server\share\x.doc"), safe_name("..")
     ('server/share/x.doc', '')
     """
-    parts = _DRIVE.sub("", name).replace("\\", "/").split("/")
-    kept = "/".join(part for part in parts if part not in ("", ".", ".."))
-    shown = "".join(one if _is_printable(one) else one.encode("unicode_escape").decode() for one in kept)
-    return shown[:_MAX_CHARACTERS]
+    shown = "".join(one if unicodedata.category(one) not in _CONTROLS else _escaped(one) for one in name)
+    parts = [part for part in shown.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    while parts and _DRIVE.match(f"{parts[0]}/"):
+        del parts[0]
+    return "/".join(parts)[:_MAX_CHARACTERS].rstrip("/")
 
 
 def is_unsafe(name: str) -> bool:
@@ -37,5 +39,5 @@ def is_unsafe(name: str) -> bool:
     return ".." in parts or name.startswith(("/", "\\")) or _DRIVE.match(name) is not None
 
 
-def _is_printable(one: str) -> bool:
-    return unicodedata.category(one) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+def _escaped(one: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in one.encode("utf-8", "surrogatepass"))

@@ -69,6 +69,8 @@ class OfficeFile:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
             read = read.lacking("embedded objects lost", f"{what} not read")
+        if not text.strip() and self._inside.is_of_1995:
+            raise ExtractionError("unsupported", "a workbook of Excel 95, in which no text was found")
         if not text.strip() and self._inside.n_images and not self._inside.members:
             read = DocumentRead(
                 text=None, extractor=self.name, exception="image only",
@@ -96,6 +98,8 @@ class _Inside:
         Embedded objects that no extractor reads.
     n_images : int
     is_encrypted : bool
+    is_of_1995 : bool
+        Whether it is a workbook of Excel 95, of which xberg may find nothing and say nothing.
     """
 
     def __init__(self) -> None:
@@ -103,6 +107,7 @@ class _Inside:
         self.lost: list[str] = []
         self.n_images = 0
         self.is_encrypted = False
+        self.is_of_1995 = False
 
 
 def _inside(data: bytes) -> _Inside:
@@ -147,13 +152,24 @@ def _of_zip(archive: zipfile.ZipFile, found: _Inside) -> None:
 def _of_compound_file(data: bytes, found: _Inside) -> None:
     """List embedded objects of files of Word, Excel and PowerPoint 97."""
     try:
-        paths = ["/".join(one.path) for one in OleFile(data).entries]
+        file = OleFile(data)
     except (OleError, struct.error):
         return
+    paths = ["/".join(one.path) for one in file.entries]
     lower = {path.lower() for path in paths}
-    found.is_encrypted = "encryptedpackage" in lower or "encryptedsummary" in lower
+    found.is_encrypted = "encryptedpackage" in lower or "encryptedsummary" in lower or _is_encrypted_word(file)
+    found.is_of_1995 = "book" in lower and "workbook" not in lower
     objects = {match[0] for path in paths if (match := re.match(r"(?i)objectpool/_\d+|mbd[0-9a-f]{8}", path))}
     found.lost += sorted(objects)
+
+
+def _is_encrypted_word(file: OleFile) -> bool:
+    """Whether the first bytes of a document of Word 97 say that it is encrypted."""
+    try:
+        head = (file.stream("WordDocument") or b"")[:12]
+    except (OleError, struct.error):
+        return False
+    return len(head) == 12 and bool(head[11] & 1)
 
 
 class Extracted:

@@ -222,7 +222,7 @@ def _pinned(data: bytes) -> Iterator[Member]:
                     files = file["/EF"].get_object()
                     stream = (files.get("/F") or files.get("/UF")).get_object()
                     yield Member(name=name, blob=Blob(bytes(stream.get_data())))
-    except Exception as error:  # noqa: BLE001  (pypdf raises what comes for damaged files)
+    except Exception as error:
         raise ExtractionError("corrupt", f"a file pinned to a page cannot be read: {_why(error)}") from error
 
 

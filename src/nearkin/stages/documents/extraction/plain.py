@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from nearkin.stages.documents.encodings import looks_like_utf16
+import codecs
+
+from nearkin.stages.documents.encodings import looks_binary, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single
 from nearkin.stages.documents.foreign import foreign
 
 NAME = "nearkin text 1"
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
 class PlainText(Single):
@@ -22,6 +25,8 @@ class PlainText(Single):
     def document(self) -> DocumentRead:
         """Return the text; ExtractionError if it is in UTF-16 and does not say so."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
+        if looks_binary(data) and looks_like_utf16(data) is None and not data.startswith(_WIDE_MARKS):
+            raise ExtractionError("unsupported", "binary data of an unknown kind")
         if (advice := looks_like_utf16(data)) is not None:
             found = decoded(data, "utf-16-le" if "utf-16" in advice else "utf-32-le")
         else:

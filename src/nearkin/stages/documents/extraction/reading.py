@@ -9,7 +9,7 @@ from typing import Protocol
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
-NO_TEXT = "it holds no text"
+NO_TEXT = "no text was found in it"
 TOO_BIG = "too big to be extracted: {size:,} bytes, the limit is {limit:,}"
 
 

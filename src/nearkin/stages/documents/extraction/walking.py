@@ -16,6 +16,7 @@ from nearkin.stages.documents.extraction.mailbox import is_single
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.packed import unpacked_blob
 from nearkin.stages.documents.extraction.reading import (
+    NO_TEXT,
     TOO_BIG,
     DocumentRead,
     ExtractionError,
@@ -171,7 +172,7 @@ class Walk:
             sentence = TOO_BIG.format(size=len(text), limit=self._limits["output_bytes"])
             read, text = replace(read, exception="too big", sentence=sentence), None
         if text is not None and not text.strip() and not has_members and node.kind not in _MAY_BE_EMPTY:
-            read, text = read.lacking("empty", "it holds no text"), None
+            read, text = read.lacking("empty", NO_TEXT), None
         return replace(
             node, text=text, extractor=read.extractor, n_pages=read.n_pages, exception=read.exception,
             sentence=read.sentence, is_partial=read.exception is not None and text is not None, warnings=read.warnings,
