@@ -37,6 +37,8 @@ def decoded_header(value: str) -> str:
         between = value[end : found.start()]
         is_joined = bool(end) and _BETWEEN.fullmatch(between) is not None
         data = _bytes_of(found[2], found[3])
+        if data is None:
+            continue  # it stays as it is, with what is around it
         if is_joined and found[1].lower() == charset:
             pending += data  # a character may be divided between two words
         else:
@@ -48,14 +50,15 @@ def decoded_header(value: str) -> str:
     return _WHITE.sub(" ", "".join(pieces).replace("\0", "")).strip()
 
 
-def _bytes_of(encoding: str, data: str) -> bytes:
+def _bytes_of(encoding: str, data: str) -> bytes | None:
+    """Return the bytes of an encoded word; None if it is damaged."""
     raw = data.encode("utf-8", "surrogateescape")
     if encoding in "qQ":
         return decodestring(raw.replace(b"_", b" "), header=True)
     try:
         return base64.b64decode(raw + b"=" * (-len(raw) % 4))
     except binascii.Error:
-        return raw
+        return None
 
 
 def _text(data: bytes, charset: str) -> str:
