@@ -10,7 +10,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from functional.conftest import nearkin_here
+from nearkin.errors import ParameterError
+from nearkin.results import ThreadsResult
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads import job
 from nearkin.workflows.threads.options import ThreadOptions
@@ -157,6 +160,19 @@ def test_the_window_and_new_text_only(tmp_path: Path) -> None:
     assert [row["reason"] for row in rows] == ["message", "message"]
     rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite", "--window-days", "0")
     assert [row["thread"] for row in rows] == [1, 2]
+
+
+def test_the_function_answers_what_the_command_writes(folder: Path, tmp_path: Path) -> None:
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    found = nearkin.threads(folder)
+    assert found.mails.to_pylist() == rows == ThreadsResult.open(tmp_path / "out").mails.to_pylist()
+    assert repr(found) == "ThreadsResult(1 thread of 4 mails; 2 inclusive, 1 missing)"
+    assert "inclusive mails by reason" in found._repr_html_()
+    with pytest.raises(nearkin.NearkinError, match="There is no mail among 1 document"):
+        nearkin.threads([("x", "a text in memory")])  # type: ignore[list-item]
+    for wrong in ({"window_days": "x"}, {"new_text_only": 1}, {"report": True}):
+        with pytest.raises(ParameterError):
+            nearkin.threads(folder, **wrong)  # type: ignore[arg-type]
 
 
 def test_refusals(folder: Path, tmp_path: Path) -> None:

@@ -147,10 +147,7 @@ class MailReader:
             counts += np.bincount(batch.sources, minlength=len(names))
         check_readable(self._tables, self._texts.rules)
         if not self._found:
-            raise SourceError(
-                f"There is no mail among {counted(self._n_rows, 'document')}. nearkin threads takes mails with their "
-                "headers: EML, MBOX and MSG files, folders and archives of these."
-            )
+            raise _no_mail(self._texts, self._n_rows)
         return self._joined(counts.tolist())
 
     def _take(self, number: int, batch: TextBatch) -> None:
@@ -204,6 +201,17 @@ def _mail(row: int, key: tuple[int, str], origin: Mapping[str, Any], text: str |
         headers=headers,
         digest=hashlib.sha256(told.encode()).digest(),
         is_read=text is not None and not origin["is_partial"],
+    )
+
+
+def _no_mail(texts: Texts, n_documents: int) -> SourceError:
+    among = f"There is no mail among {counted(n_documents, 'document')}."
+    if any(source.format == "collection" for source in texts.sources):
+        return SourceError(
+            f"{among} A collection holds texts without the headers of mails. Name the files that were added to it."
+        )
+    return SourceError(
+        f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, folders and archives of these."
     )
 
 
