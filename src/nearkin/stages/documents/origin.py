@@ -88,7 +88,7 @@ class Origin:
     position: int | None = None
     mail: MailHeaders | None = None
 
-    def as_row(self) -> dict[str, Any]:
+    def as_row(self) -> Mapping[str, Any]:
         """Return the values of the column ``origin``."""
         return asdict(self)
 

@@ -30,7 +30,7 @@ FIELDS = (
 _HEADER = ("id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExceptionRow:
     """A document without a text, or with a part of it.
 
@@ -93,8 +93,9 @@ class Origins:
             told = {name: self.columns[name][row].as_py() for name in ("is_partial", "warnings", "kind", "sha256")}
             sentence = told["warnings"] if told["is_partial"] else problems.get(row) or told["warnings"]
             yield ExceptionRow(
-                row, exception[row].as_py(), bool(told["is_partial"]), sentence or "", told["kind"], told["sha256"],
-                self.columns["size_bytes"][row].as_py(),
+                row=row, exception=exception[row].as_py(), is_partial=bool(told["is_partial"]),
+                sentence=sentence or "", kind=told["kind"], sha256=told["sha256"],
+                size_bytes=self.columns["size_bytes"][row].as_py(),
             )  # fmt: skip
 
     def counts(self) -> ExtractionCounts:

@@ -10,7 +10,7 @@ from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.blobs import HEAD_BYTES
 from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.extraction.nodes import ExtractedNode
-from nearkin.stages.documents.extraction.workers import Answer, ExtractionPool, FileToExtract
+from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract, WorkerAnswer
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.sources import Source
@@ -34,7 +34,7 @@ class AheadOfReading:
         self._sources = sources
         self._encoding = encoding
         self._pool = pool
-        self._begun: dict[int, tuple[Source, Answer]] = {}
+        self._begun: dict[int, tuple[Source, WorkerAnswer]] = {}
         self._n_seen = 0
 
     def __iter__(self) -> Iterator[tuple[Source, Iterator[ExtractedNode] | None]]:

@@ -30,7 +30,7 @@ _FAULTS = (
 
 
 class _Archive:
-    """What archives have in common."""
+    """Base class of archives."""
 
     name = NAME
     is_container = True

@@ -88,7 +88,7 @@ class _Positioned(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         if start + offset < 0:
-            raise OSError("the position is negative")
+            raise io.UnsupportedOperation("the position is negative")
         self._at = start + offset
         return self._at
 

@@ -28,8 +28,8 @@ def _pool_of(process: int) -> ExtractionPool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What a node's members have to know of it."""
+class _NodePlace:
+    """Id and family of a node, for its members."""
 
     doc_id: str
     family: str | None
@@ -45,7 +45,7 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
     nodes : iterable of ExtractedNode
     """
     ids = MemberIds()
-    known: dict[int, _Known] = {}
+    known: dict[int, _NodePlace] = {}
     empty: ExtractedNode | None = None
     for node in nodes:
         empty = node if node.is_container and node.parent is None else None
@@ -55,7 +55,7 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
         if family is None and node.has_members and not node.is_container:
             family = doc_id
         if node.has_members or node.parent is None:
-            known[node.number] = _Known(doc_id, family)
+            known[node.number] = _NodePlace(doc_id, family)
         if node.is_container:
             continue
         yield InnerDocument(

@@ -68,13 +68,13 @@ def text_of_html(page: str) -> str:
     >>> text_of_html("<h1>A &amp; B</h1><p>one<br>two<script>x()</script> <b>th</b>ree<td>1<td>2")
     'A & B\none\ntwo three 1 2'
     """
-    reader = _Reader()
+    reader = _PageReader()
     reader.feed(page)
     reader.close()
     return reader.text()
 
 
-class _Reader(HTMLParser):
+class _PageReader(HTMLParser):
     """Lines of a page."""
 
     def __init__(self) -> None:

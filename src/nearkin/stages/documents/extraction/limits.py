@@ -1,4 +1,4 @@
-"""Limits of extraction: what one file may cost."""
+"""Limits of extraction: the maximum cost of one file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionLimits:
-    """What the extraction of a file may cost; each document in it has the limits of time for itself.
+    """Maximum cost of the extraction of a file; each document in it has the limits of time for itself.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class OutlookMessage(Mail):
         """The message as a mail; ExtractionError if the compound file is damaged."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
         try:
-            return _Reader(OleFile(data), self._given).message((), _TOP_HEADER, 0)
+            return _MessageReader(OleFile(data), self._given).message((), _TOP_HEADER, 0)
         except (OleError, struct.error) as error:
             raise ExtractionError("corrupt", f"the message of Outlook is damaged: {error}") from error
 
@@ -57,7 +57,7 @@ class OutlookMessage(Mail):
         return DocumentRead(text=read.text, extractor=NAME, warnings=read.warnings, mail=read.mail)
 
 
-class _Reader:
+class _MessageReader:
     """Properties of a message, and of messages inside it."""
 
     def __init__(self, file: OleFile, given: Given) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -20,7 +20,7 @@ class WorkerFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionRequest:
-    """What a worker is asked: one file, which comes as an open descriptor.
+    """Request to a worker: one file, which comes as an open descriptor.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class ExtractedNode:
 END = b'{"end": true}\n'
 
 
-def _checked(cls: type[ExtractedNode], fields: dict[str, Any]) -> ExtractedNode:
+def _checked(cls: type[ExtractedNode], fields: MutableMapping[str, Any]) -> ExtractedNode:
     """Make a node of what a worker sent, which may be under the control of a hostile file."""
     if (mail := fields["mail"]) is not None:
         sent_at = mail.pop("sent_at")
@@ -147,9 +147,9 @@ def _checked(cls: type[ExtractedNode], fields: dict[str, Any]) -> ExtractedNode:
     node = cls(**{**fields, "warnings": tuple(map(str, fields["warnings"]))})
     whole, words = (node.number, node.position, node.size_bytes), (node.sha256, node.kind, node.extractor)
     if node.exception not in (None, *EXCEPTIONS) or not all(isinstance(one, int) and one >= 0 for one in whole):
-        raise ValueError("a value out of range")
+        raise WorkerFault("a value is out of range")
     if not all(isinstance(one, str) for one in words):
-        raise ValueError("a value of another type")
+        raise WorkerFault("a value is of another type")
     return node
 
 

@@ -55,7 +55,7 @@ class OfficeFile:
         return self._given.blob.held(self._given.limits["output_bytes"])
 
     @cached_property
-    def _inside(self) -> _Inside:
+    def _inside(self) -> _OfficeContent:
         return _inside(self._data)
 
     def document(self) -> DocumentRead:
@@ -87,8 +87,8 @@ class OfficeFile:
         yield from (Member(name=name, blob=Blob(data)) for name, data in self._inside.members)
 
 
-class _Inside:
-    """What a file holds besides its text.
+class _OfficeContent:
+    """Content of a file besides its text.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ class _Inside:
         self.is_of_1995 = False
 
 
-def _inside(data: bytes) -> _Inside:
-    found = _Inside()
+def _inside(data: bytes) -> _OfficeContent:
+    found = _OfficeContent()
     if data.startswith(MAGIC):
         _of_compound_file(data, found)
     elif data.startswith(b"PK"):
@@ -126,7 +126,7 @@ def _inside(data: bytes) -> _Inside:
     return found
 
 
-def _of_zip(archive: zipfile.ZipFile, found: _Inside) -> None:
+def _of_zip(archive: zipfile.ZipFile, found: _OfficeContent) -> None:
     """List embedded files; those that are only wrapped in a compound file are unwrapped."""
     for entry in archive.infolist():
         found.n_images += bool(_IMAGES.fullmatch(entry.filename))
@@ -149,7 +149,7 @@ def _of_zip(archive: zipfile.ZipFile, found: _Inside) -> None:
         found.is_encrypted = b"encryption-data" in archive.read("META-INF/manifest.xml")
 
 
-def _of_compound_file(data: bytes, found: _Inside) -> None:
+def _of_compound_file(data: bytes, found: _OfficeContent) -> None:
     """List embedded objects of files of Word, Excel and PowerPoint 97."""
     try:
         file = OleFile(data)
@@ -172,7 +172,7 @@ def _is_encrypted_word(file: OleFile) -> bool:
     return len(head) == 12 and bool(head[11] & 1)
 
 
-class Extracted:
+class ExtractedText:
     """Result of xberg.
 
     Parameters
@@ -191,7 +191,7 @@ class Extracted:
         self.n_objects = n_objects
 
 
-def extract(data: bytes, given: Given) -> Extracted:
+def extract(data: bytes, given: Given) -> ExtractedText:
     """Return what xberg makes of a file.
 
     Raises
@@ -214,7 +214,7 @@ def extract(data: bytes, given: Given) -> Extracted:
     warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
-    return Extracted(text, warnings, None, n_objects)
+    return ExtractedText(text, warnings, None, n_objects)
 
 
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")

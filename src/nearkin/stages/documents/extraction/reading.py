@@ -1,4 +1,4 @@
-"""What an extractor returns: a document as it was read, and the members inside it."""
+"""Results of extractors: a document as it was read, and the members inside it."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What an extractor is given.
+    """Input of an extractor.
 
     Parameters
     ----------

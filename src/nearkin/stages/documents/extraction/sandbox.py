@@ -51,7 +51,7 @@ _LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/et
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """Which parts of the sandbox hold.
+    """Parts of the sandbox that hold.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _MAY_BE_EMPTY = ("text", "eml", "msg")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a file is: its name, and what it is inside of."""
+    """Place of a file: its name, and what it is inside of."""
 
     name: str
     member: str | None
@@ -44,7 +44,7 @@ class _Place:
     level: int
 
 
-class Walk:
+class FileWalk:
     """Nodes of one file.
 
     Parameters
@@ -134,9 +134,8 @@ class Walk:
             extractor="none",
         )  # fmt: skip
         if extractor is None:
-            if problem is None:
-                raise ValueError(kind)
-            return replace(node, exception=problem.exception, sentence=problem.sentence)
+            error = problem or ExtractionError("unsupported", f"files of the kind {kind} are not read")
+            return replace(node, exception=error.exception, sentence=error.sentence)
         if extractor.is_container:
             return replace(node, is_container=True, has_members=True, extractor=extractor.name)
         read = self._document(extractor, blob, kind)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.nodes import END, ExtractionRequest
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
-from nearkin.stages.documents.extraction.walking import Walk
+from nearkin.stages.documents.extraction.walking import FileWalk
 
 
 def main(descriptor: int, memory_bytes: int, directory: str) -> None:
@@ -44,7 +44,7 @@ def main(descriptor: int, memory_bytes: int, directory: str) -> None:
 
 def _answer(link: socket.socket, request: ExtractionRequest, blob: Blob) -> None:
     """Send the nodes of a file."""
-    for node in Walk(request, lambda: _timed(request)).nodes(blob):
+    for node in FileWalk(request, lambda: _timed(request)).nodes(blob):
         link.sendall(node.as_message())
     link.sendall(END)
 

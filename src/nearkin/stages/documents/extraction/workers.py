@@ -1,6 +1,6 @@
 """Pool of extraction workers: the nodes of many files, in the order of the files, however many workers there are.
 
-A worker that dies, hangs or exceeds a limit costs the document that it was at: another worker goes on behind it.
+A worker that dies, hangs or exceeds a limit costs the document that it was at: another worker continues after it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nearkin.errors import RunError
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
 from nearkin.stages.documents.extraction.sandbox import Sandbox
@@ -103,7 +104,7 @@ class Worker:
         except (OSError, ValueError, TypeError) as error:
             ended = self._stderr_end()
             self.close()
-            raise RuntimeError(f"an extraction worker did not start: {ended or error}") from error
+            raise RunError(f"An extraction worker did not start: {ended or error}.") from error
         ours.settimeout(limits.wall_s + _GRACE_S)
 
     def ask(self, request: ExtractionRequest, descriptor: int) -> None:
@@ -157,7 +158,7 @@ class Worker:
         shutil.rmtree(self._directory, ignore_errors=True)
 
 
-class Answer:
+class WorkerAnswer:
     """Nodes of one file, on their way from a worker to the reader."""
 
     def __init__(self, file: FileToExtract) -> None:
@@ -225,8 +226,8 @@ class ExtractionPool:
         self.limits = limits or ExtractionLimits()
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
-        self._asked: deque[Answer] = deque()
-        self._waiting: set[Answer] = set()
+        self._asked: deque[WorkerAnswer] = deque()
+        self._waiting: set[WorkerAnswer] = set()
         self._changed = threading.Condition()
         self._threads: list[threading.Thread] = []
         self._is_over = False
@@ -242,9 +243,9 @@ class ExtractionPool:
         """Files that are worth submitting before the first of them is read."""
         return 4 * self.n_workers
 
-    def submit(self, file: FileToExtract) -> Answer:
+    def submit(self, file: FileToExtract) -> WorkerAnswer:
         """Let a worker read a file; what is submitted first is begun first."""
-        answer = Answer(file)
+        answer = WorkerAnswer(file)
         with self._changed:
             self._asked.append(answer)
             self._waiting.add(answer)
@@ -262,7 +263,7 @@ class ExtractionPool:
         OSError
             With the first node: a file cannot be opened.
         """
-        coming, waiting = iter(files), deque[Answer]()
+        coming, waiting = iter(files), deque[WorkerAnswer]()
         while True:
             while len(waiting) < self.look_ahead and (file := next(coming, None)) is not None:
                 waiting.append(self.submit(file))
@@ -300,7 +301,7 @@ class ExtractionPool:
             with self._changed:
                 self._waiting.discard(answer)
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: WorkerAnswer) -> None:
         """Read one file, with a worker after another if they die; the last word is always `complete`."""
         try:
             with Path(answer.file.path).open("rb", buffering=0) as raw:
@@ -312,7 +313,7 @@ class ExtractionPool:
         else:
             answer.complete()
 
-    def _read(self, answer: Answer, descriptor: int) -> None:
+    def _read(self, answer: WorkerAnswer, descriptor: int) -> None:
         file = answer.file
         request = ExtractionRequest(
             name=file.name, kind=file.kind, encoding=file.encoding, limits=self.limits.as_request(), given_up={}
