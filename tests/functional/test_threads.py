@@ -139,6 +139,25 @@ def test_what_cannot_be_read_is_inclusive_and_costs_one_row(folder: Path, tmp_pa
     assert {row["id"]: row["reason"] for row in rows}["long.eml"] == "not read"
 
 
+def test_hostile_headers_steer_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    more = "X: y\n" * 1000
+    subject = "<script>alert(1)</script> \x1b[31m \u202egnp"
+    (folder / "a.eml").write_text(eml("<img src=x>", "x", subject=subject, references="<a" * 5000, more=more), "utf-8")
+    (folder / "b.eml").write_text(
+        eml("b", "> " * 5000, references="<b@x.org> <b@x.org>", subject="Re:" * 5000), "utf-8"
+    )
+    (folder / "c.eml").write_bytes(b"Subject: \xff\xfe\r\nDate: \xff\r\nFrom: ((((\r\nMessage-ID: \x00\r\n\r\n\x00")
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    assert {row["id"] for row in rows if not row["is_missing"]} == {"a.eml", "b.eml", "c.eml"}
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert page.count("<script>") == 1
+    assert "<img" not in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+
+
 def test_mails_of_one_name_in_two_folders_are_two_mails(tmp_path: Path) -> None:
     for place, text in (("one", "Yes"), ("two", "No")):
         (tmp_path / place).mkdir()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
 from nearkin.runs.progress import Progress
-from nearkin.runs.spool import Chunk, texts_of
+from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.mail.inclusive import InclusionVerdict, InclusiveReason, MailContent, judge_inclusion
 from nearkin.stages.documents.mail.links import LinkSource
 from nearkin.stages.documents.mail.passages import MailWords, Vocabulary, mail_words
@@ -78,6 +79,19 @@ class ThreadRow:
         return None if self.mail is None else self.reason is not None
 
 
+class _MappedTexts:
+    """Texts of a spool, each chunk of which is mapped into memory once."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._starts = [chunk.start for chunk in chunks]
+        self._columns = [chunk.column("text") for chunk in chunks]
+
+    def at(self, number: int) -> str:
+        """Return the text of a mail."""
+        chunk = bisect_right(self._starts, number) - 1
+        return str(self._columns[chunk][number - self._starts[chunk]].as_py())
+
+
 class Threading:
     """Threads of mails that were read.
 
@@ -109,15 +123,16 @@ class Threading:
         progress : Progress
             Receives the number of finished mails.
         """
+        texts = _MappedTexts(chunks)
         for _, some in groupby(self.nodes, key=lambda node: node.thread):
             nodes = list(some)
-            verdicts = self._verdicts(nodes, chunks)
+            verdicts = self._verdicts(nodes, texts)
             size = sum(1 + len(self._spares.get(self._numbers[mail], ())) for mail in verdicts)
             found = [row for node in nodes for row in self._of_node(node, nodes, size, verdicts)]
             yield found
             progress.advance(sum(not row.is_missing for row in found))
 
-    def _verdicts(self, nodes: Sequence[ThreadNode], chunks: Sequence[Chunk]) -> dict[int, InclusionVerdict]:
+    def _verdicts(self, nodes: Sequence[ThreadNode], texts: _MappedTexts) -> dict[int, InclusionVerdict]:
         """Return the verdict for each mail of a thread, by its number; ``included_in`` is such a number, too."""
         order = reading_order(nodes, self._mails)
         contents, vocabulary = list[MailContent](), Vocabulary()
@@ -125,8 +140,7 @@ class Threading:
             number = self._numbers[mail]
             words = _NO_WORDS
             if len(order) > 1:
-                (text,) = texts_of(chunks, [number])
-                words = mail_words(text, vocabulary, is_new_text_only=self._options.new_text_only)
+                words = mail_words(texts.at(number), vocabulary, is_new_text_only=self._options.new_text_only)
             contents.append(MailContent(words, self._read.attachments[number], self._read.is_read[number]))
         return {
             mail: InclusionVerdict(verdict.reason, None if verdict.included_in is None else order[verdict.included_in])

@@ -211,7 +211,8 @@ def _no_mail(texts: Texts, n_documents: int) -> SourceError:
             f"{among} A collection holds texts without the headers of mails. Name the files that were added to it."
         )
     return SourceError(
-        f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, folders and archives of these."
+        f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, and folders and archives of "
+        "these."
     )
 
 
