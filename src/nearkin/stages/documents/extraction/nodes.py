@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, MutableMapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, BinaryIO
 
@@ -47,14 +47,15 @@ class ExtractionRequest:
 
     def as_line(self) -> bytes:
         """Return the request as a line of JSON."""
-        return json.dumps(asdict(self)).encode() + b"\n"
+        told = {name: getattr(self, name) for name in _REQUEST_FIELDS}
+        return json.dumps(told).encode() + b"\n"
 
     @classmethod
     def of_line(cls, line: bytes) -> ExtractionRequest:
         """Restore a request."""
-        fields = json.loads(line)
-        fields["given_up"] = {int(number): tuple(one) for number, one in fields["given_up"].items()}
-        return cls(**fields)
+        told = json.loads(line)
+        told["given_up"] = {int(number): tuple(one) for number, one in told["given_up"].items()}
+        return cls(**told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +103,12 @@ class ExtractedNode:
 
     def as_message(self) -> bytes:
         """Return the node as a line of JSON, and its text behind it."""
-        fields = asdict(self)
-        text = fields.pop("text")
-        fields["n_text"] = None if text is None else len(text)
-        if self.mail is not None and self.mail.sent_at is not None:
-            fields["mail"]["sent_at"] = self.mail.sent_at.isoformat()
-        return json.dumps(fields).encode() + b"\n" + (text or b"")
+        told: dict[str, object] = {name: getattr(self, name) for name in _NODE_FIELDS}
+        told["n_text"] = None if self.text is None else len(self.text)
+        if self.mail is not None:
+            sent_at = None if self.mail.sent_at is None else self.mail.sent_at.isoformat()
+            told["mail"] = {**asdict(self.mail), "sent_at": sent_at}
+        return json.dumps(told).encode() + b"\n" + (self.text or b"")
 
     @classmethod
     def read_from(cls, stream: BinaryIO) -> ExtractedNode | None:
@@ -124,27 +125,29 @@ class ExtractedNode:
         if not line:
             raise EOFError
         try:
-            fields = json.loads(line)
-            if fields == {"end": True}:
+            told = json.loads(line)
+            if told == {"end": True}:
                 return None
-            n_text = fields.pop("n_text")
+            n_text = told.pop("n_text")
             text = None if n_text is None else _exactly(stream, int(n_text))
-            return _checked(cls, {**fields, "text": text})
+            return _checked(cls, {**told, "text": text})
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise WorkerFault(f"the worker sent no message: {error}") from error
 
 
+_REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest))
+_NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name != "text")
 END = b'{"end": true}\n'
 
 
-def _checked(cls: type[ExtractedNode], fields: MutableMapping[str, Any]) -> ExtractedNode:
+def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> ExtractedNode:
     """Make a node of what a worker sent, which may be under the control of a hostile file."""
-    if (mail := fields["mail"]) is not None:
+    if (mail := told["mail"]) is not None:
         sent_at = mail.pop("sent_at")
         lists = {name: tuple(map(str, mail[name])) for name in ("in_reply_to", "references")}
         sent_at = None if sent_at is None else datetime.fromisoformat(sent_at)
-        fields["mail"] = MailHeaders(**{**mail, **lists, "sent_at": sent_at})
-    node = cls(**{**fields, "warnings": tuple(map(str, fields["warnings"]))})
+        told["mail"] = MailHeaders(**{**mail, **lists, "sent_at": sent_at})
+    node = cls(**{**told, "warnings": tuple(map(str, told["warnings"]))})
     whole, words = (node.number, node.position, node.size_bytes), (node.sha256, node.kind, node.extractor)
     if node.exception not in (None, *EXCEPTIONS) or not all(isinstance(one, int) and one >= 0 for one in whole):
         raise WorkerFault("a value is out of range")

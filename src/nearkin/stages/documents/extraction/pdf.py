@@ -18,6 +18,8 @@ from nearkin.stages.documents.extraction.reading import DocumentRead, Extraction
 _NO_IMAGE_TEXT = "text in images is not recognised"
 _MIN_MEAN_LENGTH = 2.5
 """Letters in a word, on average: English has 4 to 5, and no language in Latin letters fewer than 3."""
+_MIN_TOKEN_LENGTH = 4.5
+"""Characters of a word with the space and the signs around it, below which words are looked at."""
 _MAX_UNDECODED = 0.05
 _MIN_WORDS = 6
 _WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
@@ -156,10 +158,12 @@ def is_broken(text: str) -> bool:
     >>> is_broken("H e re i s so me te xt"), is_broken("It was a dark and stormy night"), is_broken("")
     (True, False, False)
     """
-    words = _WORD.findall(text)
-    if len(words) >= _MIN_WORDS and sum(map(len, words)) < _MIN_MEAN_LENGTH * len(words):
+    if _UNDECODED.search(text) and len(_UNDECODED.findall(text)) > _MAX_UNDECODED * len(text):
         return True
-    return len(_UNDECODED.findall(text)) > _MAX_UNDECODED * max(1, len(text))
+    if len(text) > _MIN_TOKEN_LENGTH * len(text.split()):  # the usual case, without looking at each word
+        return False
+    words = _WORD.findall(text)
+    return len(words) >= _MIN_WORDS and sum(map(len, words)) < _MIN_MEAN_LENGTH * len(words)
 
 
 def _text_of_page(page: Any) -> str:

@@ -35,6 +35,8 @@ _BOOT = (
 )
 _HELD_BYTES = 32 << 20
 """Texts of a file that wait for the files before it; then its worker waits, too."""
+_IN_FLIGHT = 2
+"""Files that a worker has at a time: the one that it reads, and the next one."""
 _GRACE_S = 10
 _START_S = 60
 _STDERR_BYTES = 4096
@@ -186,6 +188,11 @@ class WorkerAnswer:
             self._is_complete, self._error = True, error
             self._changed.notify_all()
 
+    @property
+    def is_dropped(self) -> bool:
+        """Whether nobody reads the nodes any more."""
+        return self._is_dropped
+
     def drop(self) -> None:
         """Let the worker go on without being read."""
         with self._changed:
@@ -224,12 +231,11 @@ class ExtractionPool:
     def __init__(self, n_workers: int | None = None, limits: ExtractionLimits | None = None) -> None:
         self.n_workers = n_workers or len(os.sched_getaffinity(0))
         self.limits = limits or ExtractionLimits()
-        self._idle: list[Worker] = []
-        self._busy: set[Worker] = set()
         self._asked: deque[WorkerAnswer] = deque()
-        self._waiting: set[WorkerAnswer] = set()
+        self._taken: set[WorkerAnswer] = set()
         self._changed = threading.Condition()
         self._threads: list[threading.Thread] = []
+        self._workers: set[Worker] = set()
         self._is_over = False
 
     def __enter__(self) -> ExtractionPool:
@@ -243,14 +249,24 @@ class ExtractionPool:
         """Files that are worth submitting before the first of them is read."""
         return 4 * self.n_workers
 
+    @property
+    def is_open(self) -> bool:
+        """Whether files may still be submitted."""
+        return not self._is_over
+
+    @property
+    def workers(self) -> tuple[Worker, ...]:
+        """The workers that run now."""
+        with self._changed:
+            return tuple(self._workers)
+
     def submit(self, file: FileToExtract) -> WorkerAnswer:
         """Let a worker read a file; what is submitted first is begun first."""
         answer = WorkerAnswer(file)
         with self._changed:
             self._asked.append(answer)
-            self._waiting.add(answer)
             self._changed.notify()
-            if len(self._threads) < min(self.n_workers, len(self._waiting)):
+            if len(self._threads) < min(self.n_workers, len(self._asked) + len(self._taken)):
                 self._threads.append(threading.Thread(target=self._serve, name="extraction", daemon=True))
                 self._threads[-1].start()
         return answer
@@ -264,14 +280,17 @@ class ExtractionPool:
             With the first node: a file cannot be opened.
         """
         coming, waiting = iter(files), deque[WorkerAnswer]()
-        while True:
-            while len(waiting) < self.look_ahead and (file := next(coming, None)) is not None:
-                waiting.append(self.submit(file))
-            if not waiting:
-                return
-            answer = waiting.popleft()
-            yield answer.file, answer.nodes()
-            answer.drop()
+        try:
+            while True:
+                while len(waiting) < self.look_ahead and (file := next(coming, None)) is not None:
+                    waiting.append(self.submit(file))
+                if not waiting:
+                    return
+                yield waiting[0].file, waiting[0].nodes()
+                waiting.popleft().drop()
+        finally:
+            for answer in waiting:
+                answer.drop()
 
     def close(self) -> None:
         """End all workers."""
@@ -279,81 +298,154 @@ class ExtractionPool:
             self._is_over = True
             self._asked.clear()
             self._changed.notify_all()
-            for answer in self._waiting:
+            for answer in self._taken:
                 answer.drop()
-            for worker in self._busy:
+            for worker in self._workers:
                 worker.process.kill()
         for thread in self._threads:
             thread.join()
-        for worker in self._idle:
-            worker.close()
-        self._idle.clear()
 
     def _serve(self) -> None:
-        """Read one file after another."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._asked or self._is_over)
-                if self._is_over:
-                    return
-                answer = self._asked.popleft()
-            self._answer(answer)
-            with self._changed:
-                self._waiting.discard(answer)
-
-    def _answer(self, answer: WorkerAnswer) -> None:
-        """Read one file, with a worker after another if they die; the last word is always `complete`."""
+        """Read one file after another with a worker; it has the next request before it is done with the one before."""
+        service = _Service(self)
+        error: Exception | None = None
         try:
-            with Path(answer.file.path).open("rb", buffering=0) as raw:
-                self._read(answer, raw.fileno())
-        except _Dropped:
-            answer.complete()
-        except Exception as error:  # noqa: BLE001  (raised again where the nodes are read)
-            answer.complete(error)
-        else:
-            answer.complete()
+            while service.take():
+                service.read_first()
+        except Exception as broken:  # noqa: BLE001  (raised again where the nodes are read)
+            error = broken
+        finally:
+            service.end(error)
 
-    def _read(self, answer: WorkerAnswer, descriptor: int) -> None:
-        file = answer.file
-        request = ExtractionRequest(
-            name=file.name, kind=file.kind, encoding=file.encoding, limits=self.limits.as_request(), given_up={}
-        )
-        while True:
-            worker = self._taken()
-            is_well = False
-            try:
-                worker.ask(request, descriptor)
-                while (node := worker.next_node()) is not None:
-                    answer.put(node)
-                    request = replace(request, first=node.number + 1)
-                is_well = True
-                return
-            except _Dead as death:
-                if request.first in request.given_up:  # it died again, at what comes behind
-                    answer.put(_rest_of(request.first, death))
-                    return
-                given_up = {request.first: (death.exception, death.sentence)}
-                request = replace(request, given_up=given_up)
-            finally:
-                self._give_back(worker, is_well=is_well)
+    def next_asked(self, *, is_idle: bool) -> WorkerAnswer | None:
+        """Return the next file to read; wait for one if there is nothing else to do, None if there is none."""
+        with self._changed:
+            if is_idle:
+                self._changed.wait_for(lambda: self._asked or self._is_over)
+            if self._is_over or not self._asked:
+                return None
+            answer = self._asked.popleft()
+            self._taken.add(answer)
+            return answer
 
-    def _taken(self) -> Worker:
-        """Return a worker that is not busy."""
+    def finished(self, answer: WorkerAnswer, error: Exception | None = None) -> None:
+        """Complete an answer."""
+        answer.complete(error)
         with self._changed:
-            worker = self._idle.pop() if self._idle else None
-        worker = worker or Worker(self.limits)
+            self._taken.discard(answer)
+
+    def started(self) -> Worker:
+        """Start a worker."""
+        worker = Worker(self.limits)
         with self._changed:
-            self._busy.add(worker)
+            self._workers.add(worker)
+            if self._is_over:
+                worker.process.kill()
         return worker
 
-    def _give_back(self, worker: Worker, *, is_well: bool) -> None:
-        """Keep a worker for the next file; end one that was stopped in the middle of a file."""
+    def ended(self, worker: Worker) -> None:
+        """End a worker."""
         with self._changed:
-            self._busy.discard(worker)
-            if is_well and not self._is_over:
-                self._idle.append(worker)
-                return
+            self._workers.discard(worker)
         worker.close()
+
+
+class _Service:
+    """One worker after another, and the files that were given to it.
+
+    Parameters
+    ----------
+    pool : ExtractionPool
+    """
+
+    def __init__(self, pool: ExtractionPool) -> None:
+        self._pool = pool
+        self._limits = pool.limits.as_request()
+        self._worker: Worker | None = None
+        self._given: deque[tuple[WorkerAnswer, ExtractionRequest]] = deque()
+
+    def take(self) -> bool:
+        """Give the worker up to two files; False at the end of the pool."""
+        while len(self._given) < _IN_FLIGHT:
+            answer = self._pool.next_asked(is_idle=not self._given)
+            if answer is None:
+                break
+            file = answer.file
+            request = ExtractionRequest(
+                name=file.name, kind=file.kind, encoding=file.encoding, limits=self._limits, given_up={}
+            )
+            try:
+                self._give(answer, request)
+            except OSError as error:
+                self._pool.finished(answer, error)
+            except RunError as error:
+                self._pool.finished(answer, error)
+        return bool(self._given) or self._pool.is_open
+
+    def read_first(self) -> None:
+        """Pass on the nodes of the first file; if the worker dies, the next one continues after the document."""
+        if not self._given:
+            return
+        answer, request = self._given[0]
+        worker = self._worker
+        try:
+            if worker is None:
+                raise _Dead("crashed", "the extraction worker did not start")
+            while (node := worker.next_node()) is not None:
+                request = replace(request, first=node.number + 1)
+                answer.put(node)
+        except _Dead as death:
+            self._given[0] = answer, request
+            self._after(death)
+            return
+        except _Dropped:
+            self._forget()
+            return
+        self._given.popleft()
+        self._pool.finished(answer)
+
+    def end(self, error: Exception | None) -> None:
+        """End the worker, and complete what is left."""
+        if self._worker is not None:
+            self._pool.ended(self._worker)
+        for answer, _ in self._given:
+            self._pool.finished(answer, error)
+
+    def _give(self, answer: WorkerAnswer, request: ExtractionRequest) -> None:
+        """Send a request; OSError if the file cannot be opened."""
+        with Path(answer.file.path).open("rb", buffering=0) as raw:
+            if self._worker is None:
+                self._worker = self._pool.started()
+            self._given.append((answer, request))
+            with contextlib.suppress(_Dead):  # noticed when its answer is read
+                self._worker.ask(request, raw.fileno())
+
+    def _after(self, death: _Dead) -> None:
+        """Say of the document that killed the worker that it did, and give all files to another one."""
+        answer, request = self._given.popleft()
+        if request.first in request.given_up:  # another worker died at the same place: at what comes after it
+            with contextlib.suppress(_Dropped):
+                answer.put(_rest_of(request.first, death))
+            self._pool.finished(answer)
+        else:
+            request = replace(request, given_up={request.first: (death.exception, death.sentence)})
+            self._given.appendleft((answer, request))
+        self._forget()
+
+    def _forget(self) -> None:
+        """End the worker, and give what it has not begun to another one."""
+        if self._worker is not None:
+            self._pool.ended(self._worker)
+        self._worker = None
+        again, self._given = self._given, deque()
+        for answer, request in again:
+            if answer.is_dropped:
+                self._pool.finished(answer)
+                continue
+            try:
+                self._give(answer, request)
+            except (OSError, RunError) as error:
+                self._pool.finished(answer, error)
 
 
 def _rest_of(number: int, death: _Dead) -> ExtractedNode:

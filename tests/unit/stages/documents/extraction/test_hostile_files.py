@@ -236,7 +236,7 @@ def test_workers_that_are_killed_cost_one_document_each(tmp_path):
         def kill() -> None:
             while len(killed) < 2:
                 time.sleep(0.02)
-                for worker in list(pool._busy):
+                for worker in pool.workers:
                     pid = worker.process.pid
                     used = Path(f"/proc/{pid}/stat").read_text().split() if Path(f"/proc/{pid}").exists() else []
                     if used and pid not in killed and int(used[13]) > 60:  # hundredths of a second: it is at a page

@@ -48,12 +48,12 @@ def test_a_reader_that_stops_leaves_no_process_behind(tmp_path):
     with pool:
         for number, (_, nodes) in enumerate(pool.extract(files)):
             next(nodes)
-            workers += [one.process for one in (*pool._busy, *pool._idle)]
+            workers += [one.process for one in pool.workers]
             if number == 3:
                 break
     assert workers
     assert all(one.returncode is not None for one in workers)
-    assert not pool._idle
+    assert not pool.workers
 
 
 def test_more_texts_than_are_held_wait_for_their_reader(pool, tmp_path):
