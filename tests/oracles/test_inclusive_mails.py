@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.stages.documents.mail.inclusive import InclusionVerdict, MailContent, judge_inclusion
-from nearkin.stages.documents.mail.passages import Vocabulary, mail_words, words_of_line
+from nearkin.stages.documents.mail.passages import WordNumbers, mail_words, words_of_line
 from nearkin.stages.documents.mail.quoting import mail_lines
 
 PIECES = [
@@ -35,7 +35,7 @@ MAILS = st.lists(st.tuples(TEXTS, st.frozensets(st.sampled_from("xy"), max_size=
 
 
 def contents(mails: Sequence[tuple[str, frozenset[str], bool]], *, new_only: bool = False) -> list[MailContent]:
-    numbers = Vocabulary()
+    numbers = WordNumbers()
     return [
         MailContent(mail_words(text, numbers, is_new_text_only=new_only), attachments, is_read)
         for text, attachments, is_read in mails

@@ -12,7 +12,7 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.mail.inclusive import InclusionVerdict, InclusiveReason, MailContent, judge_inclusion
 from nearkin.stages.documents.mail.links import LinkSource
-from nearkin.stages.documents.mail.passages import MailWords, Vocabulary, mail_words
+from nearkin.stages.documents.mail.passages import MailWords, WordNumbers, mail_words
 from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
 from nearkin.workflows.threads.mails import ReadMails
 from nearkin.workflows.threads.options import ThreadOptions
@@ -135,7 +135,7 @@ class Threading:
     def _verdicts(self, nodes: Sequence[ThreadNode], texts: _MappedTexts) -> dict[int, InclusionVerdict]:
         """Return the verdict for each mail of a thread, by its number; ``included_in`` is such a number, too."""
         order = reading_order(nodes, self._mails)
-        contents, vocabulary = list[MailContent](), Vocabulary()
+        contents, vocabulary = list[MailContent](), WordNumbers()
         for mail in order:
             number = self._numbers[mail]
             words = _NO_WORDS

@@ -16,7 +16,7 @@ text, or a part of it, could not be read."""
 
 @dataclass(frozen=True, slots=True)
 class MailContent:
-    """What a mail says and brings along.
+    """Words and attachments of a mail, for comparison with other mails of its thread.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
 
     Examples
     --------
-    >>> from nearkin.stages.documents.mail.passages import Vocabulary, mail_words
-    >>> numbers = Vocabulary()
+    >>> from nearkin.stages.documents.mail.passages import WordNumbers, mail_words
+    >>> numbers = WordNumbers()
     >>> texts = "Is the mill sold?", "No, it is let.\n> Is the mill sold?", "Let to whom?"
     >>> verdicts = judge_inclusion([MailContent(mail_words(text, numbers)) for text in texts])
     >>> [(one.reason, one.included_in) for one in verdicts]

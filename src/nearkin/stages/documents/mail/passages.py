@@ -30,7 +30,7 @@ _MARKUP = "<>|=~^`"
 _DRAWN = "-_=*~#.+|<> \t"
 
 
-class Vocabulary:
+class WordNumbers:
     """Numbers of words, for fast comparison."""
 
     def __init__(self) -> None:
@@ -61,20 +61,20 @@ class MailWords:
     passages: tuple[tuple[int, ...], ...]
 
 
-def mail_words(text: str, vocabulary: Vocabulary, *, is_new_text_only: bool = False) -> MailWords:
+def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = False) -> MailWords:
     r"""Return the words of a mail and its passages.
 
     Parameters
     ----------
     text : str
-    vocabulary : Vocabulary
+    vocabulary : WordNumbers
         Shared by all mails that are compared.
     is_new_text_only : bool, default False
         Whether quoted text and signature are no passages.
 
     Examples
     --------
-    >>> found = mail_words("I agree.\n\n> Is it sold?\n> Or let?", Vocabulary())
+    >>> found = mail_words("I agree.\n\n> Is it sold?\n> Or let?", WordNumbers())
     >>> found.words, found.starts, found.passages
     ((0, 1, 2, 3, 4, 5, 6), (0, 2, 5), ((0, 1), (2, 3, 4, 5, 6)))
     """
