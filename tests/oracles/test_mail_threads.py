@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.stages.documents.mail.links import ancestors_of
+from nearkin.stages.documents.mail.quotations import Quotations
 from nearkin.stages.documents.mail.subjects import base_subject
 from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
 from nearkin.stages.documents.origin import MailHeaders
@@ -217,6 +218,25 @@ def test_subjects_link_only_answers_near_in_time_between_the_same_people() -> No
         found = thread_mails([other, first])
         assert (max(one.thread for one in found) == 1) is is_linked, case
     assert max(one.thread for one in thread_mails([first, cases["answer"][0]], timedelta(0))) == 2
+
+
+def test_of_several_mails_with_the_subject_the_quoted_one_is_answered() -> None:
+    def mail(name: str, subject: str, hour: int) -> NamedMail:
+        return NamedMail(name, MailHeaders(subject=subject, sent_at=START + timedelta(hours=hour), sender="ada@x"))
+
+    mails = [mail("first", "Lease", 0), mail("other", "Lease", 1), mail("answer", "Re: Lease", 2)]
+    texts = ["Who is to sign the lease of the mill?", "When does the lease of the mill end?", ""]
+    for quoted, parent in (
+        ("Who is to sign the lease", "first"),
+        ("When does the lease of the mill", "other"),
+        ("", "other"),
+    ):
+        texts[2] = f"Nobody knows.\n> {quoted}"
+        nodes = thread_mails(mails, quotations=Quotations(texts.__getitem__))
+        (answer,) = (one for one in nodes if one.mail == 2)
+        above = next(one for one in nodes if one.thread == answer.thread and one.position == answer.parent)
+        assert above.mail is not None
+        assert mails[above.mail].name == parent
 
 
 def _threaded_in_s(n: int, parent: dict[str, object]) -> float:

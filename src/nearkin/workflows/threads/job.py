@@ -82,11 +82,11 @@ def thread_files(
         read = _read(texts, (texts_spool, origins), meter)
         check_unchanged(watched, before)
         with meter.stage("thread", 0, "steps"):
-            threading = Threading(read, options)
+            threading = Threading(read, options, texts_spool.chunks())
         directory.begin_results()
         page, tally = PageThreads(), ThreadTally()
         with meter.stage("compare", len(read.mails), "documents") as told:
-            rows = _counted(threading.rows(texts_spool.chunks(), told), page, tally)
+            rows = _counted(threading.rows(told), page, tally)
             write_threads(directory.path / TABLE, rows, read)
         if exceptions := read.exceptions():
             write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)

@@ -13,6 +13,7 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.mail.inclusive import InclusionVerdict, InclusiveReason, MailContent, judge_inclusion
 from nearkin.stages.documents.mail.links import LinkSource
 from nearkin.stages.documents.mail.passages import MailWords, WordNumbers, mail_words
+from nearkin.stages.documents.mail.quotations import Quotations
 from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
 from nearkin.workflows.threads.mails import ReadMails
 from nearkin.workflows.threads.options import ThreadOptions
@@ -99,9 +100,12 @@ class Threading:
     ----------
     read : ReadMails
     options : ThreadOptions
+    chunks : sequence of Chunk
+        Texts of all mails.
     """
 
-    def __init__(self, read: ReadMails, options: ThreadOptions) -> None:
+    def __init__(self, read: ReadMails, options: ThreadOptions, chunks: Sequence[Chunk]) -> None:
+        self._texts = _MappedTexts(chunks)
         self._read, self._options = read, options
         firsts = [number for number, first in enumerate(read.original) if number == first]
         self._numbers = firsts
@@ -111,28 +115,26 @@ class Threading:
         for number in read.order:
             if read.original[number] != number:
                 self._spares.setdefault(read.original[number], []).append(number)
-        self.nodes = thread_mails(self._mails, options.window)
+        quotations = Quotations(lambda mail: self._texts.at(firsts[mail]))
+        self.nodes = thread_mails(self._mails, options.window, quotations)
 
-    def rows(self, chunks: Sequence[Chunk], progress: Progress) -> Iterator[list[ThreadRow]]:
+    def rows(self, progress: Progress) -> Iterator[list[ThreadRow]]:
         """Yield the rows of each thread, in the order of its tree.
 
         Parameters
         ----------
-        chunks : sequence of Chunk
-            Texts of all mails.
         progress : Progress
             Receives the number of finished mails.
         """
-        texts = _MappedTexts(chunks)
         for _, some in groupby(self.nodes, key=lambda node: node.thread):
             nodes = list(some)
-            verdicts = self._verdicts(nodes, texts)
+            verdicts = self._verdicts(nodes)
             size = sum(1 + len(self._spares.get(self._numbers[mail], ())) for mail in verdicts)
             found = [row for node in nodes for row in self._of_node(node, nodes, size, verdicts)]
             yield found
             progress.advance(sum(not row.is_missing for row in found))
 
-    def _verdicts(self, nodes: Sequence[ThreadNode], texts: _MappedTexts) -> dict[int, InclusionVerdict]:
+    def _verdicts(self, nodes: Sequence[ThreadNode]) -> dict[int, InclusionVerdict]:
         """Return the verdict for each mail of a thread, by its number; ``included_in`` is such a number, too."""
         order = reading_order(nodes, self._mails)
         contents, vocabulary = list[MailContent](), WordNumbers()
@@ -140,7 +142,7 @@ class Threading:
             number = self._numbers[mail]
             words = _NO_WORDS
             if len(order) > 1:
-                words = mail_words(texts.at(number), vocabulary, is_new_text_only=self._options.new_text_only)
+                words = mail_words(self._texts.at(number), vocabulary, is_new_text_only=self._options.new_text_only)
             contents.append(MailContent(words, self._read.attachments[number], self._read.is_read[number]))
         return {
             mail: InclusionVerdict(verdict.reason, None if verdict.included_in is None else order[verdict.included_in])

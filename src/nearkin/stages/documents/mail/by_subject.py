@@ -9,11 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 from nearkin.stages.documents.mail.headers import addresses_of
 from nearkin.stages.documents.mail.links import NO_NODE, LinkedNodes, ancestors_of
+from nearkin.stages.documents.mail.quotations import Quotations
 from nearkin.stages.documents.mail.subjects import base_subject
 from nearkin.stages.documents.origin import MailHeaders
 
 _MOST_TRIED = 64
 """Earlier mails of a subject that are tried, the latest first."""
+_MOST_COMPARED = 16
+"""Those of them with whose text the quoted text is compared."""
 _START = datetime.min.replace(tzinfo=UTC)
 
 
@@ -26,9 +29,13 @@ class _Earlier:
 
 
 def link_by_subject(
-    nodes: LinkedNodes, headers: Sequence[MailHeaders], order: Sequence[int], window: timedelta
+    nodes: LinkedNodes,
+    headers: Sequence[MailHeaders],
+    order: Sequence[int],
+    window: timedelta,
+    quotations: Quotations | None = None,
 ) -> None:
-    """Link answers to the latest earlier mail that fits, if their headers lead to no mail that is there.
+    """Link answers to the earlier mail that fits best, if their headers lead to no mail that is there.
 
     These are mails that name no ancestors, and missing mails at the top of a tree, for which the earliest mail below
     speaks. That mail must be marked as a reply or a forward by its subject, and an earlier mail must have the same base
@@ -42,6 +49,9 @@ def link_by_subject(
         Numbers of the mails, the earliest first.
     window : timedelta
         Zero: nothing is linked.
+    quotations : Quotations, optional
+        Of the mails that fit, the one of whose new text the answer quotes the largest share comes first, then the
+        latest.
     """
     if not window:
         return
@@ -73,12 +83,24 @@ def link_by_subject(
         ):
             end = bisect_left(before.times, sent_at)
             start = max(bisect_left(before.times, _minus(sent_at, window)), end - _MOST_TRIED)
-            for other in reversed(before.mails[start:end]):
-                is_shared = not addresses_at(mail).isdisjoint(addresses_at(other))
-                if is_shared and nodes.link(top, nodes.node_of[other], "subject"):
+            fitting = [
+                other
+                for other in reversed(before.mails[start:end])
+                if not addresses_at(mail).isdisjoint(addresses_at(other))
+            ]
+            for other in _best_first(mail, fitting, quotations):
+                if nodes.link(top, nodes.node_of[other], "subject"):
                     break
         before.times.append(sent_at)
         before.mails.append(mail)
+
+
+def _best_first(mail: int, fitting: Sequence[int], quotations: Quotations | None) -> Sequence[int]:
+    """Return the mails of which the largest share is quoted first; only the latest ones are compared."""
+    if quotations is None or len(fitting) < 2:
+        return fitting
+    compared = fitting[:_MOST_COMPARED]
+    return [*sorted(compared, key=lambda other: -quotations.share(mail, other)), *fitting[_MOST_COMPARED:]]
 
 
 def _minus(moment: datetime, window: timedelta) -> datetime:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from nearkin.stages.documents.mail.passages import N_KEY_WORDS, MailWords, Places
+from nearkin.stages.documents.mail.passages import N_KEY_WORDS, MailWords, PassagePlaces
 
 InclusiveReason = Literal["message", "attachment", "not read"]
 REASONS: tuple[InclusiveReason, ...] = ("message", "attachment", "not read")
@@ -98,13 +98,13 @@ class _LineIndex:
     """Inclusive mails by the words at the beginnings and at the ends of their lines."""
 
     def __init__(self) -> None:
-        self.places: dict[int, Places] = {}
+        self.places: dict[int, PassagePlaces] = {}
         self._by_first: dict[tuple[int, ...], list[int]] = {}
         self._by_last: dict[tuple[int, ...], list[int]] = {}
 
     def add(self, number: int, mail: MailWords) -> None:
         """Add a mail; numbers descend."""
-        places = self.places[number] = Places(mail)
+        places = self.places[number] = PassagePlaces(mail)
         for key in places.first_words():
             self._by_first.setdefault(key, []).append(number)
         for key in places.last_words():

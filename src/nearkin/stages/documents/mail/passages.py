@@ -138,8 +138,8 @@ def _ranges(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
     return "".join(f"\\U{start:08x}-\\U{end - 1:08x}" for start, end in inside.reshape(-1, 2).tolist())
 
 
-class Places:
-    """Places in a mail at which passages may begin and end."""
+class PassagePlaces:
+    """PassagePlaces in a mail at which passages may begin and end."""
 
     def __init__(self, mail: MailWords) -> None:
         self._words = mail.words

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from nearkin.stages.documents.mail.by_subject import link_by_subject
 from nearkin.stages.documents.mail.links import NO_NODE, LinkedNodes, LinkSource, linked_by_headers
+from nearkin.stages.documents.mail.quotations import Quotations
 from nearkin.stages.documents.origin import MailHeaders
 
 DEFAULT_WINDOW = timedelta(days=14)
@@ -66,7 +67,9 @@ class ThreadNode:
     source: LinkSource | None
 
 
-def thread_mails(mails: Sequence[NamedMail], window: timedelta = DEFAULT_WINDOW) -> list[ThreadNode]:
+def thread_mails(
+    mails: Sequence[NamedMail], window: timedelta = DEFAULT_WINDOW, quotations: Quotations | None = None
+) -> list[ThreadNode]:
     """Return all threads, one after another, each in the order of its tree.
 
     A mail that no mail refers to and that refers to none is a thread by itself. A missing mail is one that others
@@ -77,6 +80,7 @@ def thread_mails(mails: Sequence[NamedMail], window: timedelta = DEFAULT_WINDOW)
     mails : sequence of NamedMail
         Without duplicate spares.
     window : timedelta, default 14 days
+    quotations : Quotations, optional
         See `link_by_subject`.
 
     Examples
@@ -89,7 +93,7 @@ def thread_mails(mails: Sequence[NamedMail], window: timedelta = DEFAULT_WINDOW)
     order = sorted(range(len(mails)), key=lambda number: mails[number].order)
     headers = [mail.headers for mail in mails]
     nodes = linked_by_headers(headers, order)
-    link_by_subject(nodes, headers, order, window)
+    link_by_subject(nodes, headers, order, window, quotations)
     children, roots = _sorted_trees(nodes, mails)
     found: list[ThreadNode] = []
     for thread, root in enumerate(roots, 1):
