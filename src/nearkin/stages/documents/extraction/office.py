@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import re
 import struct
 import zipfile
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
-from nearkin.stages.documents.extraction.html import text_of_html
 from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 
@@ -31,6 +31,10 @@ MIME_TYPES = {
 _EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
 _OBJECTS = re.compile(r"(?:\./)?Object ?\d+/?")
 _IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
+_BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
+_CELL = re.compile(r"</t[dh]>")
+_TAG = re.compile(r"<[^<>]*>")
+_LINES = re.compile(r" *\n[\n ]*")
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _BOMB = re.compile(r"ratio|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
 _TIME = re.compile(r"timed? ?out", re.IGNORECASE)
@@ -210,7 +214,7 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     if result.errors and not result.results:
         raise _in_words(str(result.errors[0].message))
     found = result.results[0]
-    text = text_of_html(found.content) if _is_page(kind) else found.content
+    text = _text_of_tags(found.content) if _is_page(kind) else found.content
     warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
@@ -219,6 +223,13 @@ def extract(data: bytes, given: Given) -> ExtractedText:
 
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
 """Sources of warnings about what is not asked for, or read by others."""
+
+
+def _text_of_tags(page: str) -> str:
+    """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
+    lines = _CELL.sub(" ", page)
+    lines = html.unescape(_TAG.sub("", _BLOCK.sub("\n", lines.replace("\n", " "))))
+    return _LINES.sub("\n", lines).strip()
 
 
 def _is_page(kind: str) -> bool:
