@@ -129,6 +129,28 @@ Seed = Annotated[
     int | None, _search(help="Random seed of the sketches; a different seed misses different pairs. [dim]default: 0[/]")
 ]
 
+# -- Threads ----------------------------------------------------------------------------------------------------------
+
+_threads = partial(typer.Option, rich_help_panel="Threads")
+
+WindowDays = Annotated[
+    float,
+    _threads(
+        "--window-days",
+        metavar="DAYS",
+        help="An answer whose headers lead to no mail that is there is joined to a mail with the same subject that "
+        "was sent at most so many days before and shares an address with it; 0 turns this off.",
+    ),
+]
+NewTextOnly = Annotated[
+    bool,
+    _threads(
+        "--new-text-only",
+        help="Only the new text of a mail must stand in a later one to make it not inclusive, not quoted text and "
+        "signature. These are found by plain rules, which can be wrong.",
+    ),
+]
+
 # -- What is kept -----------------------------------------------------------------------------------------------------
 
 Group = Annotated[
