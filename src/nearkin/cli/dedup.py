@@ -69,7 +69,8 @@ def dedup(
     delivery = Delivery(resume, overwrite, write_kept, report, by)
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
+        told = options.in_words() | {"normalise": options.normalise.shown}
+        bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         manifest = dedup_files(
             reading.request(inputs), out, options, against=against or (), delivery=delivery, resources=resources,
             progress=bars, preset=chosen.preset, engine=where,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from nearkin.cli.options import (
     FamilyShingle,
     FamilyThreshold,
+    IgnoreFile,
+    IgnoreNumbers,
     Inputs,
     Json,
     Memory,
@@ -54,6 +56,8 @@ def families(
     reading: ReadingOptions,
     threshold: FamilyThreshold = None,
     shingle: FamilyShingle = None,
+    ignore: IgnoreFile = None,
+    ignore_numbers: IgnoreNumbers = False,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
@@ -75,15 +79,16 @@ def families(
     groups: CollectionGroups | None = None
     to_dict: Callable[[], Mapping[str, object]]
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        if shingle is None and is_one_collection(asked):
+        if shingle is None and ignore is None and not ignore_numbers and is_one_collection(asked):
             found = families_of_collection(
                 asked, out, threshold=threshold, delivery=delivery, resources=resources, progress=bars
             )
             manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
         else:
             manifest = families_files(
-                asked, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
-            )
+                asked, out, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,
+                delivery=delivery, resources=resources, progress=bars,
+            )  # fmt: skip
             to_dict = manifest.as_stored
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)

@@ -8,6 +8,8 @@ from nearkin.cli.options import (
     AgainstSignatures,
     Distance,
     Equal,
+    IgnoreFile,
+    IgnoreNumbers,
     JsonSummary,
     OutFileIfAny,
     Overwrite,
@@ -54,6 +56,8 @@ def neighbours(
     verify: Verify = None,
     shingle: VerifyShingle = "words:5",
     normalise: VerifyNormalise = "nfkc,case,space",
+    ignore: IgnoreFile = None,
+    ignore_numbers: IgnoreNumbers = False,
     equal: Equal = "all",
     as_json: JsonSummary = False,
     quiet: Quiet = False,
@@ -65,6 +69,7 @@ def neighbours(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.resources import Resources
@@ -89,7 +94,11 @@ def neighbours(
     check_free(out, overwrite=overwrite, inputs=[signatures, *([against] if against else [])])
     verification = None
     if verify is not None:
-        verification = Verification.parse(verify, parse_shingling(shingle), Normalisation.parse(normalise))
+        verification = Verification.parse(
+            verify,
+            parse_shingling(shingle),
+            Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers)),
+        )
     with bars_shown(is_quiet=quiet or as_json) as bars:
         shared = {"verification": verification, "resources": resources, "progress": bars}
         if against is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -114,6 +114,8 @@ def dedup(
     group: Rule | None = None,
     keep: Keep | str | None = None,
     normalise: Normalisation | Steps | None = None,
+    ignore: Path | str | Sequence[str] | None = None,
+    ignore_numbers: bool = False,
     seed: int | None = None,
     drop: Drop | None = None,
     min_shared: int | None = None,
@@ -150,6 +152,10 @@ def dedup(
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     preset, threshold, measure, recall, shingle, group, keep, normalise, seed, drop, min_shared
         As on the command line; see `DedupOptions`.
+    ignore : path or list of str, optional
+        Passages that do not count, such as disclaimers: a file, or the passages, in the syntax of its lines.
+    ignore_numbers : bool
+        Whether digits do not count.
     file_format, encoding
         Format of all files, by default recognized; fallback encoding of text, CSV and TSV that is not valid UTF-8.
     on_error : {"skip-documents", "skip", "stop"}
@@ -195,7 +201,7 @@ def dedup(
     listening = progress_of(progress, "dedup")
     chosen = _chosen(
         options, preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
-        normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
+        normalise=normalise, ignore=ignore, ignore_numbers=ignore_numbers, seed=seed, drop=drop, min_shared=min_shared,
     )  # fmt: skip
     chosen.check_fits(is_against=against is not None)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)

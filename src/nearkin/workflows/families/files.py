@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
@@ -69,6 +69,8 @@ def families_files(
     *,
     threshold: float | None,
     shingle: Shingling | str | None,
+    ignore: str | Path | Sequence[str] | None = None,
+    ignore_numbers: bool = False,
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,
@@ -84,7 +86,9 @@ def families_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    options = DedupOptions.of(preset=PRESET, threshold=threshold, shingle=shingle)
+    options = DedupOptions.of(
+        preset=PRESET, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers
+    )
     return dedup_files(
         asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
         preset=PRESET,
