@@ -32,6 +32,8 @@ class Head:
         Kind of table, if the file is one.
     kind : Foreign or None
         Kind of file, if it is neither plain text nor a table.
+    mark : bytes
+        Byte order mark that was removed from the beginning.
     """
 
     data: bytes
@@ -39,6 +41,14 @@ class Head:
     is_all: bool
     table: str | None = None
     kind: Foreign | None = None
+    mark: bytes = b""
+
+    @property
+    def encoding(self) -> str | None:
+        """Encoding that the byte order mark stands for; None without a mark."""
+        from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS
+
+        return next((encoding for mark, encoding in BYTE_ORDER_MARKS if mark == self.mark), None)
 
     @property
     def fault(self) -> str | None:
@@ -76,4 +86,5 @@ def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_
     if len(data) == n_bytes and b"\n" not in data:
         n_bytes = _LONG_HEAD_BYTES
         data = stream.peek(n_bytes)
-    return Head(data, compression, is_all=not is_cut and len(data) < n_bytes)
+    is_all = not is_cut and len(data) < n_bytes
+    return Head(data, compression, is_all, mark=stream.byte_order_mark())

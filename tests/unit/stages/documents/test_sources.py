@@ -228,7 +228,7 @@ def test_a_folder_of_tables_and_a_format_for_all(folder: Path) -> None:
     assert [s.format for s in resolve_sources(["in"], file_format="file").sources] == ["file", "file"]
     with pytest.raises(
         ParameterError,
-        match=r"must be one of jsonl, parquet, arrow, csv, tsv, lines, text-lines, file, wikipedia. Got 'xml'",
+        match=r"must be one of jsonl, parquet, arrow, csv, tsv, lines, text-lines, file, wikipedia, load-file. Got",
     ):
         resolve_sources(["in"], file_format="xml")
 

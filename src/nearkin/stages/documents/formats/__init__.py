@@ -8,6 +8,7 @@ from nearkin.stages.documents.formats.delimited import Csv, Tsv
 from nearkin.stages.documents.formats.format import Format, Holding
 from nearkin.stages.documents.formats.jsonl import JsonLines
 from nearkin.stages.documents.formats.lines import Lines, TextLines
+from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.formats.tables import TABLES
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.formats.wikipedia import Wikipedia
@@ -29,6 +30,7 @@ _ALL: tuple[Format, ...] = (
     TextLines(),
     WholeFile(),
     Wikipedia(),
+    LoadFile(),
 )
 FORMATS = {one.name: one for one in _ALL}
 """Every format by name, in the order of help texts and of recognition by content."""
