@@ -11,6 +11,7 @@ from nearkin.cli.options import (
     Json,
     Memory,
     Out,
+    Overlay,
     Overwrite,
     Quiet,
     Report,
@@ -49,6 +50,7 @@ def dedup(
     write_kept: WriteKept = False,
     report: Report = True,
     by: By = None,
+    overlay: Overlay = None,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
@@ -66,7 +68,7 @@ def dedup(
     from nearkin.workflows.resources import Resources
 
     options = DedupOptions.of(**vars(chosen))
-    delivery = Delivery(resume, overwrite, write_kept, report, by)
+    delivery = Delivery(resume, overwrite, write_kept, report, by, overlay)
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         told = options.in_words() | {"normalise": options.normalise.shown}

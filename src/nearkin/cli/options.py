@@ -200,6 +200,16 @@ WriteKept = Annotated[
     _output("--write-kept", help="Also write the cleaned corpus, in the format it came in."),
 ]
 Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
+Overlay = Annotated[
+    str | None,
+    _output(
+        "--overlay",
+        metavar="TOOL",
+        help="Also write an overlay with the field names of relativity, everlaw, reveal, purview or plain, keyed on "
+        "the control number, in the encoding and with the delimiters of the load file.",
+        show_default=False,
+    ),
+]
 By = Annotated[
     str | None,
     _output(

@@ -129,6 +129,7 @@ def dedup(
     write_kept: bool = False,
     report: bool = False,
     by: str | None = None,
+    overlay: str | None = None,
     overwrite: bool = False,
     progress: Listener | None = None,
 ) -> DedupResult:
@@ -172,6 +173,8 @@ def dedup(
         With ``out``: write the cleaned corpus; write ``report.html``; replace the results of an earlier run.
     by : str, optional
         With ``report``, for files: column whose values get a row each in the report.
+    overlay : {"relativity", "everlaw", "reveal", "purview", "plain"}, optional
+        With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
 
@@ -205,6 +208,8 @@ def dedup(
     )  # fmt: skip
     chosen.check_fits(is_against=against is not None)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
+    if overlay is not None and out is None:
+        raise ParameterError("'overlay' is a file of the results: name their directory with 'out'.", named=("overlay",))
     if by is not None and not report:
         raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
     resources, rules = Resources.of(threads, memory), ReadingRules.of(on_error, max_unreadable, max_document_size)
@@ -222,7 +227,7 @@ def dedup(
     with directory_for(out, "dedup") as directory:
         manifest = dedup_files(
             asked, directory, chosen, against=others, resources=resources, progress=listening, preset=preset,
-            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by),
+            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay),
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
 

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
     "families.csv", "pairs.tsv", "known.tsv", "report.html",
 )  # fmt: skip
+_OVERLAY = re.compile(r"overlay(-\d+)?\.(csv|dat)")
 _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
@@ -202,11 +204,15 @@ class RunDirectory:
         """Remove the manifest, the tables and other files of a run."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (*TABLES, *names):
+            for name in (*TABLES, *self._overlays(), *names):
                 (self.path / name).unlink(missing_ok=True)
             for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
                 with contextlib.suppress(OSError):  # it contains other files: keep it
                     folder.rmdir()
+
+    def _overlays(self) -> list[str]:
+        """Return the names of the overlays for review tools."""
+        return sorted(path.name for path in self.path.glob("overlay*") if _OVERLAY.fullmatch(path.name))
 
     def _moved(self) -> tuple[str, ...]:
         """Return the kept files that an unfinished run was moving to their places."""
@@ -246,7 +252,7 @@ class RunDirectory:
 
         A kept corpus that an interrupted run had begun to move is complete, and belongs to the results.
         """
-        files = [name for name in TABLES if (self.path / name).exists()]
+        files = [name for name in TABLES if (self.path / name).exists()] + self._overlays()
         if kept or self._moved():
             files += self._place_kept()
         with writing(self.path):

@@ -13,7 +13,7 @@ from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison,
 from nearkin.stages.differences.relations import RELATIONS
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files, overlay
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
@@ -33,14 +33,16 @@ class FamiliesEnding:
     command = "families"
     twice = "nearkin families"
 
-    def __init__(self) -> None:
+    def __init__(self, delivery: Delivery) -> None:
         self._page = PageKin()
+        self._delivery = delivery
 
     def check(self, sourced: Sourced) -> None:
         """Accept any input: all of it can be compared."""
 
     def write(self, found: RunResult) -> Written:
-        """Write ``families.csv`` and ``families.parquet``."""
+        """Write ``families.csv`` and ``families.parquet``, and the overlays."""
+        overlay(found, self._delivery)
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())
         n_by_relation: Counter[str] = Counter()
@@ -90,7 +92,7 @@ def families_files(
         preset=PRESET, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers
     )
     return dedup_files(
-        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
+        asked, out, options, delivery=delivery, ending=FamiliesEnding(delivery), resources=resources, progress=progress,
         preset=PRESET,
     )  # fmt: skip
 

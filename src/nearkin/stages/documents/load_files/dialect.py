@@ -37,6 +37,8 @@ class Dialect:
         Whether the file begins with a byte order mark.
     line_end : str
         End of the header line, as of the records that are written.
+    quotes_all : bool
+        Whether every field is quoted, as the header's are; otherwise only where it must be.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Dialect:
     encoding: str = "utf-8"
     has_mark: bool = False
     line_end: str = "\r\n"
+    quotes_all: bool = True
 
     @property
     def is_csv(self) -> bool:
@@ -104,7 +107,7 @@ def _plain_header(line: str) -> tuple[list[str], Dialect] | None:
     names = [one.strip(_CSV_QUALIFIER) for one in line.split(separator)]
     if len(names) < 2 or not _are_names(names):
         return None
-    return names, Dialect(separator=separator, qualifier=_CSV_QUALIFIER, newline="")
+    return names, Dialect(separator=separator, qualifier=_CSV_QUALIFIER, newline="", quotes_all=False)
 
 
 def _are_names(names: list[str]) -> bool:
