@@ -68,7 +68,7 @@ def dedup(
     from nearkin.workflows.resources import Resources
 
     options = DedupOptions.of(**vars(chosen))
-    delivery = Delivery(resume, overwrite, write_kept, report, by, overlay)
+    delivery = Delivery(resume=resume, overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay)
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         told = options.in_words() | {"normalise": options.normalise.shown}

@@ -77,7 +77,7 @@ def families(
     from nearkin.workflows.resources import Resources
 
     asked = reading.request(inputs)
-    delivery = Delivery(resume, overwrite, overlay=overlay)
+    delivery = Delivery(resume=resume, overwrite=overwrite, overlay=overlay)
     resources = Resources.of(threads, memory)
     groups: CollectionGroups | None = None
     to_dict: Callable[[], Mapping[str, object]]

@@ -17,7 +17,7 @@ _LONG_HEAD_BYTES = 1 << 20
 SAMPLE_RECORDS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """The beginning of a file, decompressed and in UTF-8.
 
@@ -87,4 +87,4 @@ def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_
         n_bytes = _LONG_HEAD_BYTES
         data = stream.peek(n_bytes)
     is_all = not is_cut and len(data) < n_bytes
-    return Head(data, compression, is_all, mark=stream.byte_order_mark())
+    return Head(data=data, compression=compression, is_all=is_all, mark=stream.byte_order_mark())

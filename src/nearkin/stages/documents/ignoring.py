@@ -32,7 +32,7 @@ Fold = Callable[[pa.LargeStringArray], pa.LargeStringArray]
 
 
 class Remaining(NamedTuple):
-    """What is left of texts.
+    """Texts without the passages and numbers.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Ignored:
         return tuple(sorted(found, key=lambda one: (-len(one), one)))
 
     def without_patterns(self, texts: pa.LargeStringArray, *, ignores_case: bool) -> pa.LargeStringArray:
-        """Remove what the patterns match in texts as they came; ``^`` and ``$`` are the edges of a line."""
+        """Remove what the patterns match in unchanged texts; ``^`` and ``$`` are the edges of a line."""
         flags = "mi" if ignores_case else "m"
         for pattern in self.patterns:
             texts = pc.replace_substring_regex(texts, f"(?{flags}:{pattern})", " ")

@@ -76,13 +76,13 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
             data = stdin.read(HEAD_BYTES)
             stdin.seek(place)
         else:
-            return Head(b"", "none", is_all=False)
+            return Head(data=b"", compression="none", is_all=False)
     except OSError as error:  # open for writing only
         raise SourceError(
             f"Cannot read standard input: {why(error)}. Check how the command was started, or name a file."
         ) from error
     if not data:
-        return Head(b"", "none", is_all=True)
+        return Head(data=b"", compression="none", is_all=True)
     compression = compression_of(data)
     if compression == "none":
         # less may be visible than was written to a pipe, so it is never known to be complete
@@ -92,8 +92,8 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
         seen = ByteStream(io.BytesIO(data), compression).read(HEAD_BYTES)
         decoded = ByteStream(io.BytesIO(data), compression, encoding=encoding).read(HEAD_BYTES)
     except StreamFault:
-        return Head(b"", compression, is_all=False)
-    return _recognised(Head(decoded, compression, is_all=False), seen, STDIN)
+        return Head(data=b"", compression=compression, is_all=False)
+    return _recognised(Head(data=decoded, compression=compression, is_all=False), seen, STDIN)
 
 
 def unreadable(name: str, error: OSError) -> SourceError:

@@ -34,7 +34,7 @@ from nearkin.workflows.resources import Resources
 __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """Files to write, and what to do with existing results.
 

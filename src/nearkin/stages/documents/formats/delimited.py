@@ -83,7 +83,7 @@ class Csv(DelimitedFormat):
 
         Examples
         --------
-        >>> Csv().delimiter(Head(b"id;text\n1;It was\n", "none", is_all=True))
+        >>> Csv().delimiter(Head(data=b"id;text\n1;It was\n", compression="none", is_all=True))
         ';'
         """
         from nearkin.stages.documents.columns import KNOWN_NAMES

@@ -45,7 +45,8 @@ class LoadFile(StreamFormat):
 
         Examples
         --------
-        >>> LoadFile().is_begun_by(Head("þDOCIDþ\x14þTEXTPATHþ\n".encode("cp1252"), "none", is_all=True))
+        >>> data = "þDOCIDþ\x14þTEXTPATHþ\n".encode("cp1252")
+        >>> LoadFile().is_begun_by(Head(data=data, compression="none", is_all=True))
         True
         """
         found = self.dialect(head)

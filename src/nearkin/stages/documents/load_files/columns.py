@@ -38,7 +38,7 @@ _UNMISTAKABLE = frozenset(_CONTROL[:-4]) - {"docid", "documentid", "docno"}
 _LIKE_PATH = re.compile(r"[^\r\n<>|\"*?]{1,1024}\.(txt|text|ocr)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadColumns:
     """Columns of a load file; None where it has none of the usual names.
 

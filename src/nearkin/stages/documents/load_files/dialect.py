@@ -1,4 +1,4 @@
-r"""How a load file separates and quotes its fields, from its header line.
+r"""Encoding and delimiters of a load file, from its header line.
 
 In the usual Concordance DAT the character 0x14 separates fields, þ quotes them, and ® stands for a line end inside a
 field. The file is in CP1252 or UTF-8, or in UTF-16 with a byte order mark.
@@ -21,7 +21,7 @@ _SHOWN_AS_CODE = "\x14\x1c\x1e\x1f\t"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    r"""How the records of a load file are written.
+    r"""Encoding and delimiters of a load file.
 
     Parameters
     ----------

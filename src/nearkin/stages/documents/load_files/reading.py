@@ -61,7 +61,7 @@ def dialect_in(stream: ByteStream, name: str) -> Dialect:
 
 @dataclass(slots=True)
 class _Reading:
-    """How the records of one load file become documents."""
+    """Columns and texts of one load file, and the rows so far."""
 
     names: list[str]
     text: int

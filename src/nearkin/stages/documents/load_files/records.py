@@ -99,7 +99,7 @@ class RecordReader:
         one = re.compile(pattern) if quotes else None
         is_byte = len(separator) == 1
         plain = re.compile(rb"[^\r\n" + re.escape(separator) + b"]*+" if is_byte else b"(?:(?!" + edge + b")[^\r\n])*+")
-        scanner = _Scanner(separator, quotes, run, closing, one, plain)
+        scanner = _Scanner(separator=separator, quotes=quotes, run=run, closing=closing, one=one, plain=plain)
         while True:
             record = self._next(scanner)
             if record is None:
@@ -258,7 +258,7 @@ class RecordReader:
         self._searched = max(place, tail)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Scanner:
     """Compiled patterns of a dialect."""
 

@@ -1,6 +1,6 @@
 r"""Text files that a load file names, below one folder and never outside of it.
 
-A path in a load file comes from a stranger. Each of its parts is opened from the folder before it, without following
+A path in a load file is hostile input. Each of its parts is opened from the folder before it, without following
 links, so a path that passes the checks cannot lead out, even if the folder changes meanwhile. Case and encoding of a
 name need not be those of the disk: load files come from Windows.
 """

@@ -11,7 +11,7 @@ from nearkin.errors import ParameterError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlayRow:
-    """What is known of a document.
+    """Group, similarity and reason of a document.
 
     Parameters
     ----------
