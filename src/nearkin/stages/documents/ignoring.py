@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,7 +27,7 @@ _MAX_PASSAGES = 1_000
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _DIGITS, _LETTER = r"\p{Nd}+", r"\pL"
 _EDGE = r"[^\pL\pN_]"
-Fold = Callable[[pa.LargeStringArray], pa.LargeStringArray]
+_SPACE = r"[\s\pZ]+"
 
 
 class Remaining(NamedTuple):
@@ -37,15 +36,12 @@ class Remaining(NamedTuple):
     Parameters
     ----------
     texts : LargeStringArray
-    is_changed : bool array, shape (n_texts,)
-        Whether something was removed, so that white space has to be put in order again.
-    is_only_numbers : bool array, shape (n_texts,)
-        Whether the text had digits and no letters; nothing is left of it.
+    is_only_numbers : bool array, shape (n_texts,), or None
+        Whether the text had digits and no letters, so that nothing of it is left; None if digits count.
     """
 
     texts: pa.LargeStringArray
-    is_changed: Bool
-    is_only_numbers: Bool
+    is_only_numbers: Bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,51 +150,44 @@ class Ignored:
         found = {one.removeprefix(LITERAL) for one in self.passages if one.startswith(LITERAL)}
         return tuple(sorted(found, key=lambda one: (-len(one), one)))
 
-    def without_patterns(self, texts: pa.LargeStringArray, *, ignores_case: bool) -> pa.LargeStringArray:
-        """Remove what the patterns match in unchanged texts; ``^`` and ``$`` are the edges of a line."""
-        flags = "mi" if ignores_case else "m"
-        for pattern in self.patterns:
-            texts = pc.replace_substring_regex(texts, f"(?{flags}:{pattern})", " ")
-        return texts
+    def removed(self, texts: pa.LargeStringArray) -> Remaining:
+        """Remove the passages and the digits from unchanged texts; nulls become empty.
 
-    def without_literals_and_numbers(self, texts: pa.LargeStringArray, fold: Fold) -> Remaining:
-        """Remove the literal passages and the digits from normalised texts; ``fold`` normalises the passages."""
-        is_changed = np.zeros(len(texts), np.bool_)
-        if self.literals:
-            for literal in fold(pa.array(self.literals, pa.large_string())).to_pylist():
-                texts, is_here = _without(texts, literal)
-                is_changed |= is_here
-        is_only_numbers = np.zeros(len(texts), np.bool_)
-        if self.numbers:
-            has_digits = _matches(texts, _DIGITS)
-            is_only_numbers = has_digits & ~_matches(texts, _LETTER)
-            texts = pc.replace_substring_regex(texts, _DIGITS, " ")
-            if is_only_numbers.any():
-                nothing = pa.scalar("", pa.large_string())
-                texts = pc.if_else(pa.array(is_only_numbers), nothing, texts)
-            is_changed |= has_digits
-        return Remaining(texts, is_changed, is_only_numbers)
+        A literal passage is found in any case and with any white space, but not inside longer words; in patterns ``^``
+        and ``$`` are the edges of a line.
+        """
+        texts = texts.fill_null("") if texts.null_count else texts
+        for pattern in self.patterns:
+            texts = pc.replace_substring_regex(texts, f"(?mi:{pattern})", " ")
+        for literal in self.literals:
+            texts = _without(texts, literal)
+        if not self.numbers:
+            return Remaining(texts, None)
+        is_only_numbers = _matches(texts, _DIGITS) & ~_matches(texts, _LETTER)
+        texts = pc.replace_substring_regex(texts, _DIGITS, " ")
+        if is_only_numbers.any():
+            texts = pc.if_else(pa.array(is_only_numbers), pa.scalar("", pa.large_string()), texts)
+        return Remaining(texts, is_only_numbers)
 
 
 NOTHING = Ignored()
 """Everything counts."""
 
 
-def _without(texts: pa.LargeStringArray, literal: str) -> tuple[pa.LargeStringArray, Bool]:
-    """Remove a passage wherever it is not a part of longer words; return which texts had it."""
-    is_here = (
-        pc.match_substring(texts, literal).to_numpy(zero_copy_only=False) if literal else np.zeros(len(texts), bool)
-    )
+def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
+    """Remove a passage wherever it is not a part of longer words."""
+    words = [_SPECIAL.sub(r"\\\1", word) for word in literal.split()]
+    before = rf"(^|{_EDGE})" if _is_of_word(words[0][0]) else "()"
+    after = rf"($|{_EDGE})" if _is_of_word(words[-1][-1]) else "()"
+    passage = f"(?i:{_SPACE.join(words)})"
+    is_here = _matches(texts, passage)
     if not is_here.any():
-        return texts, is_here
-    before = rf"(^|{_EDGE})" if _is_of_word(literal[0]) else "()"
-    after = rf"($|{_EDGE})" if _is_of_word(literal[-1]) else "()"
-    pattern = before + _SPECIAL.sub(r"\\\1", literal) + after
+        return texts
     mask = pa.array(is_here)
     some = texts.filter(mask)
     for _ in range(2):  # two passages in a row share the character between them, so every other one is left at first
-        some = pc.replace_substring_regex(some, pattern, r"\1 \2")
-    return pc.replace_with_mask(texts, mask, some), is_here
+        some = pc.replace_substring_regex(some, before + passage + after, r"\1 \2")
+    return pc.replace_with_mask(texts, mask, some)
 
 
 def _is_of_word(character: str) -> bool:

@@ -43,8 +43,7 @@ class Normalisation:
     nfkc, case, space : bool
         See `STEPS` for the effect of each; they are applied in this order.
     ignored : Ignored
-        Passages and numbers that do not count. Patterns see the text as it came, literal passages the result of the
-        steps.
+        Passages and numbers that do not count; they are removed before the steps.
 
     Examples
     --------
@@ -53,8 +52,8 @@ class Normalisation:
     ['see the file']
     >>> Normalisation.parse("case").apply(texts).to_pylist()
     ['ｓｅｅ  the\tﬁle']
-    >>> Normalisation(ignored=Ignored(("text:See the",), numbers=True)).apply(texts).to_pylist()
-    ['file']
+    >>> Normalisation(ignored=Ignored(("text:b",), numbers=True)).apply(pa.array(["A b 7 c"])).to_pylist()
+    ['a c']
     """
 
     nfkc: bool = True
@@ -121,15 +120,8 @@ class Normalisation:
         """Return the normalised texts, and which have only numbers if numbers do not count; see `apply`."""
         if not self.ignored:
             return Normalised(self._folded(texts), None)
-        texts = texts.fill_null("") if texts.null_count else texts
-        plain = replace(self, ignored=NOTHING)
-        folded = self._folded(self.ignored.without_patterns(texts, ignores_case=self.case))
-        left, is_changed, is_only_numbers = self.ignored.without_literals_and_numbers(folded, plain.apply)
-        if self.space and is_changed.any():
-            mask = pa.array(is_changed)
-            spaced = Normalisation(nfkc=False, case=False, space=True).apply(left.filter(mask))
-            left = pc.replace_with_mask(left, mask, spaced)
-        return Normalised(left, is_only_numbers if self.ignored.numbers else None)
+        left = self.ignored.removed(texts)
+        return Normalised(self._folded(left.texts), left.is_only_numbers)
 
     def _folded(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Apply the steps."""

@@ -177,7 +177,7 @@ class TextFolder:
         return place
 
     def _spelled(self, folders: tuple[str, ...], place: int, name: str, shown: str) -> str:
-        """Return the only name in a folder that is the same but for case, Unicode form and encoding."""
+        """Return the only name in a folder that is the same except for case, Unicode form and encoding."""
         if folders not in self._names:
             if len(self._names) >= _MAX_OPEN:
                 self._names.clear()
@@ -221,7 +221,7 @@ class TextFolder:
 
 
 def folded_file_name(name: str) -> str:
-    """Return a name without what differs between systems; bytes that are not UTF-8 are taken for CP1252."""
+    """Return a name without what differs between systems; bytes that are not UTF-8 are read as CP1252."""
     raw = os.fsencode(name)
     try:
         name = raw.decode()
