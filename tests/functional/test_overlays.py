@@ -50,7 +50,7 @@ def test_what_is_read_and_written_unchanged_has_the_same_bytes(dialect: Dialect,
     data = written(dialect, [["BEGDOC", "TEXTPATH"], ["Ä-1", "é"], *([one, f"{one}.txt"] for one in controls)])
     stream = ByteStream(io.BytesIO(data), "none")
     mark = stream.byte_order_mark()
-    marked = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(mark, "utf-8")
+    marked = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(mark)
     found = dialect_of(stream.peek(1 << 20), mark=mark, encoding=marked)
     assert found is not None
     told = "utf-8" if mark else found.encoding

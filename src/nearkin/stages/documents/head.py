@@ -34,6 +34,8 @@ class Head:
         Kind of file, if it is neither plain text nor a table.
     mark : bytes
         Byte order mark that was removed from the beginning.
+    named : str or None
+        Encoding other than UTF-8 that the user named, if there is no mark.
     """
 
     data: bytes
@@ -42,13 +44,14 @@ class Head:
     table: str | None = None
     kind: Foreign | None = None
     mark: bytes = b""
+    named: str | None = None
 
     @property
     def encoding(self) -> str | None:
-        """Encoding that the byte order mark stands for; None without a mark."""
+        """Encoding that the byte order mark stands for, or else that the user named; None if neither is there."""
         from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS
 
-        return next((encoding for mark, encoding in BYTE_ORDER_MARKS if mark == self.mark), None)
+        return next((encoding for mark, encoding in BYTE_ORDER_MARKS if mark == self.mark), self.named)
 
     @property
     def fault(self) -> str | None:

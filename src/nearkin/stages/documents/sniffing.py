@@ -13,6 +13,7 @@ from nearkin.errors import SourceError
 from nearkin.paths import why
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, compression_of
 from nearkin.stages.documents.damage import truncated_input
+from nearkin.stages.documents.encodings import is_utf8
 from nearkin.stages.documents.foreign import FIRST_BYTES, foreign
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.head import HEAD_BYTES, Head, head_of_stream
@@ -42,7 +43,10 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
                 raw.seek(0)
             # decoding may fail with a wrong encoding; names and braces are ASCII in most encodings
             stream = ByteStream(raw, compression, encoding=encoding)
-            return _recognised(head_of_stream(stream, compression), first, path)
+            head = head_of_stream(stream, compression)
+            if not head.mark and not is_utf8(encoding):
+                head = replace(head, named=encoding)
+            return _recognised(head, first, path)
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:

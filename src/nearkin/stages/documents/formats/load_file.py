@@ -38,7 +38,7 @@ class LoadFile(StreamFormat):
 
     def dialect(self, head: Head) -> Dialect | None:
         """Return the dialect of a file from its beginning; None if it is not a load file."""
-        return dialect_of(head.data, mark=head.mark, encoding=head.encoding or "utf-8")
+        return dialect_of(head.data, mark=head.mark, encoding=head.encoding)
 
     def is_begun_by(self, head: Head) -> bool:
         r"""Whether the first line is a header with the separator of Concordance.

@@ -10,7 +10,6 @@ from itertools import islice
 from typing import BinaryIO
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.encodings import is_utf8
 from nearkin.stages.documents.load_files.columns import columns_of
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded
 from nearkin.stages.documents.load_files.reading import dialect_in, fallback, stream_encoding
@@ -62,8 +61,10 @@ def controls_of(raw: BinaryIO, source: Source, encoding: str) -> Controls:
     stream = _stream(raw, source, encoding)
     dialect = dialect_in(stream, source.name)
     if not dialect.has_mark:
-        named = encoding if not is_utf8(encoding) else fallback(encoding)
-        dialect = replace(dialect, encoding="utf-8" if is_legible else named)
+        if stream_encoding(encoding) == "utf-8":
+            dialect = replace(dialect, encoding="utf-8" if is_legible else fallback(encoding))
+        else:
+            dialect = replace(dialect, encoding=encoding)
     raw.seek(0)
     header = next(RecordReader(_stream(raw, source, encoding), dialect, source.max_document_bytes).records())
     names = [decoded(value, fallback(encoding)) for value in header.fields]

@@ -116,7 +116,7 @@ def _are_names(names: list[str]) -> bool:
     )
 
 
-def dialect_of(head: bytes, *, mark: bytes = b"", encoding: str = "utf-8") -> Dialect | None:
+def dialect_of(head: bytes, *, mark: bytes = b"", encoding: str | None = None) -> Dialect | None:
     """Return the dialect of a load file.
 
     Parameters
@@ -125,15 +125,15 @@ def dialect_of(head: bytes, *, mark: bytes = b"", encoding: str = "utf-8") -> Di
         Its beginning, without a byte order mark; in UTF-8 if it had one.
     mark : bytes
         The byte order mark.
-    encoding : str
-        Encoding that the mark stands for.
+    encoding : str or None
+        Encoding that the mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not UTF-8.
     """
     line, _, rest = head.partition(b"\n")
     is_cr = line.endswith(b"\r")
     found = header_of(decoded(line.rstrip(b"\r")))
     if found is None:
         return None
-    if not mark:
+    if encoding is None:
         encoding = "utf-8" if _is_utf8_so_far(head) else SINGLE_BYTE
     line_end = "\r\n" if is_cr else "\n" if rest or head.endswith(b"\n") else "\r\n"
     return replace(found[1], encoding=encoding, has_mark=bool(mark), line_end=line_end)

@@ -236,9 +236,9 @@ class RecordReader:
         return place + sizes[0], self._closings[found]
 
     def _search(self, scanner: _Scanner) -> None:
-        """Find every place of what is held where a qualifier closes a field, once."""
+        """Find every place behind the current one where a qualifier closes a field, each once."""
         data = self._data
-        place = self._searched
+        place = max(self._searched, self._place)
         for run in scanner.runs_at_edges(data, place):
             if run.end() == len(data) and not self._at_end:
                 break

@@ -131,14 +131,16 @@ class TextFolder:
             descriptor = self._opened(tuple(folders), name, shown)
         except OSError as error:
             raise RefusedPathError(f"cannot open its text file {shown}: {why(error)}") from error
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
             raise RefusedPathError(f"its text file {shown} is not a regular file")
         with os.fdopen(descriptor, "rb") as file:
             try:
-                data = file.read(self.max_document_bytes + 1)
+                # not more than there is: Python takes the memory for all that is asked for
+                data = file.read(min(status.st_size, self.max_document_bytes) + 1)
                 if len(data) > self.max_document_bytes:
-                    raise RefusedPathError(too_long(os.fstat(descriptor).st_size, self.max_document_bytes))
+                    raise RefusedPathError(too_long(status.st_size, self.max_document_bytes))
             except OSError as error:
                 raise RefusedPathError(f"cannot read its text file {shown}: {why(error)}") from error
         return self._text(data, name, shown)

@@ -128,6 +128,20 @@ def test_a_mixture_of_encodings_is_read_field_by_field(vol: Path) -> None:
     assert written[0].read_bytes() == lines
 
 
+def test_utf16_without_a_mark_is_read_when_it_is_named(vol: Path) -> None:
+    data = dat(["DOCID", "EXTRACTEDTEXT"], ["Ä-1", "Grüße"], ["Ä-2", "Grüße"]).encode("utf-16-be")
+    (vol / "own.dat").write_bytes(data)
+    found = resolve_sources(["vol/own.dat"], encoding="utf-16-be")
+    assert "in UTF-16 BE" in found.guesses[0]
+    assert [row["doc_id"] for row in rows_of(found, "utf-16-be")] == ["Ä-1", "Ä-2"]
+    (copy,) = write_kept(found.sources, lambda index: np.ones(9, np.bool_), Path("kept"), encoding="utf-16-be")
+    assert copy.read_bytes() == data
+    cyrillic = "þDOCIDþ\x14þEXTRACTEDTEXTþ\r\n".encode("cp1252") + b"\xfeA\xfe\x14\xfe\xcf\xf0\xe8\xfe\r\n"
+    (vol / "own.dat").write_bytes(cyrillic)
+    (row,) = rows_of(resolve_sources(["vol/own.dat"], encoding="cp1251"), "cp1251")
+    assert row["text"] == "При".encode()
+
+
 def test_a_load_file_without_texts_is_refused_and_skipped_in_a_folder(vol: Path) -> None:
     (vol / "own.dat").write_bytes(dat(["BEGDOC", "ENDDOC"], ["A1", "A2"]).encode())
     with pytest.raises(SourceError, match=r"no column of texts.*The columns are: BEGDOC, ENDDOC"):
