@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,24 @@ def test_wrong_uses_are_refused(tmp_path: Path) -> None:
     assert "--overlay needs --out FILE" in told.err
     told = nearkin_here("families", str(tmp_path / "matter"), "--overlay", "plain", "--out", "x")
     assert "nearkin groups" in told.err
+
+
+def test_pairs_leave_passages_out(tmp_path: Path) -> None:
+    footer = "this message is confidential and meant for its addressee alone so delete it if it came to you by mistake"
+    for side, word in (("left", "harbour"), ("right", "mountain")):
+        rows = [{"id": f"{side}{i}", "text": f"{word} {word}{i} {word}s {word}. {footer} {i}"} for i in range(3)]
+        (tmp_path / f"{side}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "ignore.txt").write_text(f"{footer.upper()}\n")
+    sides = ("--left", str(tmp_path / "left.jsonl"), "--right", str(tmp_path / "right.jsonl"), "--no-report")
+    found = []
+    for number, more in enumerate(((), ("--ignore", str(tmp_path / "ignore.txt"), "--ignore-numbers"))):
+        out = tmp_path / f"out{number}"
+        choice = ("--min-terms", "1", "--min-occurrences", "1", "--threshold", "0.1", "--out", str(out))
+        assert nearkin_here("pairs", *sides, *choice, *more).code == 0
+        found.append(len((out / "pairs.tsv").read_text().splitlines()) - 1)
+        manifest = json.loads((out / "manifest.json").read_text())
+        assert ("ignored" in manifest["parameters"]) == bool(more)
+    assert found[0] == 9
+    assert found[1] == 0
+    told = nearkin_here("audit", str(tmp_path / "out1"))
+    assert told.code == 0, told.err

@@ -54,7 +54,7 @@ def test_every_command_has_plain_options():
     ("choices", "options", "beside"),
     [
         (DedupChoices, DedupOptions, {"preset", "ignore", "ignore_numbers"}),
-        (PairChoices, PairOptions, {"n_terms", "bm25"}),
+        (PairChoices, PairOptions, {"n_terms", "bm25", "ignore", "ignore_numbers", "ignored"}),
     ],
 )
 def test_whatever_a_job_lets_choose_is_an_option(choices, options, beside):
