@@ -124,6 +124,7 @@ def dedup(
     on_error: OnError = "skip-documents",
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
+    text_root: Path | str | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     write_kept: bool = False,
@@ -165,6 +166,8 @@ def dedup(
         Maximum share of unreadable documents, such as 0.01 or "1%".
     max_document_size : int or str
         Maximum size of a document in a file; a larger one is unreadable.
+    text_root : path, optional
+        Folder of the text files that load files name; by default the folder of the load file.
     threads : int
         Worker threads; 0 means one per CPU core.
     memory : str or int
@@ -212,7 +215,8 @@ def dedup(
         raise ParameterError("'overlay' is a file of the results: name their directory with 'out'.", named=("overlay",))
     if by is not None and not report:
         raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
-    resources, rules = Resources.of(threads, memory), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    resources = Resources.of(threads, memory)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root)
     in_memory = None if paths_of(documents) is not None else readable_twice(documents, "dedup")
     asked = ReadingRequest(
         inputs=inputs_of(

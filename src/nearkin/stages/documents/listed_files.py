@@ -77,7 +77,7 @@ def is_load_file(path: str) -> bool:
     except (OSError, StreamFault):
         return False  # reported when it is read
     form = LoadFile()
-    return form.is_begun_by(head) if path.lower().endswith(".dat") else form.settled(head, None) == form.name
+    return form.settled(head, None) == form.name
 
 
 def _has_texts(path: str) -> bool:

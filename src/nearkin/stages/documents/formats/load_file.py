@@ -57,7 +57,13 @@ class LoadFile(StreamFormat):
         from nearkin.stages.documents.formats import sniffed
 
         found = self.dialect(head)
-        is_one = found is not None and (not found.is_csv or is_for_review(names_in(head.data)))
+        names = names_in(head.data)
+        if found is None:
+            is_one = False
+        elif found.is_csv:
+            is_one = is_for_review(names)
+        else:
+            is_one = found.separator == SEPARATOR or (len(names) > 1 and columns_of(names).control is not None)
         return self.name if is_one else sniffed(head) or "file"
 
     def evidence(self, head: Head) -> str:

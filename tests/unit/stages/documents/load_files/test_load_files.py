@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import nearkin
 from nearkin.errors import SourceError
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
+from nearkin.workflows.dedup.options import DedupOptions
 
 Q, S = "þ", "\x14"
 NAMES = ["BEGDOC", "BEGATTACH", "TEXTPATH"]
@@ -157,7 +159,11 @@ def test_another_dat_file_is_a_text_of_its_folder(vol: Path) -> None:
     assert [(one.name, one.format) for one in resolve_sources(["in"]).sources] == [
         ("a.txt", "file"), ("measures.dat", "file"),
     ]  # fmt: skip
-    assert resolve_sources(["in/measures.dat"]).sources[0].format == "file"
+    for content in ("12 13 14\n15 16 17\n", "# x #\n1 2\n", "*a*b*\n", '"a"\n"b"\n', ""):
+        Path("in/measures.dat").write_text(content)
+        assert resolve_sources(["in/measures.dat"]).sources[0].format == "file"
+    Path("in/measures.dat").write_text("^DOCID^|^TEXT^\n^A^|^It was^\n")
+    assert [one.format for one in resolve_sources(["in"]).sources] == ["file", "load-file"]
 
 
 @pytest.mark.parametrize(
@@ -172,3 +178,14 @@ def test_another_dat_file_is_a_text_of_its_folder(vol: Path) -> None:
 def test_families(columns: list[str], rows: list[list[str]], parents: list[str | None]) -> None:
     links = FamilyLinks(columns_of(columns))
     assert [links.parent_of(row[0], dict(zip(columns, row, strict=True))) for row in rows] == parents
+
+
+def test_python_reads_a_production_and_leaves_passages_out(vol: Path) -> None:
+    (vol / "TEXT" / "a-2.txt").write_text("THE FIRST TEXT\nPage 7")
+    found = nearkin.dedup(vol / "load.dat", ignore=["re:^page \\d+$"], text_root=vol)
+    assert found.documents["reason"].to_pylist() == ["exact copy", "unique", "unreadable"]
+    options = DedupOptions.of(ignore=["a footer"], ignore_numbers=True)
+    assert options.fingerprint != DedupOptions().fingerprint
+    assert DedupOptions.of(**options.in_words()) == options
+    kin = nearkin.families(vol / "load.dat", ignore=["re:^page \\d+$"], ignore_numbers=True)
+    assert kin.manifest["parameters"]["normalise"].startswith("nfkc,case,space;numbers;ignore=")
