@@ -19,6 +19,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _BLOCK_BYTES = 1 << 20
 _LONGEST_CHARACTER = 4
+_LINE = re.compile(rb"[^\r\n]*+(\r\n|\r|\n)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ class RecordReader:
                 return fast
             scan = self._scan(scanner)
             n_held = len(self._data) - self._place
-            if scan.is_open and not self._at_end and n_held <= self.max_record_bytes:
+            is_cut = scan.is_open or (scan.problem is not None and self._has_cut_line())
+            if is_cut and not self._at_end and n_held <= self.max_record_bytes:
                 self._more(max(self.block_bytes, min(n_held, self.max_record_bytes + 1 - n_held)))
                 continue
             if scan.end - self._place > self.max_record_bytes or (scan.is_open and not self._at_end):
@@ -130,6 +132,11 @@ class RecordReader:
             self.n_columns = self.n_columns or len(scan.bounds)
             fields = [scanner.value(self._data, *bounds) for bounds in scan.bounds]
             return self._taken(scan.end, fields)
+
+    def _has_cut_line(self) -> bool:
+        """Whether the end of the current line is not held yet; a line feed may follow a carriage return."""
+        match = _LINE.match(self._data, self._place)
+        return match is None or match[1] is None or (match[1] == b"\r" and match.end() == len(self._data))
 
     def _next_of_one_line(self, scanner: _Scanner) -> LoadRecord | None:
         """Return a record whose fields are all quoted, or none, on one line: nearly all are such."""
@@ -153,7 +160,7 @@ class RecordReader:
 
     def _first_line(self, problem: str) -> LoadRecord:
         """Return the first line of what is held as a record with a problem; the rest of a longer line is skipped."""
-        match = re.compile(rb"[^\r\n]*+(\r\n|\r|\n)?").match(self._data, self._place)
+        match = _LINE.match(self._data, self._place)
         end = len(self._data) if match is None else match.end()
         if match is not None and match[1] is None and not self._at_end:
             raw = self._data[self._place : end]

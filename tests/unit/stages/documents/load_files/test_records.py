@@ -97,6 +97,17 @@ def test_a_file_that_is_read_and_written_has_the_same_bytes(
 @settings(max_examples=200)
 @given(st.lists(PIECES, max_size=40), st.booleans(), st.integers(1, 9))
 def test_damaged_and_mixed_files_lose_lines_and_no_bytes(parts: list[str], is_utf8: bool, block: int) -> None:
+    loses_no_bytes(parts, block, is_utf8=is_utf8)
+
+
+@pytest.mark.soak
+@settings(max_examples=20_000, deadline=None)
+@given(st.lists(PIECES, max_size=80), st.booleans(), st.integers(1, 30))
+def test_very_many_damaged_files_lose_no_bytes(parts: list[str], is_utf8: bool, block: int) -> None:
+    loses_no_bytes(parts, block, is_utf8=is_utf8)
+
+
+def loses_no_bytes(parts: list[str], block: int, *, is_utf8: bool) -> None:
     header = "þDOCIDþ\x14þTEXTþ\r\n".encode("cp1252")
     rest = b"".join(part.encode("utf-8" if is_utf8 or i % 3 else "cp1252") for i, part in enumerate(parts))
     data = header + rest
@@ -127,7 +138,7 @@ def test_a_text_of_many_lines_and_qualifiers_that_were_not_doubled() -> None:
 
 @pytest.mark.parametrize("line", ["þa\n", 'þa"\n', "þþ\n", "þ\x14\n", "\x14\n", "þ", "þ\x14þ\n"])
 def test_hostile_files_take_linear_time(line: str) -> None:
-    data = "þDOCIDþ\x14þTEXTþ\x14þTHREEþ\r\n".encode() + (line * 60_000).encode() + "þ\n".encode()
+    data = "þDOCIDþ\x14þTEXTþ\x14þTHREEþ\r\n".encode() + (line * 20_000).encode() + "þ\n".encode()
     began = perf_counter()
     read(data, most=1 << 20)
     assert perf_counter() - began < 10
