@@ -15,8 +15,8 @@ from nearkin.runs.meter import StageCost
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
 """Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""
-REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
-"""Reasons given for documents, in the order in which they are shown."""
+REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap", "numbers only")
+"""Reasons given for documents, in the order in which they are shown; the last only if numbers do not count."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
 """Results for documents of another collection: whether a document was dropped because of one, and if not why."""
 
@@ -168,7 +168,7 @@ class DedupManifest(Stored):
         kept.
         """
         left = self.count("dropped") - sum(self.count(name) for name in ("exact_copy", "near_duplicate", "overlap"))
-        others = [reason for reason in REASONS[3:5] if self.by_reason.get(reason)]
+        others = [reason for reason in ("empty", "too short", "numbers only") if self.by_reason.get(reason)]
         for n in range(len(others), -1, -1):
             for chosen in combinations(others, n):
                 if sum(self.by_reason[reason] for reason in chosen) == left:

@@ -91,7 +91,7 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
     n_kept = int(outcome.keep.sum())
     return {
         "documents": len(outcome.reason),
-        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True)},
+        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True) if n or reason in REASONS[:-1]},
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),

@@ -9,6 +9,7 @@ from nearkin.stages.documents.formats.extracted import Eml, Extracted, Html
 from nearkin.stages.documents.formats.format import Format, Holding
 from nearkin.stages.documents.formats.jsonl import JsonLines
 from nearkin.stages.documents.formats.lines import Lines, TextLines
+from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.formats.tables import TABLES
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.formats.wikipedia import Wikipedia
@@ -30,6 +31,7 @@ _ALL: tuple[Format, ...] = (
     TextLines(),
     WholeFile(),
     Wikipedia(),
+    LoadFile(),
     Extracted(),
     Html(),
     Eml(),
