@@ -24,6 +24,30 @@ Bool = NDArray[np.bool_]
 Selection = NDArray[np.bool_] | NDArray[np.integer[Any]] | slice
 """What chooses among the elements of arrays: a mask, an array of indices, or a slice."""
 
+_STRINGS = pa.list_(pa.large_string())
+ORIGIN_TYPE = pa.struct(
+    [
+        pa.field("sha256", pa.string()), pa.field("size_bytes", pa.int64()), pa.field("kind", pa.string()),
+        pa.field("declared_kind", pa.string()), pa.field("extractor", pa.string()),
+        pa.field("n_pages", pa.int64()),
+        pa.field("exception", pa.string()), pa.field("sentence", pa.large_string()), pa.field("is_partial", pa.bool_()),
+        pa.field("warnings", pa.large_string()), pa.field("family", pa.large_string()),
+        pa.field("position", pa.int64()),
+        pa.field(
+            "mail",
+            pa.struct(
+                [
+                    pa.field("message_id", pa.large_string()), pa.field("in_reply_to", _STRINGS),
+                    pa.field("references", _STRINGS), pa.field("subject", pa.large_string()),
+                    pa.field("sent_at", pa.timestamp("us", "UTC")), pa.field("sender", pa.large_string()),
+                    pa.field("to", pa.large_string()), pa.field("cc", pa.large_string()),
+                ]
+            ),
+        ),
+    ]
+)  # fmt: skip
+"""Origin of a document that was extracted; see `stages.documents.origin.Origin`."""
+
 DOCUMENTS_SCHEMA = pa.schema(
     [
         pa.field("doc_id", pa.large_string()),  # or int64; null: the document is named after its place, "file:line"
@@ -32,6 +56,7 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("problem", pa.large_string()),  # why the text could not be had; null: all is well
         pa.field("keep_value", pa.float64()),  # the column that chooses survivors; null where it has none
         pa.field("parent", pa.large_string()),  # id of the document or container it is inside of; null: of none
+        pa.field("origin", ORIGIN_TYPE),  # null for texts and records
     ]
 )
 """A batch of documents as a reader hands it on."""

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 HELP = """
-Show the versions of Nearkin, Python and all libraries, the installed extras, and the cores and memory of this \
-machine. Paste the output into a bug report; it contains no file or user names.
+Show the versions of Nearkin, Python and all libraries, the installed extras, the cores and memory of this machine, \
+and what confines the processes that extract texts. Paste the output into a bug report; it contains no file or user \
+names.
 
 [bold]Example[/]
 
   nearkin doctor
 """
-_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "eflomal", "spark")
+_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "eflomal", "spark", "documents", "pst")
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['\"]([\w-]+)['\"])?")
 
 
@@ -61,7 +62,19 @@ def _machine() -> dict[str, object]:
         "sqlite": sqlite3.sqlite_version,
         "java": _java(),
         "stdout encoding": getattr(sys.stdout, "encoding", None) or "not known",
+        "extraction": _sandbox(),
     }
+
+
+def _sandbox() -> str:
+    """The sandbox of the processes that extract texts, by starting one."""
+    from nearkin.errors import RunError
+    from nearkin.stages.documents.extraction.workers import check_sandbox
+
+    try:
+        return check_sandbox().in_words
+    except (RunError, OSError) as error:
+        return f"not possible: {error}"
 
 
 def _java() -> str:

@@ -13,6 +13,8 @@ from nearkin.cli.options import (
     OutFile,
     Overwrite,
     Quiet,
+    RawIgnoreFile,
+    RawIgnoreNumbers,
     RawNormalise,
     Threads,
 )
@@ -45,6 +47,8 @@ def statistics(
     *,
     features: Features = "chars:4",
     normalise: RawNormalise = "none",
+    ignore: RawIgnoreFile = None,
+    ignore_numbers: RawIgnoreNumbers = False,
     reading: ReadingOptions,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
@@ -57,6 +61,7 @@ def statistics(
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.runs.meter import Meter
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.reading.texts import check_not_an_input
@@ -79,7 +84,7 @@ def statistics(
             found = collect(
                 texts,
                 parse_shingling(features, parameter="features", owner="statistics"),
-                Normalisation.parse(normalise),
+                Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers)),
                 threads=Resources(threads).n_threads,
                 meter=Meter(bars),
             )

@@ -115,7 +115,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     parts, n_held = list[tuple[I64, I64]](), 0
     for numbers, batch, lost_here in texts_from(connection, end, progress):
         lost += lost_here
-        made = keys_of(batch)
+        made = keys_of(batch, counting.ignored)
         parts.append((made.values, numbers[made.texts]))
         insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, batch, made)))
         n_held += len(made.values)
@@ -156,7 +156,7 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
         return None
     expected, n_marks, has_marks, lost = np.zeros(2, np.uint64), 0, True, list[int]()
     for numbers, batch, lost_here in texts_from(connection, 0, progress, end):
-        made = keys_of(batch)
+        made = keys_of(batch, counting.ignored)
         expected += _checksum(made.values, numbers[made.texts])
         marks = _columns(stored_marks(connection, store, numbers))
         has_marks = has_marks and marks == _columns(Marks.of(counting, numbers, batch, made))
@@ -186,7 +186,7 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
     state = keys_state(connection, store)
     if state.end is None or number >= state.end:
         return  # they are stored together with all others
-    made, numbers = keys_of([text]), np.array([number], np.int64)
+    made, numbers = keys_of([text], counting.ignored), np.array([number], np.int64)
     there = set(
         connection.execute(select(schema.check_keys.c.key).where(schema.check_keys.c.content == number)).scalars()
     )

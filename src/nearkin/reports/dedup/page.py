@@ -170,6 +170,17 @@ class ProblemRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownException:
+    """A document without a text, or with a part of it, as ``exceptions.csv`` has it."""
+
+    doc_id: str
+    exception: str
+    is_partial: bool
+    sentence: str
+    kind: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ShownPair:
     """A sample as the page shows it."""
 
@@ -194,6 +205,7 @@ def render_dedup_report(
     thresholds: Sequence[ThresholdRow] = (),
     run: RunNote | None = None,
     curve: RecallCurve | None = None,
+    exceptions: Sequence[ShownException] = (),
 ) -> str:
     """Return the page ``report.html`` of a finished run; the same bytes for the same arguments.
 
@@ -224,6 +236,8 @@ def render_dedup_report(
     run : RunNote, optional
     curve : RecallCurve, optional
         For a search that has no bands; with bands the curve follows from the manifest's plan.
+    exceptions : sequence of ShownException
+        The first of the documents that were extracted in part or not at all.
 
     Raises
     ------
@@ -255,6 +269,7 @@ def render_dedup_report(
         samples=shown,
         problems=problems,
         n_problems=n_problems,
+        exceptions=exceptions,
         sources=sources,
         by=by,
         thresholds=thresholds,

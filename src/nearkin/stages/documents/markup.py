@@ -70,10 +70,22 @@ def markup_of(data: bytes) -> Markup | None:
     if _PEM.match(text):
         return "a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms"
     if _DAT.match(text):
-        return "a Concordance load file, DAT", "convert it to CSV first, or name its text files"
-    if _is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text):
+        return "a Concordance load file, DAT", "name it on its own, without its folder"
+    if is_image_list(text):
         return "a load file of images, Opticon or LFP", "name the text files that go with it"
     return _mail(text) or (_angled(text) if text.startswith(b"<") else None)
+
+
+def is_image_list(data: bytes) -> bool:
+    r"""Whether a file lists images, as load files of Opticon and IPRO (LFP) do.
+
+    Examples
+    --------
+    >>> is_image_list(b"A-1,V1,IMG\\A-1.tif,Y,,,1\nA-2,V1,IMG\\A-2.tif,Y,,,1\n"), is_image_list(b"It was, once.")
+    (True, False)
+    """
+    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return _is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text)
 
 
 def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:

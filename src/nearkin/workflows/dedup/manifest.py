@@ -62,6 +62,7 @@ def build(
         damaged_files=damaged_files([result.places.unreadable()]),
         has_integer_ids=pa.types.is_integer(result.places.own_ids.type),
         without_id=_n_without_id(result),
+        extraction=None if result.places.origins is None else result.places.origins.counts(),
     )
 
 
@@ -90,7 +91,7 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
     n_kept = int(outcome.keep.sum())
     return {
         "documents": len(outcome.reason),
-        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True)},
+        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True) if n or reason in REASONS[:-1]},
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),

@@ -11,6 +11,7 @@ import numpy as np
 from nearkin.errors import ParameterError, check_int, is_number
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
+from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
@@ -22,6 +23,7 @@ Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6
 """Threshold used when ``min_shared`` decides: one shingle in a million."""
 _ALL_OF_THEM = 0.999_999
+_IGNORED = ("ignore", "ignore_numbers")
 
 Preset = Literal["fineweb", "stack", "ediscovery", "contracts"]
 PRESETS: dict[str, dict[str, str | float]] = {
@@ -116,6 +118,8 @@ class DedupOptions:
     def of(cls, *, preset: str | None = None, **given: object) -> DedupOptions:
         """Make the options from a preset and the user's values; ``None`` means not given.
 
+        ``ignore`` and ``ignore_numbers`` become a part of the normalisation; see `Ignored.of`.
+
         Raises
         ------
         ParameterError
@@ -142,6 +146,8 @@ class DedupOptions:
 
     def _changed(self, preset: Mapping[str, object], given: Mapping[str, object]) -> DedupOptions:
         """Return the options with the values of a preset, then those that were given."""
+        ignored = {name: value for name, value in given.items() if name in _IGNORED and value}
+        given = {name: value for name, value in given.items() if name not in _IGNORED}
         names = [one.name for one in fields(self)]
         if unknown := given.keys() - set(names):
             raise ParameterError(f"dedup has no parameter {sorted(unknown)[0]!r}; it has {', '.join(names)}.")
@@ -161,7 +167,11 @@ class DedupOptions:
             name: parsers[name](value) if name in parsers and isinstance(value, str) else value
             for name, value in chosen.items()
         }
-        return replace(self, **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
+        changed = replace(self, **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
+        if not ignored:
+            return changed
+        passages = Ignored.of(ignored.get("ignore"), numbers=bool(ignored.get("ignore_numbers")))
+        return replace(changed, normalise=changed.normalise.ignoring(passages))
 
     def in_words(self) -> dict[str, str | float | int]:
         """Return the options as the command line takes them, without those that have no effect."""

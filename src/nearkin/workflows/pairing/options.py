@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError, check_int, is_number
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
 from nearkin.workflows.resources import in_percent
@@ -51,6 +52,8 @@ class PairOptions:
         Search method; by default the fastest according to the plan.
     bits, distance, permutations, window : int or None
         Parameters of signatures and of the sliding window; by default as planned.
+    ignored : Ignored
+        Passages and numbers that do not count.
     """
 
     threshold: float = 0.3
@@ -70,6 +73,7 @@ class PairOptions:
     distance: int | None = None
     permutations: int | None = None
     window: int | None = None
+    ignored: Ignored = NOTHING
 
     def __post_init__(self) -> None:
         for name, least in (("threshold", 0.0), ("recall", 0.0), ("agreement", -1.0)):
@@ -120,7 +124,8 @@ class PairOptions:
         given = {"translate": "left", **words}
         bm25 = BM25(given.pop("k1"), given.pop("b"))
         renamed = {name: given.pop(stored) for name, stored in _STORED_AS.items()}
-        return cls(bm25=bm25, **renamed, **given)
+        ignored = Ignored.restored(given.pop("ignored", ""))
+        return cls(bm25=bm25, ignored=ignored, **renamed, **given)
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
         """Return the options as the manifest stores them."""
@@ -143,6 +148,7 @@ class PairOptions:
             "distance": self.distance,
             "permutations": self.permutations,
             "window": self.window,
+            **({"ignored": str(self.ignored)} if self.ignored else {}),
         }
 
 

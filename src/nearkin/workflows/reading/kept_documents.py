@@ -166,6 +166,7 @@ class KeptDocuments:
                 batch["problem"],
                 batch["keep_value"],
                 pa.nulls(len(at), pa.large_string()) if self.parents is None else self.parents.take(pa.array(at)),
+                batch["origin"],
             ]
             fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
             yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))

@@ -51,7 +51,9 @@ class ReadingRequest:
     def as_read(self) -> HowRead:
         """Return the options of reading, for the manifest."""
         rules = self.rules
-        return HowRead(self.file_format, rules.on_error, rules.max_unreadable, rules.max_document_bytes)
+        return HowRead(
+            self.file_format, rules.on_error, rules.max_unreadable, rules.max_document_bytes, rules.text_root
+        )
 
     def resolved(
         self, progress: Progress, *, text_optional: bool = False, in_order: bool = False, without: Path | None = None

@@ -327,7 +327,7 @@ class StreamDeduplicator:
                 "shingle": str(self.shingle),
                 "size": self.minhash.size,
                 "seed": self.minhash.seed,
-                "normalise": ",".join(self.normalise.steps) or "none",
+                "normalise": str(self.normalise),
                 "max_age": self.max_age,
             },
             methods=self._methods(),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from nearkin.stages.documents.formats.delimited import Csv, Tsv
+from nearkin.stages.documents.formats.extracted import Eml, Extracted, Html
 from nearkin.stages.documents.formats.format import Format, Holding
 from nearkin.stages.documents.formats.jsonl import JsonLines
 from nearkin.stages.documents.formats.lines import Lines, TextLines
+from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.formats.tables import TABLES
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.formats.wikipedia import Wikipedia
@@ -29,6 +31,10 @@ _ALL: tuple[Format, ...] = (
     TextLines(),
     WholeFile(),
     Wikipedia(),
+    LoadFile(),
+    Extracted(),
+    Html(),
+    Eml(),
 )
 FORMATS = {one.name: one for one in _ALL}
 """Every format by name, in the order of help texts and of recognition by content."""
