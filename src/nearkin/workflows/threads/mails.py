@@ -17,15 +17,13 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.mail.inclusive import originals_of
 from nearkin.stages.documents.mail.threads import NamedMail
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.workflows.dedup.origins import ExceptionRow, Origins, find_origins
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.texts import TextBatch, Texts
-
-_AS_IT_CAME = Normalisation.parse("none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +131,7 @@ class MailReader:
         names = pa.array(self._texts.names, pa.large_string())
         counts = np.zeros(len(names), np.int64)
         for number, raw in enumerate(self._texts.raw_batches(progress)):
-            batch = self._texts.prepare(raw, _AS_IT_CAME)
+            batch = self._texts.prepare(raw, AS_IT_CAME)
             self._take(number, batch)
             prepared = batch.prepared
             own = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
