@@ -255,7 +255,7 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> Sourc
     return SourceError(
         f"{folder}: holds {held} and {beside}. To read the tables, pass {_patterns(folder, tables)}; to read the other "
         f"files as one text each, pass {_patterns(folder, others)} with --format file. To read every file as one text, "
-        "add --format file."
+        "add --format file; to extract the text of PDF, mail and the like, add --format document."
     )
 
 

@@ -290,6 +290,10 @@ def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
         return
     if (told := sniffed(head)) is not None and FORMATS[told].is_unmistakable:
         return
+    if one.path == STDIN and is_read(head.data, one.name):
+        raise SourceError(
+            f"-: this is {kind.name}, and documents cannot be read from standard input. Save the file, and name it."
+        )
     raise SourceError(f"{one.name}: this is {kind.problem}.")
 
 

@@ -61,9 +61,11 @@ class AheadOfReading:
 
 
 @contextmanager
-def ahead_of_reading(sources: Sequence[Source], encoding: str) -> Iterator[AheadOfReading]:
+def ahead_of_reading(
+    sources: Sequence[Source], encoding: str, n_workers: int | None = None
+) -> Iterator[AheadOfReading]:
     """Provide workers for as long as the sources are read; they start with the first file that needs one."""
-    with ExtractionPool() as pool:
+    with ExtractionPool(n_workers) as pool:
         yield AheadOfReading(sources, encoding, pool)
 
 

@@ -89,10 +89,19 @@ class FileInput:
 
 @dataclass(frozen=True, slots=True)
 class LooseFilesInput:
-    """Files of one or a few documents each, many to a batch."""
+    """Files of one or a few documents each, many to a batch.
+
+    Parameters
+    ----------
+    sources : tuple of Source
+    encoding : str
+    n_workers : int, optional
+        Processes that extract texts; by default one for each processor.
+    """
 
     sources: tuple[Source, ...]
     encoding: str = "utf-8"
+    n_workers: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,7 +123,7 @@ class LooseFilesInput:
         held: list[pa.RecordBatch] = []
         owners: list[int] = []
         held_bytes = 0
-        with ahead_of_reading(self.sources, self.encoding) as files:
+        with ahead_of_reading(self.sources, self.encoding, self.n_workers) as files:
             for index, (source, nodes) in enumerate(files):
                 for batch in self._read(source, nodes, progress):
                     held.append(batch)

@@ -11,9 +11,10 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
-from nearkin.stages.documents.extraction.reading import TOO_BIG, DocumentRead, ExtractionError, Given, Member
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
 
 NAME = "nearkin archive 1"
 _PIECE_BYTES = 1 << 20
@@ -57,9 +58,11 @@ class _Archive:
             size += len(piece)
             self._n_unpacked += len(piece)
             if size > by_ratio:
-                raise ExtractionError("bomb", f"it unpacks to more than {by_ratio:,} bytes from {packed_bytes:,}")
+                raise ExtractionError(
+                    "bomb", f"it unpacks to more than {counted(by_ratio, 'byte')} from {packed_bytes:,}"
+                )
             if size > most:
-                raise ExtractionError("too big", f"too big to be extracted: more than {most:,} bytes")
+                raise ExtractionError("too big", f"too big to be extracted: more than {counted(most, 'byte')}")
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -84,7 +87,9 @@ class ZipArchive(_Archive):
                         continue
                     yield self._member(archive, entry, safe_name(name) or None)
                     if self._n_unpacked > most:  # its entries share their bytes
-                        raise ExtractionError("bomb", f"it unpacks to more than {most:,} bytes; the rest was not read")
+                        raise ExtractionError(
+                            "bomb", f"it unpacks to more than {counted(most, 'byte')}; the rest was not read"
+                        )
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:
@@ -125,7 +130,7 @@ class TarArchive(_Archive):
             return Member(name=name, exception="unsupported", sentence="a device in an archive, which is not read")
         most = self._limits["output_bytes"]
         if entry.size > most:
-            return Member(name=name, exception="too big", sentence=TOO_BIG.format(size=entry.size, limit=most))
+            return Member(name=name, exception="too big", sentence=too_big(entry.size, most))
         file = archive.extractfile(entry)
         data = b"" if file is None else file.read(entry.size)
         if len(data) < entry.size:

@@ -29,6 +29,10 @@ def extractor_of(given: Given) -> Extractor:
         from nearkin.stages.documents.extraction.mailbox import Mailbox
 
         return Mailbox(given)
+    if kind == "pst":
+        from nearkin.stages.documents.extraction.pst import OutlookMailbox
+
+        return OutlookMailbox(given)
     if kind in ("zip", "tar"):
         from nearkin.stages.documents.extraction.archives import TarArchive, ZipArchive
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.reading import TOO_BIG, DocumentRead, ExtractionError, Given, Member
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
 
 NAME = "nearkin mailbox 1"
 _PIECE_BYTES = 1 << 16
@@ -43,7 +43,7 @@ class Mailbox:
         with self._given.blob.opened() as file:
             for size, data in mails_of(file, most):
                 if data is None:
-                    sentence = TOO_BIG.format(size=size, limit=most)
+                    sentence = too_big(size, most)
                     yield Member(name=None, exception="too big", sentence=sentence)
                 else:
                     yield Member(name=None, blob=Blob(data), kind="eml")

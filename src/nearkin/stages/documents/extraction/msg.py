@@ -13,9 +13,9 @@ from email.message import Message
 from email.utils import format_datetime
 from functools import cached_property
 
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.mail import Mail
+from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.ole import OleEntry, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given
 
@@ -118,20 +118,14 @@ class _MessageReader:
     def _body(self, place: tuple[str, ...]) -> Message | None:
         """Return the body: plain text, else HTML, else RTF."""
         if (text := self._text(place, _BODY)) is not None and text.strip():
-            return _part("text/plain", text.encode("utf-8", "replace"), "utf-8")
+            return mail_part("text/plain", text.encode("utf-8", "replace"), "utf-8")
         if (page := self._bytes(place, f"{_HTML}0102")) is not None:
-            return _part("text/html", page, None)
+            return mail_part("text/html", page, None)
         if (text := self._text(place, _HTML)) is not None:
-            return _part("text/html", text.encode("utf-8", "replace"), "utf-8")
+            return mail_part("text/html", text.encode("utf-8", "replace"), "utf-8")
         if (packed := self._bytes(place, f"{_RTF}0102")) is not None:
-            return _part("text/plain", self._rtf_text(unpacked_rtf(packed)).encode(), "utf-8")
+            return mail_part("text/plain", rtf_text(unpacked_rtf(packed), self._given).encode(), "utf-8")
         return None
-
-    def _rtf_text(self, rtf: bytes) -> str:
-        """Return the text of a body in RTF, by the extractor of office files."""
-        from nearkin.stages.documents.extraction.office import extract
-
-        return extract(rtf, Given(blob=Blob(rtf), kind="rtf", limits=self._given.limits)).text
 
     def _attachment(self, path: tuple[str, ...], level: int) -> Message | None:
         """Return an attachment: a file, or a message inside this one."""
@@ -145,7 +139,7 @@ class _MessageReader:
             part.add_header("Content-Type", "message/rfc822")
             part.set_payload([self.message(inner, _NESTED_HEADER, level + 1)])
         else:
-            part = _part(self._text(path, _MIME) or "application/octet-stream", data, None)
+            part = mail_part(self._text(path, _MIME) or "application/octet-stream", data, None)
         if name:
             part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", name.rstrip("\0")))
         else:
@@ -183,8 +177,8 @@ class _MessageReader:
         return {number: value for _, number, _, value in entries}
 
 
-def _part(kind: str, data: bytes, charset: str | None) -> Message:
-    """Return a part of a mail."""
+def mail_part(kind: str, data: bytes, charset: str | None) -> Message:
+    """Return a part of a mail with these bytes."""
     part = Message(policy=policy.compat32)
     part.add_header("Content-Type", kind if "/" in kind else "application/octet-stream")
     if charset is not None:

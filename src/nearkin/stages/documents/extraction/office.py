@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import json
 import re
 import struct
 import zipfile
@@ -32,9 +33,12 @@ _EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
 _OBJECTS = re.compile(r"(?:\./)?Object ?\d+/?")
 _IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
 _BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
-_CELL = re.compile(r"</t[dh]>")
+_MARKS_OF_NOTES = re.compile(
+    r'(?:\[\^[\w-]+\])?<sup class="footnote-ref">.*?</sup>|\[\^[\w-]+\]|\[cmt:\d+\]|<a [^<>]*footnote-backref.*?</a>'
+)
+_PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULTILINE)
+"""What xberg writes in the place of images and of marks of notes."""
 _TAG = re.compile(r"<[^<>]*>")
-_LINES = re.compile(r" *\n[\n ]*")
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _BOMB = re.compile(r"ratio|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
 _TIME = re.compile(r"timed? ?out", re.IGNORECASE)
@@ -75,7 +79,7 @@ class OfficeFile:
             read = read.lacking("embedded objects lost", f"{what} not read")
         if not text.strip() and self._inside.is_of_1995:
             raise ExtractionError("unsupported", "a workbook of Excel 95, in which no text was found")
-        if not text.strip() and self._inside.n_images and not self._inside.members:
+        if not (text.strip() or self._inside.members or self._inside.lost) and self._inside.n_images:
             read = DocumentRead(
                 text=None, extractor=self.name, exception="image only",
                 sentence="it holds images and no text; text in images is not recognised",
@@ -214,7 +218,7 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     if result.errors and not result.results:
         raise _in_words(str(result.errors[0].message))
     found = result.results[0]
-    text = _text_of_tags(found.content) if _is_page(kind) else found.content
+    text = _text_of_word(found) if _is_page(kind) else _PLACEHOLDERS.sub("", found.content)
     warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
@@ -225,11 +229,28 @@ _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objec
 """Sources of warnings about what is not asked for, or read by others."""
 
 
+def rtf_text(rtf: bytes, given: Given) -> str:
+    """Return the text of the body of a mail in RTF."""
+    return extract(rtf, Given(blob=Blob(rtf), kind="rtf", limits=given.limits)).text
+
+
+def _text_of_word(found: xberg.ExtractedDocument) -> str:
+    """Return the text of a document of Word: its headers, its body with notes and comments, its footers."""
+    around: dict[str, list[str]] = {"header": [], "footer": []}
+    for node in found.document.nodes if found.document is not None else ():
+        if (layer := str(node.content_layer)) in around:
+            around[layer].append(str(json.loads(str(node.content)).get("text", "")).strip())
+    told = [*around["header"], _text_of_tags(found.content), *around["footer"]]
+    return "\n".join(one for one in told if one)
+
+
 def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
-    lines = _CELL.sub(" ", page)
-    lines = html.unescape(_TAG.sub("", _BLOCK.sub("\n", lines.replace("\n", " "))))
-    return _LINES.sub("\n", lines).strip()
+    if "footnote" in page or "[^" in page or "[cmt:" in page:
+        page = _MARKS_OF_NOTES.sub("", page)
+    told = _BLOCK.sub("\n", page.replace("\n", " ").replace("</td>", " ").replace("</th>", " "))
+    lines = html.unescape(_TAG.sub("", told)).split("\n")
+    return "\n".join(line for line in map(str.strip, lines) if line)
 
 
 def _is_page(kind: str) -> bool:
@@ -248,6 +269,7 @@ def _config(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.Extr
         extraction_timeout_secs=wall_s,
         max_archive_depth=1 if kind == "ppt" else 0,
         output_format="html" if _is_page(kind) else "plain",
+        include_document_structure=_is_page(kind),
         content_filter=xberg.ContentFilterConfig(
             include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
         ),

@@ -9,7 +9,7 @@ from typing import IO
 
 from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.reading import ExtractionError
+from nearkin.stages.documents.extraction.reading import ExtractionError, bomb
 
 _PIECE_BYTES = 1 << 18
 _IN_MEMORY = 64 << 20
@@ -34,7 +34,7 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
             while piece := pull(_PIECE_BYTES):
                 size += len(piece)
                 if size > most:
-                    raise ExtractionError("bomb", f"it unpacks to more than {most:,} bytes from {blob.size:,}")
+                    raise bomb(most, blob.size)
                 if file is None and size > _IN_MEMORY:
                     file = tempfile.TemporaryFile()  # noqa: SIM115  (the blob outlives this function)
                     file.writelines(pieces)

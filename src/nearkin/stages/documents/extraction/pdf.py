@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
@@ -77,15 +78,15 @@ class Pdf:
         read = self._with_second_opinion(read)
         read = self._with_form(read)
         if n_broken:
-            read = read.lacking("corrupt", f"{n_broken} of {n_pages} pages cannot be read")
+            read = read.lacking("corrupt", f"{n_broken} of {counted(n_pages, 'page')} cannot be read")
         if not n_images:
             return read
         if not (read.text or "").strip():
             return replace(
                 read, text=None, exception="image only", sentence=f"its pages are images; {_NO_IMAGE_TEXT}"
             )  # fmt: skip
-        what = "1 page is an image" if n_images == 1 else f"{n_images} pages are images"
-        return read.lacking("image only", f"{what} of {n_pages}; {_NO_IMAGE_TEXT}")
+        are = agreeing(n_images, "is an image", "are images")
+        return read.lacking("image only", f"{n_images:,} of {counted(n_pages, 'page')} {are}; {_NO_IMAGE_TEXT}")
 
     def _pages(self) -> Iterator[Any]:
         """Yield the pages; None for one that cannot be read."""

@@ -6,11 +6,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
 NO_TEXT = "no text was found in it"
-TOO_BIG = "too big to be extracted: {size:,} bytes, the limit is {limit:,}"
+
+
+def too_big(n_bytes: int, limit: int) -> str:
+    """Return why a document is too big.
+
+    Examples
+    --------
+    >>> too_big(2000, 1000)
+    'too big to be extracted: 2,000 bytes, the limit is 1,000'
+    """
+    return f"too big to be extracted: {counted(n_bytes, 'byte')}, the limit is {limit:,}"
+
+
+def bomb(limit: int, n_packed: int) -> ExtractionError:
+    """Return the error for data that unpacks to too much."""
+    return ExtractionError("bomb", f"it unpacks to more than {counted(limit, 'byte')} from {n_packed:,}")
+
+
+def too_much_memory(limit: int) -> str:
+    """Return why a document needs too much memory."""
+    return f"it needs more memory than the limit of {counted(limit, 'byte')}"
 
 
 class ExtractionError(Exception):

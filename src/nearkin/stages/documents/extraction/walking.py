@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
 from nearkin.stages.documents.extraction.extractors import extractor_of
@@ -17,12 +18,13 @@ from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionR
 from nearkin.stages.documents.extraction.packed import unpacked_blob
 from nearkin.stages.documents.extraction.reading import (
     NO_TEXT,
-    TOO_BIG,
     DocumentRead,
     ExtractionError,
     Extractor,
     Given,
     Member,
+    too_big,
+    too_much_memory,
 )
 
 Timed = Callable[[], AbstractContextManager[object]]
@@ -154,10 +156,10 @@ class FileWalk:
             sentence = f"{kind.upper()} needs an extra: pip install 'nearkin[documents]' ({error.name} is missing)"
             return DocumentRead(text=None, extractor="none", exception=exception, sentence=sentence)
         except TooBigError:
-            exception, sentence = "too big", TOO_BIG.format(size=blob.size, limit=most)
+            exception, sentence = "too big", too_big(blob.size, most)
         except MemoryError:
             exception = "too big"
-            sentence = f"it needs more memory than the limit of {self._limits['memory_bytes']:,} bytes"
+            sentence = too_much_memory(self._limits["memory_bytes"])
         except RecursionError:
             exception, sentence = "bomb", "it is nested too deeply"
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
@@ -168,7 +170,7 @@ class FileWalk:
         """Return the node with what was read; a text of white space is none."""
         text = None if read.text is None else read.text.encode("utf-8", "replace")
         if text is not None and len(text) > self._limits["output_bytes"]:
-            sentence = TOO_BIG.format(size=len(text), limit=self._limits["output_bytes"])
+            sentence = too_big(len(text), self._limits["output_bytes"])
             read, text = replace(read, exception="too big", sentence=sentence), None
         if text is not None and not text.strip() and not has_members and node.kind not in _MAY_BE_EMPTY:
             read, text = read.lacking("empty", NO_TEXT), None
@@ -211,10 +213,10 @@ class FileWalk:
         """Return what to say in place of a member with which the file exceeds its limits."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
         if self._n_nodes >= self._limits["n_members"]:
-            sentence = f"more than {self._limits['n_members']:,} documents in one file; the rest was not read"
+            sentence = f"more than {counted(self._limits['n_members'], 'document')} in one file; the rest was not read"
             return Member(name=None, exception="bomb", sentence=sentence)
         if self._n_bytes > self._limits["total_bytes"]:
-            sentence = f"more than {self._limits['total_bytes']:,} bytes in one file; the rest was not read"
+            sentence = f"more than {counted(self._limits['total_bytes'], 'byte')} in one file; the rest was not read"
             return Member(name=None, exception="bomb", sentence=sentence)
         return None
 

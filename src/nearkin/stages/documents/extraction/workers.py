@@ -23,6 +23,7 @@ from pathlib import Path
 from nearkin.errors import RunError
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
+from nearkin.stages.documents.extraction.reading import too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.origin import ExceptionKind
 
@@ -138,7 +139,7 @@ class Worker:
         if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
             return _Dead("time-out", f"not read within the time limit ({self._limits.wall_s} s)")
         if "memory allocation of" in said or "MemoryError" in said or "out of memory" in said.lower():
-            return _Dead("too big", f"it needs more memory than the limit of {self._limits.memory_bytes:,} bytes")
+            return _Dead("too big", too_much_memory(self._limits.memory_bytes))
         if isinstance(error, WorkerFault):
             return _Dead("crashed", f"the extraction worker failed: {error}")
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
