@@ -16,6 +16,7 @@
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  it has no such document
     ├── EngineError                      a cluster cannot be used, or gave up
+    │   └── DriverMemoryError (MemoryError)  its driver, this process, has too little memory
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
@@ -25,6 +26,7 @@ A message says what is wrong, where, the rule and what came.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeGuard
 
 
 class NearkinError(Exception):
@@ -78,6 +80,38 @@ class ParameterError(NearkinError, ValueError):
         for name, whose in self._named.items():
             message = message.replace(whose, option_of(name) or whose)
         return message
+
+
+def is_int(value: object) -> TypeGuard[int]:
+    """Whether a value is an int; True and False are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is an int or a float; True and False are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_int(
+    parameter: str, owner: str, value: object, least: int, most: int | None = None, *, rule: str | None = None
+) -> None:
+    """Refuse a value that is not an int of at least ``least``, and at most ``most`` if that is given.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> check_int("rows", "MinHash", 3, 1)
+    >>> check_int("rows", "MinHash", True, 1, 9)
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.ParameterError: The 'rows' parameter of MinHash must be an int from 1 to 9. Got True instead.
+    """
+    if not is_int(value) or value < least or (most is not None and value > most):
+        usual = f"an int >= {least}" if most is None else f"an int from {least} to {most}"
+        raise ParameterError.of(parameter, owner, rule or usual, value)
 
 
 class InputError(NearkinError):
@@ -205,3 +239,7 @@ class EngineError(NearkinError):
     """A cluster cannot be used, or gave up: no Java, no master, no memory, workers that lack something."""
 
     exit_code = 8
+
+
+class DriverMemoryError(EngineError, MemoryError):
+    """The driver of a cluster has too little memory, which ``--memory`` does not change."""

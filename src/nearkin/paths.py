@@ -11,9 +11,8 @@ from nearkin.errors import OutputError, SourceError
 # A path that pathlib had in its hands has one slash left; a single letter before the colon is a drive of Windows.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
 _WORDS = {
-    errno.ENOSPC: "the disk is full; free some space and run the same command again (nearkin dedup: with --resume)",
-    errno.EDQUOT: "the disk quota is exhausted; free some space and run the same command again "
-    "(nearkin dedup: with --resume)",
+    errno.ENOSPC: "the disk is full; free some space",
+    errno.EDQUOT: "the disk quota is exhausted; free some space",
     errno.EFBIG: "the file would exceed the limit on the size of files (ulimit -f, or of the file system)",
     errno.EROFS: "the file system is read-only; choose another place",
     errno.EMFILE: "this process has too many open files; raise the limit (ulimit -n)",

@@ -43,7 +43,7 @@ from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import collect, save
-from nearkin.workflows.signing.job import sign_files
+from nearkin.workflows.signing.job import sign
 from nearkin.workflows.signing.on_spark import counting, job, signing
 from nearkin.workflows.signing.options import METHODS, SigningOptions
 
@@ -185,7 +185,7 @@ def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statist
     listener = Listener()
     reading = ReadingRequest(inputs=case.written(folder / "in"), **case.reading)
     try:
-        record = sign_files(
+        _, record = sign(
             reading,
             out,
             SigningOptions(**case.options),
@@ -346,7 +346,7 @@ def test_a_run_that_is_to_stop_at_bad_documents(options, tmp_path, in_process):
 def test_standard_input_is_refused_before_it_is_read(tmp_path):
     stdin = io.BytesIO(named([PROSE]))
     with pytest.raises(ParameterError, match="every worker reads the input, and standard input is a pipe"):
-        sign_files(
+        sign(
             ReadingRequest(inputs=["-"], stdin=stdin),
             tmp_path / "out",
             SigningOptions(),
@@ -359,7 +359,7 @@ def test_standard_input_is_refused_before_it_is_read(tmp_path):
 def test_a_pipe_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(ParameterError, match=r"pipe\.jsonl is a pipe of this machine\. Save it to a file"):
-        sign_files(
+        sign(
             ReadingRequest(inputs=[str(tmp_path / "pipe.jsonl")]),
             tmp_path / "out",
             SigningOptions(),

@@ -148,7 +148,7 @@ def test_what_cannot_be_aligned_is_refused_with_its_reason(texts, tmp_path):
     assert "two text files, or one TMX file" in refused(tmp_path, german, english, german, code=2)
     assert "its name does not show which" in refused(tmp_path, german, code=3)
     assert "Cannot open" in refused(tmp_path, tmp_path / "missing.tmx", code=3)
-    assert "must be one of tmx, csv" in refused(tmp_path, german, "--format", "pdf", code=2)
+    assert "must be one of tmx, jsonl" in refused(tmp_path, german, "--format", "pdf", code=2)
 
 
 def test_columns_that_are_not_there(tmp_path):
@@ -156,6 +156,10 @@ def test_columns_that_are_not_there(tmp_path):
     path = tmp_path / "a.parquet"
     assert "no column is named after de. Name it with --source-column" in refused(tmp_path, path, code=3)
     assert "there is no column 'x' (--source-column)" in refused(tmp_path, path, "--source-column", "x", code=3)
+    assert "--target-column names a column" in refused(
+        tmp_path, tmp_path / "a.de", tmp_path / "a.en", "--target-column", "en", code=2
+    )
+    assert "omit it" in refused(tmp_path, tmp_path / "a.tmx.gz", "--source-column", "de", code=2)
     message = refused(tmp_path, path, "--source-column", "en", code=2)
     assert "both languages would be read from the column 'en'" in message
 

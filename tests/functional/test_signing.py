@@ -359,6 +359,37 @@ def test_queries_that_cannot_be_answered(load, tmp_path):
     assert nearkin_here("neighbours", tmp_path / "sig").code == 2
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--shingle", "words:3", "--out", "x"), "--shingle is for --verify"),
+        (("--normalise", "case", "--out", "x"), "--normalise is for --verify"),
+        (("--equal", "first", "--against", "sig", "--out", "x"), "omit it with --against"),
+        (("--equal", "first", "--query", "d4"), "omit --out, --verify, --against, --equal"),
+    ],
+)
+def test_options_that_would_do_nothing(load, tmp_path, options, words):
+    sign(load, tmp_path / "sig")
+    options = [tmp_path / one if one in ("x", "sig") else one for one in options]
+    ended = nearkin_here("neighbours", tmp_path / "sig", *options)
+    assert (ended.code, words in ended.err) == (2, True), ended.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_quiet_query_prints_nothing(load, tmp_path):
+    sign(load, tmp_path / "sig")
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20", "-q")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("options", [("--features", "words:2"), ("--normalise", "case"), ("--on-error", "stop")])
+def test_merged_statistics_take_no_options_of_documents(load, tmp_path, options):
+    nearkin_here("statistics", load, "--out", tmp_path / "s", "-q").assert_clean()
+    ended = nearkin_here("statistics", "merge", tmp_path / "s", tmp_path / "s", "--out", tmp_path / "m", *options)
+    assert (ended.code, "merge reads statistics, not documents" in ended.err) == (2, True)
+    assert not (tmp_path / "m").exists()
+
+
 def test_stop_at_bad_documents(load, tmp_path):
     ended = nearkin_here("sign", load, "--on-error", "stop", "--out", tmp_path / "sig", "-q")
     assert (ended.code, f"{load}:{BAD + 1}" in ended.err) == (4, True)

@@ -6,6 +6,8 @@ from nearkin.cli.browsing_options import DryRun, IdsColumn, IdsFile
 from nearkin.cli.collection_options import (
     Cache,
     ChosenAlphabet,
+    ChosenIgnored,
+    ChosenIgnoredNumbers,
     ChosenIndex,
     DocIds,
     Json,
@@ -53,6 +55,8 @@ def add(
     wave: Wave = None,
     alphabet: ChosenAlphabet = None,
     index: ChosenIndex = None,
+    ignore: ChosenIgnored = None,
+    ignore_numbers: ChosenIgnoredNumbers = False,
     reading: ReadingOptions,
     cache: Cache = None,
     wait: Wait = None,
@@ -67,10 +71,12 @@ def add(
     from nearkin.cli.printing import say, tell
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.add import add_sentences
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files
     from nearkin.workflows.resources import Resources
 
     resources = Resources(threads)
+    ignored = Ignored.of(ignore, numbers=ignore_numbers) if ignore is not None or ignore_numbers else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         # before the collection is made: a wrong name leaves nothing behind
         texts = reading.request(inputs).opened(bars)
@@ -79,6 +85,7 @@ def add(
             create=True,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
             similarity_index=index,
+            ignored=ignored,
             cache=cache,
             wait=wait,
             progress=bars,

@@ -19,6 +19,7 @@ class Root(LazyGroup):
             CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
             CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "regroup"),
             CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
+            CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "threads"),
         ),
         "Collections": (
             CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),

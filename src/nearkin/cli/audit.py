@@ -52,7 +52,7 @@ def audit(
     """Measure recall."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.tolerance import Tolerance as Alike
     from nearkin.workflows.auditing.audit import audit as measure
     from nearkin.workflows.auditing.audited import AuditOptions
@@ -62,14 +62,10 @@ def audit(
     if missed is not None:
         check_format(missed, option="missed")
         check_free(missed, overwrite=overwrite, inputs=[], option="--missed")
-    numbers = {"gamma": gamma, "threshold": threshold, "distance": distance, "tolerance": tolerance}
-    is_asked = method is not None or any(value is not None for value in numbers.values())
     options = AuditOptions(
         sample,
         seed,
-        Alike.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)  # type: ignore[arg-type]  # it checks the method
-        if is_asked
-        else None,
+        Alike.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the method
         cache,
         Resources(threads).n_threads,
     )
@@ -79,7 +75,7 @@ def audit(
             write_table(audited.missed, missed)
     tell(audited.to_dict, lambda console: _show(console, audited), as_json=as_json, quiet=quiet)
     if missed is not None and not (quiet or as_json):
-        bars.say(f"wrote {counted(len(audited.missed), 'missed pair')} to {missed}")
+        bars.say(written(len(audited.missed), "missed pair", missed))
 
 
 def _show(console: Console, audited: Audited) -> None:

@@ -129,11 +129,10 @@ def list_documents(
     import typer
 
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
     from nearkin.collection.listing import DocumentFilter
     from nearkin.errors import ParameterError
-    from nearkin.nouns import counted
     from nearkin.workflows.collection.listing import list_documents as work
     from nearkin.workflows.collection.tables import check_format
 
@@ -154,7 +153,7 @@ def list_documents(
         found = work(opened, wanted, sort=sort, limit=limit, out=out)  # type: ignore[arg-type]  # it checks the order
     tell(found.to_dict, lambda console: _show_list(console, found, out is not None), as_json=as_json, quiet=quiet)
     if out is not None and not (quiet or as_json):
-        typer.echo(f"wrote {counted(found.n_found, 'document')} to {out}", err=True)
+        typer.echo(written(found.n_found, "document", out), err=True)
 
 
 def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> None:

@@ -38,6 +38,17 @@ ChosenAlphabet = Annotated[
         show_default=False,
     ),
 ]
+ChosenIgnored = Annotated[
+    Path | None,
+    _collection(
+        "--ignore",
+        metavar="FILE",
+        help="File of passages that do not count in a new collection, as for nearkin dedup. The stored texts are "
+        "unchanged.",
+        show_default=False,
+    ),
+]
+ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Digits do not count in a new collection.")]
 ChosenIndex = Annotated[
     str | None,
     _collection(

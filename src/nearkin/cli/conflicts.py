@@ -68,7 +68,7 @@ def conflicts(
     """Find label conflicts."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
     from nearkin.errors import InputError, ParameterError
     from nearkin.workflows.collection.labels import read_labels
@@ -115,7 +115,7 @@ def conflicts(
         quiet=quiet,
     )
     if out is not None and not (quiet or as_json):
-        bars.say(f"wrote {counted(len(found.conflicts), 'conflict')} to {out}")
+        bars.say(written(len(found.conflicts), "conflict", out))
 
 
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:

@@ -98,7 +98,9 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
     named = settings.pop("spark.master", master)
     if master is not None and named != master:
         raise ParameterError.of("master", "nearkin", f"that of --conf, {named}, or left out", master)
+    from nearkin.cli.no_pandas import show_pandas
     from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
 
+    show_pandas()
     check_pyspark()
     return Cluster(named, settings)

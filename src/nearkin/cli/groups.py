@@ -17,7 +17,7 @@ from nearkin.cli.collection_options import (
     Threshold,
     Wait,
 )
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options import OutFileIfAny, Overlay, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +38,9 @@ writes all members to a .csv, .tsv, .jsonl or .parquet file.
 are new, have grown, were merged or split, have another principal, or lost members. --out then writes a row for each \
 document with a change.
 
+--overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
+document. It is keyed on the control number, in the dialect of the load file that the documents came from, if it exists.
+
 [bold]Examples[/]
 
   nearkin groups matter --threshold 0.7 --out groups.csv
@@ -56,6 +59,7 @@ def groups(
     make_principal: MakePrincipal = None,
     since: Since = None,
     out: OutFileIfAny = None,
+    overlay: Overlay = None,
     limit: Limit = 20,
     cache: Cache = None,
     wait: Wait = None,
@@ -68,12 +72,14 @@ def groups(
     """Group documents, or list what changed in their groups."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
     from nearkin.collection.groups import group
     from nearkin.collection.groups_since import groups_since
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
+    from nearkin.stages.documents.load_files.vendors import vendor_of
+    from nearkin.workflows.collection.overlays import check_overlay, write_group_overlay
     from nearkin.workflows.collection.principal import groups_with_principal
     from nearkin.workflows.collection.tables import check_format, write_table
     from nearkin.workflows.resources import Resources
@@ -81,8 +87,12 @@ def groups(
     if make_principal is not None and (read_only or since is not None):
         raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
     alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
-    if out is not None:
+    vendor = None if overlay is None else vendor_of(overlay)
+    if vendor is not None:
+        check_overlay(out, is_since=since is not None)
+    elif out is not None:
         check_format(out)
+    if out is not None:
         check_free(out, overwrite=overwrite, inputs=())
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
@@ -94,22 +104,25 @@ def groups(
                 write_table(changed.documents, out)
             tell(changed.to_dict, lambda console: _show_since(console, changed, limit), as_json=as_json, quiet=quiet)
             if out is not None and not (quiet or as_json):
-                bars.say(f"all changes are in {out}")
+                bars.say(written(len(changed.documents), "change", out))
             return
         n_threads, number = Resources(threads).n_threads, None
         if make_principal is None:
             found = group(opened.opened, alike, threads=n_threads)
         else:
             found, number = groups_with_principal(opened, make_principal, alike, threads=n_threads)
+        if vendor is not None and out is not None:
+            dialect = write_group_overlay(opened, found.members, vendor, out)
+            bars.say(f"overlay of all current documents: {out}, {dialect.in_words()}")
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
-    if out is not None:
+    if out is not None and vendor is None:
         write_table(found.members, out)
     tell(found.to_dict, lambda console: _show(console, found, limit), as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
-    if out is not None and not (quiet or as_json):
-        bars.say(f"all members are in {out}")
+    if out is not None and vendor is None and not (quiet or as_json):
+        bars.say(written(len(found.members), "member", out))
     if make_principal is not None and number is None:
         raise ParameterError(
             f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."

@@ -14,6 +14,7 @@ import typer
 
 from nearkin.cli.app import app
 from nearkin.cli.command_line import take_every_character
+from nearkin.cli.no_pandas import hide_pandas
 from nearkin.errors import NearkinError, OutputError
 from nearkin.paths import why
 
@@ -23,20 +24,10 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
-class _NoPandas:
-    """Hides pandas: pyarrow imports it to see whether a value is a series, which takes 0.3 s, and none is one here."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("pandas is not used by commands", name=name)
-
-
 def main() -> NoReturn:
     """Run the command line in a process of its own: the entry point of ``nearkin``."""
     gc.set_threshold(50_000)  # imports make objects that stay: to look for garbage among them takes a tenth of a start
-    if not any("spark" in one for one in sys.argv):  # PySpark needs pandas
-        sys.meta_path.insert(0, _NoPandas)
+    hide_pandas()
     run()
 
 
@@ -89,11 +80,12 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     """Say on standard error what went wrong, for a person or a program."""
     from nearkin.hidden_characters import reveal_line
 
+    message = " ".join([str(error), *_notes_of(error)])
     if as_json:
-        told = {"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code}
+        told = {"error": type(error).__name__, "message": message, "exit_code": error.exit_code}
         typer.echo(json.dumps(told), err=True)
     else:
-        typer.secho(f"Error: {reveal_line(str(error))}", fg="red", err=True)
+        typer.secho(f"Error: {reveal_line(message)}", fg="red", err=True)
     return error.exit_code
 
 
@@ -102,11 +94,8 @@ def _say_interrupted(error: BaseException | None = None) -> None:
 
 
 def _say_memory(error: MemoryError) -> None:
-    from nearkin.runs.directory import RESUME_HINT
-
-    notes = _notes_of(error)
-    advice = [] if {*notes} - {RESUME_HINT} else ["Give --memory a smaller size, or close other programs."]
-    typer.echo(" ".join(["Not enough memory.", *advice, *notes]), err=True)
+    advice = "Not enough memory. Give --memory a smaller size, or close other programs."
+    typer.echo(" ".join([advice, *_notes_of(error)]), err=True)
 
 
 def _notes_of(error: BaseException | None) -> list[str]:

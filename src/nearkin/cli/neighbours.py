@@ -8,6 +8,8 @@ from nearkin.cli.options import (
     AgainstSignatures,
     Distance,
     Equal,
+    IgnoreFile,
+    IgnoreNumbers,
     JsonSummary,
     OutFileIfAny,
     Overwrite,
@@ -19,7 +21,6 @@ from nearkin.cli.options import (
     VerifyNormalise,
     VerifyShingle,
 )
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +55,8 @@ def neighbours(
     verify: Verify = None,
     shingle: VerifyShingle = "words:5",
     normalise: VerifyNormalise = "nfkc,case,space",
+    ignore: IgnoreFile = None,
+    ignore_numbers: IgnoreNumbers = False,
     equal: Equal = "all",
     as_json: JsonSummary = False,
     quiet: Quiet = False,
@@ -65,48 +68,55 @@ def neighbours(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
-    from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.resources import Resources
-    from nearkin.workflows.signing.across import neighbours_across
-    from nearkin.workflows.signing.neighbours import neighbours_of_document, neighbours_of_file
+    from nearkin.workflows.signing.across import find_neighbours
+    from nearkin.workflows.signing.neighbours import nearest_documents
+    from nearkin.workflows.signing.signature_file import SignatureFile as Signatures
     from nearkin.workflows.signing.verifying import Verification
 
     resources = Resources(threads)
+    if verify is None and (ignore is not None or ignore_numbers):
+        raise ParameterError("--ignore and --ignore-numbers are for --verify: add it, or omit them.")
+    steps = Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers))
+    verification = Verification.if_given(verify, shingle, steps)
     if query is not None:
-        if out is not None or verify is not None or against is not None:
-            raise ParameterError("--query prints the neighbours of one document: omit --out, --verify, --against.")
+        if out is not None or verify is not None or against is not None or equal != "all":
+            raise ParameterError(
+                "--query prints the neighbours of one document: omit --out, --verify, --against, --equal."
+            )
         with bars_shown(is_quiet=quiet or as_json) as bars:
-            near = neighbours_of_document(signatures, query, distance, resources=resources, progress=bars)
+            near = nearest_documents(Signatures.load(signatures), query, distance, resources=resources, progress=bars)
         tell(
             near.select(["id", "name", "distance"]).to_pylist,
             lambda console: _show_neighbours(console, near),
             as_json=as_json,
+            quiet=quiet,
         )
         return
     if out is None:
         raise ParameterError("--out FILE is needed for the pairs; or name a document with --query ID.")
     check_free(out, overwrite=overwrite, inputs=[signatures, *([against] if against else [])])
-    verification = None
-    if verify is not None:
-        verification = Verification.parse(verify, parse_shingling(shingle), Normalisation.parse(normalise))
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        shared = {"verification": verification, "resources": resources, "progress": bars}
-        if against is not None:
-            found = neighbours_across(signatures, against, out, distance, **shared)  # type: ignore[arg-type]
-        else:
-            found = neighbours_of_file(signatures, out, distance, equal=equal, **shared)  # type: ignore[arg-type]
+        found = find_neighbours(
+            Signatures.load(signatures),
+            None if against is None else Signatures.load(against),
+            out,
+            distance,
+            verification=verification,
+            equal=equal,  # type: ignore[arg-type]  # it is checked
+            resources=resources,
+            progress=bars,
+        )
     tell(found.summary, lambda console: _show_pairs(console, found, out), as_json=as_json, quiet=quiet)
 
 
 def _show_pairs(console: Console, found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say, say_place
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.workflows.signing.sentences import neighbours_sentence
 
-    pairs = f"{counted(found.n_pairs, 'pair')} within distance {found.distance}"
-    written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
-    among = f"{counted(found.n_signed, 'document')} with {counted(found.n_distinct, 'distinct signature')}"
-    say(console, [Sentence(f", among {among}", strong=pairs + written)])
+    say(console, [neighbours_sentence(found)])
     say_place(console, f"{found.elapsed_s:.1f} s. Pairs", out)
 
 

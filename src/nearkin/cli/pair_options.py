@@ -101,6 +101,13 @@ MinTerms = Annotated[
     int, _weights("--min-terms", help="Minimum number of terms of a document; documents with fewer are skipped.")
 ]
 
+PairIgnoreFile = Annotated[
+    Path | None,
+    _weights("--ignore", metavar="FILE", help="File of passages that do not count, as for nearkin dedup.",
+             show_default=False),
+]  # fmt: skip
+PairIgnoreNumbers = Annotated[bool, _weights("--ignore-numbers", help="Digits do not count.")]
+
 KnownPairs = Annotated[
     str | None,
     _beside("--known", metavar="same-ids|FILE", help="Known pairs, to measure recall: documents with the same id, or a "
@@ -191,12 +198,17 @@ class PairChoices(OptionGroup):
     permutations: Permutations = None
     window: Window = None
     seed: Seed = 0
+    ignore: PairIgnoreFile = None
+    ignore_numbers: PairIgnoreNumbers = False
 
     def options(self, n_terms: int) -> PairOptions:
         """The checked options."""
+        from nearkin.stages.documents.ignoring import Ignored
         from nearkin.workflows.pairing.options import PairOptions
 
-        return PairOptions(n_terms=n_terms, **vars(self))
+        chosen = {name: value for name, value in vars(self).items() if name not in ("ignore", "ignore_numbers")}
+        ignored = Ignored.of(self.ignore, numbers=self.ignore_numbers)
+        return PairOptions(n_terms=n_terms, ignored=ignored, **chosen)
 
 
 @dataclass(frozen=True)

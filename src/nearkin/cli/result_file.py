@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
+from nearkin.nouns import counted
 from nearkin.paths import check_output
 
 
@@ -32,3 +33,14 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
         raise OutputExistsError(f"{out} is there already. Choose another {option}, or add --overwrite to replace it.")
     if not out.parent.is_dir():
         raise OutputError(f"Cannot write {out}: the directory {out.parent} is not there.")
+
+
+def written(n_rows: int, row: str, out: Path) -> str:
+    """Say that a table was written.
+
+    Examples
+    --------
+    >>> written(2, "document", Path("sheet.csv"))
+    'wrote 2 documents to sheet.csv'
+    """
+    return f"wrote {counted(n_rows, row)} to {out}"

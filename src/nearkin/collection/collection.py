@@ -19,6 +19,7 @@ from nearkin.collection.similar import similar_documents
 from nearkin.collection.tolerance import MethodName, Tolerance
 from nearkin.errors import NearkinError, ParameterError
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.letters import Alphabet
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
@@ -69,6 +70,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         create: bool = False,
         alphabet: Alphabet | None = None,
         similarity_index: SimilarityIndex | str | None = None,
+        ignored: Ignored | None = None,
         cache: str | Path | None = None,
         wait: float | None = None,
         read_only: bool = False,
@@ -89,6 +91,9 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         similarity_index : SimilarityIndex or str, optional
             Method of the similarity indexes, fixed when the collection is created, by default ``"43B:k=40"``. An
             existing collection must have the same.
+        ignored : Ignored, optional
+            Passages and numbers that do not count, fixed when the collection is created. An existing collection must
+            have the same.
         cache : str or Path, optional
             Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. It can be removed
             at any time and is made again from the store.
@@ -113,6 +118,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
                 create=create,
                 alphabet=alphabet,
                 similarity_index=similarity_index,
+                ignored=ignored,
                 cache=cache,
                 access=Access(wait, read_only),
                 progress=progress,

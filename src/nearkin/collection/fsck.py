@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -186,30 +187,34 @@ def _remade(collection: OpenedCollection) -> tuple[str, ...]:
             if differs is not None:
                 remade.append(differs)
                 collection.index.forget(name)
-        differs = stored_keys.difference(connection, store, collection.counting, collection.progress)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_keys.remake(connection, store, collection.counting, collection.progress)
-    with store.reading() as connection:
-        differs = stored_words.difference(connection, store, collection.progress)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_words.remake(connection, store, collection.progress)
-    with store.reading() as connection:
-        differs = stored_relations.difference(connection, store)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_relations.forget(connection, store)
-    with store.reading() as connection:
-        differs = stored_shingles.difference(connection, store, collection.counting, collection.progress)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_shingles.remake(connection, store, collection.counting, collection.progress)
+    for difference, mend in _derived(collection):
+        with store.reading() as connection:
+            differs = difference(connection)
+        if differs is not None:
+            remade.append(differs)
+            with store.writing() as connection:
+                mend(connection)
     return tuple(remade)
+
+
+def _derived(
+    collection: OpenedCollection,
+) -> Iterator[tuple[Callable[[Connection], str | None], Callable[[Connection], object]]]:
+    """Yield, for each kind of derived tables, what finds a difference from the texts, and what mends it."""
+    store, counting, progress = collection.store, collection.counting, collection.progress
+    yield (
+        partial(stored_keys.difference, store=store, counting=counting, progress=progress),
+        partial(stored_keys.remake, store=store, counting=counting, progress=progress),
+    )
+    yield (
+        partial(stored_words.difference, store=store, progress=progress),
+        partial(stored_words.remake, store=store, progress=progress),
+    )
+    yield partial(stored_relations.difference, store=store), partial(stored_relations.forget, store=store)
+    yield (
+        partial(stored_shingles.difference, store=store, counting=counting, progress=progress),
+        partial(stored_shingles.remake, store=store, counting=counting, progress=progress),
+    )
 
 
 def _database_faults(connection: Connection, dialect: str) -> Iterator[str]:

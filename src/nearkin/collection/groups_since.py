@@ -170,7 +170,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
         then, now = _both(connection, wave, tolerance)
         known = _documents(connection, np.union1d(then.rows, now.rows).tolist() + list(now.principals.values()))
         before, after = _by_id(then, known), _by_id(now, known)
-        kinds = dict(_kinds(before, after, known, _current_ids(connection, before.members.keys()), then.seen_row))
+        kinds = dict(_kinds(before, after, _current_ids(connection, before.members.keys()), then.seen_row))
         return GroupsSince(
             tolerance=tolerance,
             wave=wave,
@@ -276,9 +276,7 @@ def _current_ids(connection: Connection, doc_ids: Any) -> set[str]:
     return found
 
 
-def _kinds(
-    before: _GroupsOf, after: _GroupsOf, known: Mapping[int, StoredDocument], current: set[str], seen_row: int
-) -> Iterator[tuple[str, ChangeKind]]:
+def _kinds(before: _GroupsOf, after: _GroupsOf, current: set[str], seen_row: int) -> Iterator[tuple[str, ChangeKind]]:
     """Yield the documents with a change, and its kind."""
     for doc_id in before.members.keys() | after.members.keys():
         was, now = before.members.get(doc_id), after.members.get(doc_id)

@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import zstandard
 
-from nearkin.collection.counting import AS_IT_CAME, TextCounting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.known_texts import Known
 from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.nouns import counted
 from nearkin.records import U64, Bool
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
 
 _LEVEL = 3

@@ -18,9 +18,11 @@ from nearkin.collection.segment_files import Segment, name_of
 from nearkin.collection.segments import Segments, loads_of
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.place import Place
+from nearkin.store.server_settings import usual_cache
 from nearkin.store.store import Access, Store
 
 Answer = TypeVar("Answer")
@@ -69,6 +71,7 @@ class OpenedCollection:
         create: bool = False,
         alphabet: Alphabet | None = None,
         similarity_index: SimilarityIndex | str | None = None,
+        ignored: Ignored | None = None,
         cache: str | Path | None = None,
         access: Access | None = None,
         progress: Progress | None = None,
@@ -76,7 +79,7 @@ class OpenedCollection:
         """Open a collection; see `Collection.open`."""
         place = Place.parse(path_or_url)
         index = chosen(similarity_index) or SimilarityIndex()
-        facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
+        facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index, ignored or NOTHING).facts()
         store = Store.open(place, facts, create=create, access=access)
         try:
             fill(store, index, progress or Silent())
@@ -86,6 +89,11 @@ class OpenedCollection:
                 raise ParameterError(
                     f"{place} counts the letters of the alphabet {own!r}; that is fixed when a collection is created. "
                     f"Omit the alphabet, or add the documents to a new collection."
+                )
+            if ignored is not None and ignored != opened.counting.ignored:
+                raise ParameterError(
+                    f"{place} was created with other passages and numbers that do not count (--ignore, "
+                    "--ignore-numbers); they are fixed. Omit the options, or add the documents to a new collection."
                 )
             opened.check_index(similarity_index)
         except BaseException:
@@ -97,8 +105,7 @@ class OpenedCollection:
         """Directory of the segments: beside SQLite's file, or in the cache."""
         if self.place.directory is not None:
             return self.place.directory.absolute() / "segments"
-        cache = self._cache or Path.home() / ".cache" / "nearkin"
-        return cache / self.store.facts["collection"]
+        return (self._cache or usual_cache()) / self.store.facts["collection"]
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
         """Refuse a method of similarity indexes other than the collection's.

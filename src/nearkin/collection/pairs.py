@@ -15,7 +15,6 @@ from nearkin.collection.segment_files import Segment
 from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, Bool, LetterVectors
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.ranges.directions import squared_lengths
 from nearkin.stages.search.ranges.matches import RangeQueries, check_threads
 
 _OWNER = "groups and conflicts"
@@ -188,12 +187,3 @@ def counts_of(segments: Sequence[Segment], contents: I64, n_dimensions: int) -> 
         is_here = (contents >= segment.first) & (contents < segment.end)
         counts[is_here] = segment.vectors.counts[contents[is_here] - segment.first]
     return counts
-
-
-def lengths_of(segments: Sequence[Segment], contents: I64, n_dimensions: int) -> I64:
-    """Return the squared length of the letter counts of some contents, shape (n_contents,)."""
-    lengths = np.zeros(len(contents), np.int64)
-    for start in range(0, len(contents), _CONTENTS_AT_A_TIME):
-        part = slice(start, start + _CONTENTS_AT_A_TIME)
-        lengths[part] = squared_lengths(counts_of(segments, contents[part], n_dimensions))
-    return lengths

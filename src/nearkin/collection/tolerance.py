@@ -106,6 +106,22 @@ class Tolerance:
             )
         return cls(chosen, named.get(chosen, _DEFAULTS.get(chosen, 0.0)))
 
+    @classmethod
+    def if_given(
+        cls,
+        method: MethodName | None = None,
+        *,
+        gamma: float | None = None,
+        threshold: float | None = None,
+        distance: int | None = None,
+        tolerance: float | None = None,
+    ) -> Tolerance | None:
+        """Make a tolerance as `of` does; None if neither a method nor a limit is given."""
+        given = (method, gamma, threshold, distance, tolerance)
+        if all(one is None for one in given):
+            return None
+        return cls.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+
     @property
     def parameter(self) -> str:
         """Name of the limit."""

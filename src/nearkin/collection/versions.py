@@ -19,7 +19,7 @@ from nearkin.collection.similar import asked_near, compare_with, documents_among
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.differences.relations import Judgement
 from nearkin.store.schema import documents
@@ -78,7 +78,7 @@ class Version:
             "n_words_added": self.n_words_added,
             "n_differences": self.n_differences,
             "is_whole": self.is_whole,
-            "passage": [{"kind": piece.kind, "text": piece.text} for piece in self.passage],
+            "passage": passage_as_stored(self.passage),
         }
 
 

@@ -155,14 +155,10 @@ def audit(
     AuditResult(recall 1.0000, exact; 2 of 2 true pairs found)
     """
     listening = progress_of(progress, "audit")
-    given = {"gamma": gamma, "threshold": threshold, "distance": distance, "tolerance": tolerance}
-    is_asked = method is not None or any(value is not None for value in given.values())
     options = AuditOptions(
         sample,
         seed,
-        Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
-        if is_asked
-        else None,
+        Tolerance.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),
         None if cache is None else path_of(cache, "cache", "audit"),
         Resources(threads).n_threads,
     )

@@ -18,10 +18,10 @@ from nearkin.jobs.signing import SignedDocuments
 from nearkin.jobs.tabular import Tabular, histogram_of_bits
 from nearkin.nouns import counted
 from nearkin.stages.documents.normalisation import Normalisation, Steps
-from nearkin.stages.features.shingles import Shingling, parse_shingling
+from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.across import neighbours_across_signatures
-from nearkin.workflows.signing.neighbours import Equal, neighbours_of_signatures
+from nearkin.workflows.signing.across import find_neighbours
+from nearkin.workflows.signing.neighbours import Equal
 from nearkin.workflows.signing.verifying import Verification
 
 
@@ -85,7 +85,7 @@ def neighbours(
     verify : str, optional
         Only pairs with similar texts, such as ``jaccard:0.8``. The documents are read again: files must be unchanged.
     shingle, normalise
-        Shingles and normalization of this verification.
+        Shingles and normalization of this verification; refused without ``verify``.
     equal : {"all", "first"}
         For documents with the same signature: every pair of them, or each with only the first of them. Not with
         ``against``.
@@ -121,29 +121,15 @@ def neighbours(
     listening = progress_of(progress, "neighbours")
     mine, resources = _signed(signed, "signed"), Resources(threads)
     theirs = None if against is None else _signed(against, "against")
-    verification = None
-    if verify is not None:
-        if not isinstance(verify, str):
-            raise ParameterError.of("verify", "neighbours", "a rule such as jaccard:0.8", verify)
-        shingling = parse_shingling(shingle) if isinstance(shingle, str) else shingle
-        steps = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
-        verification = Verification.parse(verify, shingling, steps)
-    if theirs is not None and equal != "all":
-        raise ParameterError("'equal' is about the pairs of one set of signatures: omit it with 'against'.")
+    verification = Verification.if_given(verify, shingle, normalise)
     with file_for(out, "neighbours", overwrite=overwrite) as path:
         for one in (mine, theirs):
             if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
                 raise ParameterError(f"'out' {path} is a file of these signatures. Choose another file.")
-        if theirs is None:
-            found = neighbours_of_signatures(
-                mine.file, path, distance, name=mine.name, verification=verification, equal=equal,
-                resources=resources, progress=listening,
-            )  # fmt: skip
-        else:
-            found = neighbours_across_signatures(
-                (mine.file, theirs.file), path, distance, names=(mine.name, theirs.name), verification=verification,
-                resources=resources, progress=listening,
-            )  # fmt: skip
+        found = find_neighbours(
+            mine.file, None if theirs is None else theirs.file, path, distance, verification=verification, equal=equal,
+            resources=resources, progress=listening,
+        )  # fmt: skip
         pairs = parquet.read_table(path)
     return NeighboursResult(
         pairs=pairs,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -15,8 +14,7 @@ import pyarrow as pa
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.paths import check_output
-from nearkin.runs.directory import MANIFEST, check_results
-from nearkin.runs.files import text_of
+from nearkin.runs.finished import read_results
 
 Where = str | os.PathLike[str]
 
@@ -101,11 +99,7 @@ def manifest_in(directory: Path, commands: tuple[str, ...]) -> Mapping[str, Any]
     RunError
         There is no such run, or it is damaged.
     """
-    try:
-        stored = json.loads(text_of(directory / MANIFEST))
-    except (OSError, ValueError) as error:
-        raise RunError(f"{directory} holds no finished run: {MANIFEST} is missing or cannot be read.") from error
-    if not isinstance(stored, dict) or stored.get("command") not in commands:
+    stored = read_results(directory)
+    if stored.get("command") not in commands:
         raise RunError(f"{directory} holds no results of nearkin {' or '.join(commands)}.")
-    check_results(directory, stored)
     return stored

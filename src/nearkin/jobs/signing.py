@@ -21,7 +21,7 @@ from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.job import sign_documents
+from nearkin.workflows.signing.job import sign as sign_texts
 from nearkin.workflows.signing.neighbours import nearest_documents
 from nearkin.workflows.signing.options import MethodName, SigningOptions
 from nearkin.workflows.signing.signature_file import SignatureFile
@@ -89,12 +89,7 @@ class SignedDocuments(Tabular):
         ParameterError
             No document, or one without features, has this id.
         """
-        return nearest_documents(self.file, str(doc_id), distance, name=self.name, resources=Resources(threads))
-
-    @property
-    def name(self) -> str:
-        """Name in messages."""
-        return "the result of nearkin.sign" if self.out is None else str(self.out)
+        return nearest_documents(self.file, str(doc_id), distance, resources=Resources(threads))
 
     def _bars(self) -> Histogram:
         has_features = self.documents["has_features"].to_numpy()
@@ -202,7 +197,7 @@ def sign(
             inputs=inputs_of(documents, "sign", text=text, id=id, progress=listening),
             file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
         )  # fmt: skip
-        file, record = sign_documents(
+        file, record = sign_texts(
             reading, None if out is None else path, options, statistics=weighted_by, resources=resources,
             progress=listening,
         )  # fmt: skip

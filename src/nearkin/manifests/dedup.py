@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
+from nearkin.errors import is_number
 from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
 """Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""
-REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
-"""Reasons given for documents, in the order in which they are shown."""
+REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap", "numbers only")
+"""Reasons given for documents, in the order in which they are shown; the last only if numbers do not count."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
 """Results for documents of another collection: whether a document was dropped because of one, and if not why."""
 
@@ -167,7 +168,7 @@ class DedupManifest(Stored):
         kept.
         """
         left = self.count("dropped") - sum(self.count(name) for name in ("exact_copy", "near_duplicate", "overlap"))
-        others = [reason for reason in REASONS[3:5] if self.by_reason.get(reason)]
+        others = [reason for reason in ("empty", "too short", "numbers only") if self.by_reason.get(reason)]
         for n in range(len(others), -1, -1):
             for chosen in combinations(others, n):
                 if sum(self.by_reason[reason] for reason in chosen) == left:
@@ -187,4 +188,4 @@ def counted_as(reason: str) -> str:
 
 
 def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+    return value if is_number(value) and math.isfinite(value) else None

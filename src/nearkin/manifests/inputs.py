@@ -43,7 +43,10 @@ class DamagedFile(Stored):
 class HowRead(Stored):
     """Settings with which the files were read: needed to read them again, and the errors that were tolerated."""
 
+    left_out: ClassVar[frozenset[str]] = frozenset(("text_root",))
+
     format: str | None = None
     on_error: str | None = None
     max_unreadable: float | None = None
     max_document_bytes: int | None = None
+    text_root: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.quantities import parameter_text
@@ -39,7 +40,7 @@ def shingles_of(manifest: DedupManifest) -> str:
 def criterion_of(manifest: DedupManifest) -> str:
     """Return the criterion of a run: ``Jaccard ≥ 0.80 on word 5-grams``."""
     shingles, n = shingles_of(manifest), manifest.parameters.get("min_shared")
-    if isinstance(n, int) and not isinstance(n, bool) and n >= 0:
+    if is_int(n) and n >= 0:
         return f"at least {counted(n, 'shared shingle')} ({shingles})"
     least, threshold = "", manifest.threshold
     if threshold is not None:

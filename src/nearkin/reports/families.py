@@ -10,42 +10,14 @@ from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, Famil
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of
-from nearkin.reports.dedup import DocId, ProblemRow
+from nearkin.reports.dedup.page import DocId, ProblemRow
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.relating import DifferenceInContext
 
 _OPEN_FAMILIES = 1
 _LONGEST_RUN = 60
 _MIN_SHARED = 0.5  # of the shorter side of a difference, in characters, to be marked word by word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedDifference:
-    """A difference and its surroundings, with unchanged texts.
-
-    Parameters
-    ----------
-    before : str
-        Shared words before it.
-    principal, member : str
-        What each of the two has there; one may be empty.
-    n_cut_principal, n_cut_member : int
-        Words of it that are left out.
-    after : str
-        Shared words after it; ``is_after_cut`` if they go on.
-    line_principal, line_member : int
-        Lines in which it begins, counted from 1.
-    """
-
-    before: str
-    principal: str
-    n_cut_principal: int
-    member: str
-    n_cut_member: int
-    after: str
-    is_after_cut: bool
-    line_principal: int
-    line_member: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +44,7 @@ class MemberCard:
     n_words_only_in_member: int
     n_particulars: int
     is_whole: bool
-    differences: tuple[MarkedDifference, ...] = ()
+    differences: tuple[DifferenceInContext, ...] = ()
     copies: tuple[CopyRow, ...] = ()
 
 
@@ -178,32 +150,33 @@ def _headline(manifest: DedupManifest, totals: FamilyCounts) -> str:
     return f"{totals.documents:,} of {counted(manifest.count('documents'), 'document')} are in {families}"
 
 
-def _marked(one: MarkedDifference) -> ShownDifference:
+def _marked(one: DifferenceInContext) -> ShownDifference:
     """The difference, marked word by word, between its surroundings."""
     return ShownDifference(shown_pieces(_pieces(one)), one.line_principal, one.line_member)
 
 
-def _pieces(one: MarkedDifference) -> list[Piece]:
+def _pieces(one: DifferenceInContext) -> list[Piece]:
     from nearkin.stages.differences.marking import mark_differences
 
     lead = " " if one.before and not one.before[-1].isspace() else ""
+    principal, member = one.principal.text, one.member.text
     found = [Piece("equal", one.before)]
     marks: tuple[Piece, ...] = ()
-    if one.principal and one.member:
-        marks = mark_differences(one.principal, one.member, context_words=_LONGEST_RUN, max_run=_LONGEST_RUN)
+    if principal and member:
+        marks = mark_differences(principal, member, context_words=_LONGEST_RUN, max_run=_LONGEST_RUN)
         n_shared = sum(len(mark.text) for mark in marks if mark.kind == "equal")
-        if n_shared < _MIN_SHARED * min(len(one.principal), len(one.member)):
+        if n_shared < _MIN_SHARED * min(len(principal), len(member)):
             marks = ()  # words that are shared by chance would tear both sides apart
     for i, mark in enumerate(marks):
         needs_space = mark.kind == "only_b" and i > 0 and marks[i - 1].kind == "only_a"
         text = mark.text if mark.text[:1].isspace() or not needs_space else f" {mark.text}"
         found.append(Piece(mark.kind, text))
     if not marks:
-        found += [Piece("only_a", lead + one.principal)] if one.principal else []
-        found += [Piece("only_b", (" " if one.principal else lead) + one.member)] if one.member else []
-    if n_cut := one.n_cut_principal:
+        found += [Piece("only_a", lead + principal)] if principal else []
+        found += [Piece("only_b", (" " if principal else lead) + member)] if member else []
+    if n_cut := one.principal.n_words_cut:
         found.append(Piece("gap", f"{counted(n_cut, 'more word')} of the principal"))
-    if n_cut := one.n_cut_member:
+    if n_cut := one.member.n_words_cut:
         found.append(Piece("gap", f"{counted(n_cut, 'more word')} of this document"))
     found.append(Piece("equal", one.after + (" …" if one.is_after_cut else "")))
     return [piece for piece in found if piece.text]

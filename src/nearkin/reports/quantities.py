@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-_NBSP = "\N{NO-BREAK SPACE}"
-PERCENT = f"{_NBSP}%"
+NBSP = "\N{NO-BREAK SPACE}"
+PERCENT = f"{NBSP}%"
 
 
 def parameter_text(value: float) -> str:
@@ -123,7 +123,7 @@ def magnitude_text(n: float) -> str:
     """
     for least, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if n >= least:
-            return f"{n / least:,.1f}{_NBSP}{name}"
+            return f"{n / least:,.1f}{NBSP}{name}"
     return f"{n:,.0f}"
 
 
@@ -136,8 +136,8 @@ def elapsed_text(elapsed_s: float) -> str:
     ['< 0.01 s', '0.34 s', '75.0 s', '2.5 h']
     """
     if elapsed_s < 0.01:
-        return f"<{_NBSP}0.01{_NBSP}s"
+        return f"<{NBSP}0.01{NBSP}s"
     for least, size, unit in ((7200, 3600, "h"), (120, 60, "min"), (10, 1, "s")):
         if elapsed_s >= least:
-            return f"{elapsed_s / size:,.1f}{_NBSP}{unit}"
-    return f"{elapsed_s:.2f}{_NBSP}s"
+            return f"{elapsed_s / size:,.1f}{NBSP}{unit}"
+    return f"{elapsed_s:.2f}{NBSP}s"

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import OutputExistsError, ResumeError, RunError
-from nearkin.formats.sealed import has_right_checksum
+from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.nouns import first_of
 from nearkin.paths import check_output
-from nearkin.runs.files import text_of, write_checked_json, write_json, writing
+from nearkin.runs.files import write_checked_json, write_json, writing
+from nearkin.runs.finished import MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
 
-MANIFEST = "manifest.json"
 LOCK = ".lock"
-WORK = ".work"
-TABLES = (
-    "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
-    "families.csv", "exceptions.csv", "pairs.tsv", "known.tsv", "report.html",
-)  # fmt: skip
+_OVERLAY = re.compile(r"overlay(-\d+)?\.(csv|dat)")
 _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
-"""Note at the end of a run that was interrupted or ran out of memory after finishing part of its work."""
+"""Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
+_OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
+"""Errors after which the same command may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class RunDirectory:
         """Whether a killed run of a command that cannot be resumed left its work here."""
         if self.manifest.exists() and not self._is_to_replace:
             return False
-        identity = _json_of(self.work / _IDENTITY)
+        identity = json_in(self.work / _IDENTITY)
         return isinstance(identity, dict) and identity.get("command") == command
 
     @contextlib.contextmanager
@@ -112,7 +109,7 @@ class RunDirectory:
                 yield is_resumed
             except BaseException as error:
                 self._forget_if_nothing_is_done()
-                if isinstance(error, (KeyboardInterrupt, MemoryError)) and self.is_resumable and self.is_unfinished:
+                if isinstance(error, _OF_THE_MACHINE) and self.is_resumable and self.is_unfinished:
                     error.add_note(RESUME_HINT)
                 raise
 
@@ -172,7 +169,7 @@ class RunDirectory:
                 (self.work / _REPLACES).unlink()
 
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
-        stored = _json_of(self.work / _IDENTITY)
+        stored = json_in(self.work / _IDENTITY)
         was, now = _flattened(stored if isinstance(stored, dict) else {}), _flattened(wanted)
         if different := [name for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]:
             changes = "; ".join(f"{name} was {was.get(name)} and is now {now.get(name)}" for name in different[:3])
@@ -202,15 +199,19 @@ class RunDirectory:
         """Remove the manifest, the tables and other files of a run."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (*TABLES, *names):
+            for name in (*TABLES, *self._overlays(), *names):
                 (self.path / name).unlink(missing_ok=True)
             for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
                 with contextlib.suppress(OSError):  # it contains other files: keep it
                     folder.rmdir()
 
+    def _overlays(self) -> list[str]:
+        """Return the names of the overlays for review tools."""
+        return sorted(path.name for path in self.path.glob("overlay*") if _OVERLAY.fullmatch(path.name))
+
     def _moved(self) -> tuple[str, ...]:
         """Return the kept files that an unfinished run was moving to their places."""
-        return self._inside(_json_of(self.work / _MOVED))
+        return self._inside(json_in(self.work / _MOVED))
 
     def _inside(self, names: object) -> tuple[str, ...]:
         """Filter a stored list, which may have been tampered with: keep names of files inside the directory."""
@@ -229,8 +230,8 @@ class RunDirectory:
 
     def _written(self) -> tuple[str, ...] | None:
         """Return the files that a finished run lists as written; None if there is no finished run of Nearkin."""
-        manifest = _json_of(self.manifest)
-        if not isinstance(manifest, dict) or not {"nearkin", "command"} <= manifest.keys():
+        manifest = manifest_if_any(self.path)
+        if manifest is None:
             return None
         return self._inside(manifest.get("files"))
 
@@ -246,11 +247,13 @@ class RunDirectory:
 
         A kept corpus that an interrupted run had begun to move is complete, and belongs to the results.
         """
-        files = [name for name in TABLES if (self.path / name).exists()]
+        files = [name for name in TABLES if (self.path / name).exists()] + self._overlays()
         if kept or self._moved():
             files += self._place_kept()
         with writing(self.path):
-            digests = {name: _digest(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)}
+            digests = {
+                name: digest_of(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)
+            }
         write_checked_json(self.manifest, {**manifest, "files": files, "digests": digests})
         shutil.rmtree(self.work, ignore_errors=True)
 
@@ -272,48 +275,6 @@ class RunDirectory:
                 if (self.work / name).exists():
                     os.replace(self.work / name, target)
         return names
-
-
-def check_results(directory: Path, manifest: Mapping[str, object]) -> None:
-    """Check that the tables and the manifest of a finished run are unchanged.
-
-    CSV and TSV files are skipped, because users may have opened and saved them; so are runs of earlier versions without
-    digests.
-
-    Raises
-    ------
-    RunError
-        A file was changed, or is missing.
-    """
-    again = f"The run in {directory} is damaged: {{}} was changed. Run the command again."
-    if not has_right_checksum(manifest):
-        raise RunError(again.format(MANIFEST))
-    digests = manifest.get("digests", {})
-    for name, digest in digests.items() if isinstance(digests, dict) else ():
-        if name not in TABLES:
-            raise RunError(again.format(MANIFEST))
-        try:
-            if _digest(directory / name) != digest:
-                raise RunError(again.format(name))
-        except FileNotFoundError:
-            continue  # a job that needs the file reports it
-        except OSError as error:
-            raise RunError(f"{directory / name} cannot be read: {error.strerror}.") from error
-
-
-def _json_of(path: Path) -> object:
-    """Read a small JSON file; None if it is missing or invalid."""
-    try:
-        return json.loads(text_of(path))
-    except (OSError, ValueError, RecursionError):
-        return None
-
-
-def _digest(path: Path) -> str:
-    if path.exists() and not path.is_file():
-        raise FileNotFoundError(path)
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager

@@ -243,3 +243,9 @@ def _fields(line: str) -> list[str]:
 
 def _unescaped(raw: str) -> str:
     return re.sub(r"\\(.)", r"\1", raw)
+
+
+def usual_cache() -> Path:
+    """Return the directory for indexes of collections on servers: in ``XDG_CACHE_HOME``, if that is absolute."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "nearkin"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import signal
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from nearkin.cli.bars import Bars
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
-from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.errors import DocumentError, DriverMemoryError, NearkinError, OutputError, ParameterError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.directory import RunDirectory
 
@@ -138,10 +139,19 @@ def test_too_little_memory_says_what_helps(ends, tmp_path):
 
 
 def test_on_a_cluster_other_words_help(ends, tmp_path):
-    error = MemoryError()
-    error.add_note("Run the driver on a larger machine.")
+    error = DriverMemoryError("Run the driver on a larger machine.")
     code, _, err = ends("dedup", doing=in_a_run(tmp_path, error))
-    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (1, False, True, True)
+    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (8, False, True, True)
+
+
+def test_a_full_disk_says_how_to_go_on_where_work_was_kept(ends, tmp_path):
+    code, _, err = ends("dedup", doing=in_a_run(tmp_path / "a", OutputError("the disk is full")))
+    assert (code, err.count("--resume")) == (5, 1)
+    code, _, err = ends("dedup", "--json", doing=in_a_run(tmp_path / "b", OutputError("the disk is full")))
+    assert (code, json.loads(err)["message"].count("--resume")) == (5, 1)
+    for name, options in (("c", {"keeps": False}), ("d", {"is_resumable": False})):
+        code, _, err = ends("regroup", doing=in_a_run(tmp_path / name, OutputError("the disk is full"), **options))
+        assert (code, err) == (5, "Error: the disk is full\n")
 
 
 def test_a_fault_of_ours_shows_itself(monkeypatch):

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.reports.families import FamilyCard, MarkedDifference, MemberCard, render_families_report
+from nearkin.reports.families import FamilyCard, MemberCard, render_families_report
+from nearkin.stages.differences.relating import DifferenceInContext, Stretch
 
 MANIFEST = {
     "nearkin": "0.1", "command": "families",
@@ -13,12 +14,10 @@ MANIFEST = {
 
 
 def page(principal: str, member: str, *, n_cut: int = 0) -> str:
-    one = MarkedDifference(
+    one = DifferenceInContext(
         before="rent of ",
-        principal=principal,
-        n_cut_principal=n_cut,
-        member=member,
-        n_cut_member=0,
+        principal=Stretch(principal, n_cut),
+        member=Stretch(member),
         after=" crowns",
         is_after_cut=True,
         line_principal=3,

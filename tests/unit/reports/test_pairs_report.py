@@ -11,8 +11,8 @@ import pytest
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.reports.dedup import ProblemRow
-from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.reports.dedup.page import ProblemRow
+from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Silent
 from nearkin.workflows.pairing import reporting
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 PURGE = "purge"
-ActivityKind = Literal["tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge"]
 SettingKey = tuple[str, str, str]
 """Kind, subject and other, as in `SettingChange`."""
 

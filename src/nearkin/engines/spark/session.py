@@ -17,7 +17,7 @@ from nearkin.engines.spark.driver import handled_as_before, java, logged, quiet_
 from nearkin.engines.spark.failures import GONE, engine_errors
 from nearkin.engines.spark.java import check_java
 from nearkin.engines.spark.masters import check_answers, check_form, is_connect, is_local, is_on_this_machine
-from nearkin.errors import EngineError, MissingExtraError
+from nearkin.errors import DriverMemoryError, EngineError, MissingExtraError
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -109,8 +109,9 @@ def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iter
             with logged(progress.say) as log, _own_session(cluster, log, name) as made:
                 yield made
     except MemoryError as error:
-        error.add_note("The driver of a cluster holds some 60 bytes per document: run it on a larger machine.")
-        raise
+        raise DriverMemoryError(
+            "Not enough memory. The driver of a cluster holds some 60 bytes per document: run it on a larger machine."
+        ) from error
 
 
 def check_pyspark() -> None:

@@ -14,11 +14,10 @@ from nearkin import nouns
 from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.request import ReadingRequest
 
-_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 LEAST = 2
 
 
@@ -153,7 +152,7 @@ def _texts(
     texts = ReadingRequest(inputs=[str(path)], text=column, doc_id=columns.doc_id, rules=columns.rules).opened(watched)
     if not texts.can_be_read_again:
         raise SourceError(f"{path} must be read once for each language, which is impossible for a pipe. Give a file.")
-    batches = [texts.prepare(raw, _AS_IT_CAME).prepared for raw in texts.raw_batches(watched)]
+    batches = [texts.prepare(raw, AS_IT_CAME).prepared for raw in texts.raw_batches(watched)]
     if not batches:
         raise SourceError(f"{path} has no rows.")
     table = pa.Table.from_batches(batches).combine_chunks()

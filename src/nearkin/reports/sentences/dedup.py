@@ -19,6 +19,7 @@ _MEANINGS = {
     "near-duplicate": "verified similarity at or above the threshold",
     "overlap": "contains a document of the other set, or shares shingles with it",
     "empty": "no text; never counted as a duplicate",
+    "numbers only": "digits and no letters; never counted as a duplicate",
     "unreadable": "see problems.parquet",
 }
 

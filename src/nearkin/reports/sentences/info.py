@@ -8,6 +8,7 @@ from nearkin.collection.fsck import IntegrityReport
 from nearkin.collection.info import Info
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
+from nearkin.stages.documents.ignoring import Ignored
 
 
 def info_sentences(told: Info) -> Iterator[Sentence]:
@@ -23,6 +24,10 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, {parts} of the index")
     yield Sentence(f"{counted(told.n_indexed, 'text')} with a similarity index, by {told.similarity_index}")
+    if told.ignored is not None:
+        ignored = Ignored.restored(told.ignored)
+        passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
+        yield Sentence(f"Not counted: {' and '.join([*passages, *(['digits'] if ignored.numbers else [])])}")
     if n := told.n_uncounted:
         yield Sentence(f"{n:,} have too few letters for range search: nearkin info … --uncounted", "warning")
     if n := told.n_problems:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.pair_wording import WAYS
+from nearkin.reports.pairs.wording import WAYS
 from nearkin.reports.quantities import share_percent_text, share_text
 from nearkin.reports.sentences.cost import memory_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences

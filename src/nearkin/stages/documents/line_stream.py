@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from nearkin.stages.documents.jsonl import read_jsonl
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.streams import ByteStream
@@ -16,7 +16,6 @@ from nearkin.stages.documents.streams import ByteStream
 MAX_LINES = 64
 _READ_BYTES = 1 << 18
 _BATCH_BYTES = 1 << 22
-_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterato
         stream, text=text, doc_id=doc_id, keep=None, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40
     )
     for batch in batches:
-        prepared = prepare(batch, _AS_IT_CAME, source_name="")
+        prepared = prepare(batch, AS_IT_CAME, source_name="")
         columns = (prepared[name].to_pylist() for name in ("doc_id", "has_id", "text", "problem"))
         for own_id, has_id, own_text, problem in zip(*columns, strict=True):
             yield JsonDocument(own_id if has_id else None, own_text, problem)

@@ -47,6 +47,8 @@ class Source:
         Whether documents before the damage of a file are used; otherwise damage is an error.
     is_forced : bool
         Whether the user named the format "file": text with markup is read unchanged.
+    text_root : str or None
+        Folder below which the text files of a load file are; None: the folder of the load file.
     """
 
     path: str
@@ -60,6 +62,7 @@ class Source:
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     takes_damaged: bool = False
     is_forced: bool = False
+    text_root: str | None = None
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
-from nearkin.stages.documents.columns import ColumnSample, choose_columns, likely_text
+from nearkin.stages.documents.columns import ColumnSample, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
@@ -21,6 +21,7 @@ from nearkin.stages.documents.formats.delimited import TAB
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
+from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import STDIN, Source
@@ -139,6 +140,10 @@ def _files(
     if len(marks) < len(arguments):  # a shell expands * to all files of a folder
         arguments = [one for one in arguments if one not in marks]
         guesses += left_out("the arguments", marks)
+    images = image_lists([one for one in arguments if one != STDIN])
+    if images and len(images) < len(arguments):
+        arguments = [one for one in arguments if one not in images]
+        guesses += said_of_image_lists("the arguments", images)
     found: dict[str, FoundFile] = {}
     repeated: list[str] = []
     for argument in arguments:
@@ -223,10 +228,13 @@ def _resolve_seen(
     if one.path == STDIN and head.compression == "bzip2" and not head.data and forced is None:
         # a block has up to 900 kB, and nothing of it can be decompressed before all of it is read
         raise SourceError("-: the format of bzip2 data in a pipe cannot be detected. Name it with --format.")
-    if forced is None and (named is None or not FORMATS[named].is_settled):
+    if forced is None:
         file_format = FORMATS[named].settled(head, asked.text) if named is not None else sniffed(head) or "file"
         told = FORMATS[file_format]
-        guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
+        if named != file_format or not told.is_settled:
+            guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
+    elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].evidence(head)):
+        guesses.append(f"{one.name}: {evidence.removeprefix(': ')}")
     _check_format(one, file_format, head)
     delimiter = FORMATS[file_format].delimiter(head, asked.text, asked.doc_id) if head.data else None
     if delimiter not in (None, ","):
@@ -256,6 +264,7 @@ def _source(
         max_document_bytes=rules.max_document_bytes,
         takes_damaged=rules.takes_damaged,
         is_forced=is_forced,
+        text_root=None if rules.text_root is None else os.path.abspath(rules.text_root),
     )
 
 
@@ -322,7 +331,7 @@ def _columns(
     missing = [] if sample.is_partial else missing
     if asked.is_optional:
         text, doc_id = (None if name in missing else name for name in (text, doc_id))
-    columns = choose_columns(sample, one.name, text=text, doc_id=doc_id)
+    columns = form.choose_columns(sample, one.name, text=text, doc_id=doc_id)
     if table is not None and columns.text not in sample.mean_length:
         strings = ", ".join(sample.mean_length) or "none"
         raise SourceError(f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}.")

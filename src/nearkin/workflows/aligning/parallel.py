@@ -15,7 +15,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import FORMATS, TABLES
+from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
 from nearkin.stages.documents.keeping import no_note
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.plain_lines import read_plain_lines
@@ -27,7 +27,7 @@ from nearkin.stages.documents.tmx import TmxReader
 
 Pair = tuple[pa.RecordBatch, pa.RecordBatch]
 _BATCH_BYTES = 8 << 20
-_FORMATS = ("tmx", "csv", "tsv", "parquet", "arrow", "jsonl")
+_FORMATS = ("tmx", *WITH_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,15 @@ class ParallelCorpus:
     source_column, target_column : str, optional
         Columns of a table; by default guessed from the codes.
     file_format : str, optional
-        tmx, csv, tsv, parquet, arrow or jsonl; by default according to the file name.
+        tmx, or a format with columns; by default according to the file name.
     encoding : str
         Fallback encoding of text that is not UTF-8; a TMX file declares its own.
 
     Raises
     ------
     ParameterError
-        There are more than two paths, or the names of two files contradict ``source`` and ``target``.
+        There are more than two paths, the names of two files contradict ``source`` and ``target``, or a column is
+        named where there are none.
     """
 
     paths: Sequence[str]
@@ -71,6 +72,11 @@ class ParallelCorpus:
             raise ParameterError.of(
                 "format", "align", f"one of {', '.join(_FORMATS)}, of one file; two are lines of text", self.file_format
             )
+        for name, column in (("source_column", self.source_column), ("target_column", self.target_column)):
+            if column is not None and not self._is_table:
+                raise ParameterError(
+                    f"'{name}' names a column, which neither two text files nor TMX have: omit it.", named=(name,)
+                )
         if len(self.paths) == 2:
             _check_names(self.paths, self.source, self.target)
 
@@ -81,12 +87,16 @@ class ParallelCorpus:
             total = sum(Path(path).stat().st_size for path in self.paths)
         except OSError:
             return 0
-        return total if len(self.paths) == 2 or self._is_tmx else 2 * total
+        return 2 * total if self._is_table else total
 
     @property
     def name(self) -> str:
         """Names of the files, for messages."""
         return " and ".join(self.paths)
+
+    @property
+    def _is_table(self) -> bool:
+        return len(self.paths) == 1 and not self._is_tmx
 
     @property
     def _is_tmx(self) -> bool:

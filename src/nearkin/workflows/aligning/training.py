@@ -30,6 +30,7 @@ from nearkin.workflows.resources import Resources
 from nearkin.workflows.table_words import TableWords
 
 Aligner = Literal["auto", "model-1", "eflomal"]
+ITERATIONS = 5
 _NULL = "the text is null"  # an empty side, not a broken one
 
 
@@ -42,7 +43,7 @@ class AlignOptions:
     aligner : {"auto", "model-1", "eflomal"}
         "auto" means eflomal if installed, else IBM Model 1.
     iterations : int
-        Iterations of Model 1.
+        Iterations of Model 1; refused with eflomal.
     stem : bool
         Whether words become their Snowball stems.
     pruning : Pruning
@@ -51,7 +52,7 @@ class AlignOptions:
     """
 
     aligner: Aligner = "auto"
-    iterations: int = 5
+    iterations: int = ITERATIONS
     stem: bool = False
     pruning: Pruning = field(default_factory=Pruning)
     rules: ReadingRules = field(default_factory=lambda: ReadingRules("stop"))
@@ -60,12 +61,20 @@ class AlignOptions:
         if self.aligner not in ("auto", "model-1", "eflomal"):
             raise ParameterError.of("aligner", "align", "auto, model-1 or eflomal", self.aligner)
         Model1(self.iterations)
+        if self.iterations != ITERATIONS and self._is_eflomal:
+            raise ParameterError(
+                "'iterations' is for model-1, and eflomal is the aligner: choose model-1 by 'aligner', or omit "
+                "'iterations'.",
+                named=("iterations", "aligner"),
+            )
+
+    @property
+    def _is_eflomal(self) -> bool:
+        return self.aligner == "eflomal" or (self.aligner == "auto" and is_installed())
 
     def chosen(self) -> Model1 | Eflomal:
         """Return the aligner; MissingExtraError if the requested one is not installed."""
-        if self.aligner == "eflomal" or (self.aligner == "auto" and is_installed()):
-            return Eflomal()
-        return Model1(self.iterations)
+        return Eflomal() if self._is_eflomal else Model1(self.iterations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from nearkin.errors import ParameterError, RunError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.runs.directory import MANIFEST, WORK, check_results
-from nearkin.runs.files import text_of
+from nearkin.runs.finished import MANIFEST, WORK, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
@@ -72,19 +70,9 @@ def audit(
 
 def _manifest(directory: Path) -> Manifest:
     """Return the manifest of a finished run."""
-    try:
-        stored = json.loads(text_of(directory / MANIFEST))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if (directory / WORK).exists():
-            raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
-        raise RunError(
-            f"{directory} holds neither a finished run nor a collection: {MANIFEST} and {FILE} are missing."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise RunError(f"{directory / MANIFEST} cannot be read ({error}). Run the command again.") from error
-    if not isinstance(stored, dict):
-        raise RunError(f"{directory / MANIFEST} is not a manifest of Nearkin.")
-    check_results(directory, stored)
+    if not (directory / MANIFEST).exists() and not (directory / WORK).exists():
+        raise RunError(f"{directory} holds neither a finished run nor a collection: {MANIFEST} and {FILE} are missing.")
+    stored = read_results(directory)
     command = stored.get("command")
     if not isinstance(command, str) or command not in AUDITED:
         raise RunError(

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError
+from nearkin.errors import check_int
 from nearkin.planning.audit import AuditEstimate
 from nearkin.planning.audit_sample import ProposedSample
 from nearkin.records import I64
@@ -54,8 +54,7 @@ class AuditOptions:
     def __post_init__(self) -> None:
         for name, least in (("sample", 1), ("seed", 0), ("threads", 1)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ParameterError.of(name, "audit", f"an int >= {least}", value)
+            check_int(name, "audit", value, least)
 
     def drawn(self, population: I64) -> I64:
         """Draw the sample from a population, uniformly, in the order of the population."""

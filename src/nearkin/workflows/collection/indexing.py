@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.collection.by_index import chosen
-from nearkin.collection.counting import AS_IT_CAME
 from nearkin.collection.keys import BAND, EXACT, SAMPLE, keys_of
 from nearkin.kernels.buffers import strings
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.workflows.reading.texts import TextBatch, Texts
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from nearkin.errors import ParameterError, SourceError
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
-from nearkin.workflows.collection.sheets import (
+from nearkin.workflows.reading.sheets import (
     ID_NAMES,
     named_column,
     plain_name,
+    read_rows,
     repeated_column,
-    rows_of,
     usual_columns,
 )
 
@@ -74,7 +74,7 @@ def read_labels(
     """
     pairs = list[tuple[str, str]]()
     n_without_label = 0
-    rows = rows_of(path, encoding)
+    rows = read_rows(path, encoding)
     if not rows:
         raise SourceError(f"{path} is empty. It must have a column of ids and one of labels.")
     header = [name.strip() for name in rows[0][1]]

@@ -12,7 +12,7 @@ import numpy as np
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
-from nearkin.reports.dedup import (
+from nearkin.reports.dedup.page import (
     ByColumn,
     GroupRow,
     MemberRow,

@@ -95,6 +95,17 @@ class Places:
         name = self.source_names[int(self.source[row])]
         return name if self.names[row].as_py() == name else self.where(row)
 
+    def unreadable(self) -> pa.Table:
+        """Return source, line and problem of the rows that have a problem."""
+        rows = sorted(self.problems)
+        return pa.table(
+            {
+                "source": pa.array([self.source_names[int(self.source[row])] for row in rows], pa.large_string()),
+                "line": pa.array(self.line[rows], pa.int64()),
+                "problem": pa.array([self.problems[row] for row in rows], pa.large_string()),
+            }
+        )
+
     def parent_of(self, row: int) -> str | None:
         """Return the id of what a document is inside of."""
         parent: str | None = None if self.parents is None else self.parents.ids[row].as_py()

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
-from nearkin.stages.differences.relations import RELATIONS
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files, overlay
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
@@ -33,29 +31,23 @@ class FamiliesEnding:
     command = "families"
     twice = "nearkin families"
 
-    def __init__(self) -> None:
+    def __init__(self, delivery: Delivery) -> None:
         self._page = PageKin()
+        self._delivery = delivery
 
     def check(self, sourced: Sourced) -> None:
         """Accept any input: all of it can be compared."""
 
     def write(self, found: RunResult) -> Written:
-        """Write ``families.csv`` and ``families.parquet``."""
+        """Write ``families.csv`` and ``families.parquet``, and the overlays."""
+        overlay(found, self._delivery)
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())
-        n_by_relation: Counter[str] = Counter()
-
-        def counted() -> Iterator[Kin]:
-            for one in _all_kin(found, members, originals):
-                self._page.take(one)
-                if one.comparison:
-                    n_by_relation[one.comparison.judgement.relation] += 1
-                yield one
-
-        write_families(found.directory.path, counted(), found.result.places.own_ids.type)
+        kin = self._page.passing(_all_kin(found, members, originals))
+        write_families(found.directory.path, kin, found.result.places.own_ids.type)
         n_alone = int((found.result.corpus.status == READABLE).sum()) - len(members.rows)
-        by_relation: dict[str, int] = {relation: n_by_relation[relation] for relation in RELATIONS}
-        return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, by_relation))
+        relations = self._page.all_relations()
+        return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, relations))
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """Write ``report.html``."""
@@ -69,6 +61,8 @@ def families_files(
     *,
     threshold: float | None,
     shingle: Shingling | str | None,
+    ignore: str | Path | Sequence[str] | None = None,
+    ignore_numbers: bool = False,
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,
@@ -84,9 +78,11 @@ def families_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    options = DedupOptions.of(preset=PRESET, threshold=threshold, shingle=shingle)
+    options = DedupOptions.of(
+        preset=PRESET, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers
+    )
     return dedup_files(
-        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
+        asked, out, options, delivery=delivery, ending=FamiliesEnding(delivery), resources=resources, progress=progress,
         preset=PRESET,
     )  # fmt: skip
 

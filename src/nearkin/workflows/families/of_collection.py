@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.relating import COPY
-from nearkin.stages.differences.relations import RELATIONS
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
@@ -115,13 +113,13 @@ def families_of_collection(
             with collection.opened.store.reading() as connection:
                 members = _members(connection, found)
             directory.begin_results()
-            page, relations = PageKin(), Counter[str]()
+            page = PageKin()
             with meter.stage("compare", len(members), "documents") as told:
                 kin = _all_kin(collection, members, told)
-                write_families(directory.path, _counted(kin, page, relations), pa.large_string())
+                write_families(directory.path, page.passing(kin), pa.large_string())
             n_documents = collection.info().n_documents
         (described,) = describe([source], resources, meter)
-        manifest = _manifest(tolerance, found, relations, n_documents, described)
+        manifest = _manifest(tolerance, found, page.all_relations(), n_documents, described)
         manifest = replace(manifest, stages=tuple(meter.costs))
         if delivery.report:
             with meter.stage("report", 0, "steps") as told:
@@ -201,16 +199,8 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
         progress.advance(1)
 
 
-def _counted(kin: Iterator[Kin], page: PageKin, relations: Counter[str]) -> Iterator[Kin]:
-    for one in kin:
-        page.take(one)
-        if one.comparison:
-            relations[one.comparison.judgement.relation] += 1
-        yield one
-
-
 def _manifest(
-    tolerance: Tolerance, found: CollectionGroups, relations: Counter[str], n_documents: int, described: InputFile
+    tolerance: Tolerance, found: CollectionGroups, relations: Mapping[str, int], n_documents: int, described: InputFile
 ) -> DedupManifest:
     """Return the manifest, without the stages."""
     n_members, n_families = len(found.members), len(found.groups)
@@ -221,7 +211,5 @@ def _manifest(
         parameters={"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)},
         inputs=(replace(described, n_documents=n_documents),),
         counts={"documents": n_documents, "groups": n_families, "pairs_not_compared": found.n_not_compared},
-        families=FamilyCounts(
-            n_families, n_members, n_documents - n_members, {relation: relations[relation] for relation in RELATIONS}
-        ),
+        families=FamilyCounts(n_families, n_members, n_documents - n_members, relations),
     )

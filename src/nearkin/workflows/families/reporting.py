@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,12 +12,11 @@ from nearkin.reports import page_file
 from nearkin.reports.families import (
     CopyRow,
     FamilyCard,
-    MarkedDifference,
     MemberCard,
     render_families_report,
 )
 from nearkin.runs.progress import Progress
-from nearkin.stages.differences.relating import COPY, DifferenceInContext
+from nearkin.stages.differences.relating import COPY
 from nearkin.stages.differences.relations import RELATIONS, RULES
 from nearkin.workflows.dedup.reporting import first_problems
 from nearkin.workflows.dedup.tables import Places
@@ -29,15 +28,28 @@ N_MEMBERS = 50
 
 @dataclass(slots=True)
 class PageKin:
-    """Documents shown on the page, and the number of others."""
+    """Documents shown on the page, and the number of others by their relation."""
 
     families: list[list[Kin]] = field(default_factory=list)
     relations: list[Counter[str]] = field(default_factory=list)
     n_families: int = 0
+    n_by_relation: Counter[str] = field(default_factory=Counter)
 
-    def take(self, one: Kin) -> None:
-        """Add the next document, in the order of the table."""
-        self.n_families += one.comparison is None
+    def passing(self, kin: Iterable[Kin]) -> Iterator[Kin]:
+        """Yield all documents, in the order of the table, and keep what the page shows of them."""
+        for one in kin:
+            self._take(one)
+            yield one
+
+    def all_relations(self) -> dict[str, int]:
+        """Return the number of members of each relation, of those that passed."""
+        return {relation: self.n_by_relation[relation] for relation in RELATIONS}
+
+    def _take(self, one: Kin) -> None:
+        if one.comparison is None:
+            self.n_families += 1
+        else:
+            self.n_by_relation[one.comparison.judgement.relation] += 1
         if self.n_families > N_FAMILIES:
             return
         if one.comparison is None:
@@ -105,20 +117,6 @@ def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
         n_words_only_in_member=found.n_words_only_in_member,
         n_particulars=found.n_particulars,
         is_whole=comparison.is_whole,
-        differences=tuple(map(_marked, comparison.shown)),
+        differences=comparison.shown,
         copies=copies,
-    )
-
-
-def _marked(one: DifferenceInContext) -> MarkedDifference:
-    return MarkedDifference(
-        before=one.before,
-        principal=one.principal.text,
-        n_cut_principal=one.principal.n_words_cut,
-        member=one.member.text,
-        n_cut_member=one.member.n_words_cut,
-        after=one.after,
-        is_after_cut=one.is_after_cut,
-        line_principal=one.line_principal,
-        line_member=one.line_member,
     )

@@ -13,13 +13,12 @@ import pyarrow.compute as pc
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk, Spool, texts_of
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.files import RunResult
 from nearkin.workflows.reading.changed import changed_while_read
 from nearkin.workflows.reading.rereading import Reread
 
-_AS_IT_CAME = Normalisation.parse("none")
 _BATCH_DOCUMENTS = 4096
 
 
@@ -75,4 +74,4 @@ def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, 
     for here, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
             some = slice(i, i + _BATCH_DOCUMENTS)
-            yield here[some], prepare(batch.slice(i, _BATCH_DOCUMENTS), _AS_IT_CAME, source_name=name)["text"]
+            yield here[some], prepare(batch.slice(i, _BATCH_DOCUMENTS), AS_IT_CAME, source_name=name)["text"]

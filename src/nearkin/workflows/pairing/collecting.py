@@ -17,7 +17,7 @@ from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
@@ -26,7 +26,6 @@ from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snap
 from nearkin.workflows.reading.texts import Texts
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
-_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 DOCUMENTS_SCHEMA = pa.schema(
     [
         pa.field("name", pa.large_string(), nullable=False),
@@ -146,7 +145,7 @@ def count_texts(
     sizes, documents = [np.zeros(1, np.int64)], []
 
     def read(raw: object) -> tuple[pa.RecordBatch, TextWords]:
-        batch = texts.prepare(raw, _AS_IT_CAME)  # type: ignore[arg-type]
+        batch = texts.prepare(raw, AS_IT_CAME)  # type: ignore[arg-type]
         kept = batch.prepared.select(["doc_id", "has_id", "line", "problem"])
         sources = pa.field("source", names.type, nullable=False)
         return kept.append_column(sources, names.take(pa.array(batch.sources))), split(batch.texts)

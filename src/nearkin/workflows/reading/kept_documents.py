@@ -6,7 +6,6 @@ Their ids are those of the run, which may differ from those in the files.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,14 +15,13 @@ from typing import get_args
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import InputError, MissingExtraError, NearkinError, SourceError
+from nearkin.errors import InputError, MissingExtraError, NearkinError, RunError, SourceError
 from nearkin.formats import parquet
-from nearkin.formats.sealed import has_right_checksum
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
 from nearkin.records import DOCUMENTS_SCHEMA, I64
-from nearkin.runs.directory import MANIFEST
 from nearkin.runs.files import printable, text_of
+from nearkin.runs.finished import MANIFEST, read_manifest
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding
@@ -82,11 +80,12 @@ class KeptDocuments:
             The command keeps no documents; the run is damaged; its input is missing or changed.
         """
         try:
-            data = text_of(directory / MANIFEST)
-            stored = json.loads(data)
-            if not has_right_checksum(stored):
-                raise SourceError(f"The run in {directory} is damaged: {MANIFEST} was changed.")
+            stored = read_manifest(directory)
+        except RunError as error:
+            raise SourceError(str(error)) from error
+        try:
             manifest = DedupManifest.of(stored)
+            digest = hashlib.sha256(text_of(directory / MANIFEST).encode()).hexdigest()
             if manifest.command not in manifest.commands:
                 raise SourceError(
                     f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Results "
@@ -104,7 +103,6 @@ class KeptDocuments:
         except (OSError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
             # any error of a damaged file
             raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
-        digest = hashlib.sha256(data.encode()).hexdigest()
         return cls(
             directory=directory,
             digest=digest,

@@ -13,12 +13,11 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.members import BETWEEN, printable_id
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.request import ReadingRequest
 
 _SHOWN = 5
-_AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     texts = reading.opened(Silent())
     doc_id, others, n_others = printable_id(str(path)), list[str](), 0
     for raw in texts.raw_batches(Silent()):
-        prepared = texts.prepare(raw, _AS_IT_CAME).prepared
+        prepared = texts.prepare(raw, AS_IT_CAME).prepared
         at = prepared["doc_id"].index(doc_id).as_py()
         if at >= 0:
             if prepared["problem"][at].is_valid:

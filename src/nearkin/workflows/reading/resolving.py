@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -13,8 +11,8 @@ from typing import BinaryIO, Literal
 from nearkin.errors import SourceError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
-from nearkin.runs.directory import MANIFEST, TABLES, RunDirectory
-from nearkin.runs.files import text_of
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.finished import MANIFEST, TABLES, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.rules import ReadingRules
@@ -159,12 +157,8 @@ def _kind_of_directory(path: Path) -> Kind:
 
 def _command_of(directory: Path) -> str | None:
     """Return the command in the manifest of a directory; None if there is no manifest of Nearkin."""
-    try:
-        manifest = json.loads(text_of(directory / MANIFEST))
-    except (OSError, ValueError):
-        return None
-    is_ours = isinstance(manifest, dict) and {"nearkin", "command"} <= manifest.keys()
-    return str(manifest["command"]) if is_ours else None
+    manifest = manifest_if_any(directory)
+    return None if manifest is None else str(manifest["command"])
 
 
 def _refuse_own_file(path: Path) -> None:
@@ -241,14 +235,3 @@ def _in_words(source: StoredSource) -> str:
         where = "its folder kept" if documents.is_in_kept else "its input"
         return f"{source.name}: the {counted(len(documents), 'document')} kept by this run, read from {where}"
     return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"
-
-
-def without_password(argument: str) -> str:
-    """Return an argument without the password, for results.
-
-    Examples
-    --------
-    >>> without_password("postgresql://ada:secret@localhost/matters"), without_password("notes.jsonl")
-    ('postgresql://ada:***@localhost/matters', 'notes.jsonl')
-    """
-    return re.sub(r"^(postgres(?:ql)?://[^:/@]*):.*@", r"\1:***@", argument, flags=re.DOTALL)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.errors import FingerprintError
+from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import U32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -16,7 +16,7 @@ from nearkin.stages.search.hamming.neighbours import MAX_PAIRS, Nearest, nearest
 from nearkin.stages.search.hamming.pairs import Neighbours
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
-from nearkin.workflows.signing.neighbours import NeighboursFound, chosen_distance
+from nearkin.workflows.signing.neighbours import Equal, NeighboursFound, chosen_distance, neighbours_of_signatures
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.tables import write_pairs
 from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
@@ -24,9 +24,42 @@ from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 _BLOCK_PAIRS = 1 << 20
 
 
+def find_neighbours(
+    file: SignatureFile,
+    against: SignatureFile | None,
+    out: Path,
+    distance: int | None = None,
+    *,
+    verification: Verification | None = None,
+    equal: Equal = "all",
+    resources: Resources,
+    progress: Progress | None = None,
+) -> NeighboursFound:
+    """Write all pairs within a Hamming distance: of two documents of ``file``, or of one and one of ``against``.
+
+    Raises
+    ------
+    ParameterError
+        ``equal`` is given with ``against``, to which it does nothing; or as in `neighbours_of_signatures`.
+    FingerprintError, SourceError
+        As in `neighbours_across`.
+    """
+    if against is None:
+        return neighbours_of_signatures(
+            file, out, distance, verification=verification, equal=equal, resources=resources, progress=progress
+        )
+    if equal != "all":
+        raise ParameterError(
+            "'equal' is about the pairs of one set of signatures: omit it with 'against'.", named=("equal", "against")
+        )
+    return neighbours_across(
+        file, against, out, distance, verification=verification, resources=resources, progress=progress
+    )
+
+
 def neighbours_across(
-    path: Path,
-    against: Path,
+    mine: SignatureFile,
+    theirs: SignatureFile,
     out: Path,
     distance: int | None = None,
     *,
@@ -34,39 +67,21 @@ def neighbours_across(
     resources: Resources,
     progress: Progress | None = None,
 ) -> NeighboursFound:
-    """Write all pairs of documents from ``path`` and ``against`` within a Hamming distance to a Parquet file.
+    """Write all pairs of a document from each file within a Hamming distance to a Parquet file.
 
-    The columns are those of `neighbours_of_file`; ``id_a`` and ``row_a`` are of ``path``, ``id_b`` and ``row_b`` of
-    ``against``. Pairs are sorted by ``row_a``, the nearest first.
+    The columns are those of `neighbours_of_signatures`; ``id_a`` and ``row_a`` are of ``mine``, ``id_b`` and ``row_b``
+    of ``theirs``. Pairs are sorted by ``row_a``, the nearest first.
 
     Raises
     ------
     FingerprintError
         The signatures of the two files were made by different methods; the message names both.
     SourceError, ParameterError
-        As in `neighbours_of_file`; there may be at most 134 million pairs.
+        As in `neighbours_of_signatures`; there may be at most 134 million pairs.
     """
-    return neighbours_across_signatures(
-        (SignatureFile.load(path), SignatureFile.load(against)), out, distance, names=(str(path), str(against)),
-        verification=verification, resources=resources, progress=progress,
-    )  # fmt: skip
-
-
-def neighbours_across_signatures(
-    files: tuple[SignatureFile, SignatureFile],
-    out: Path,
-    distance: int | None = None,
-    *,
-    names: tuple[str, str],
-    verification: Verification | None = None,
-    resources: Resources,
-    progress: Progress | None = None,
-) -> NeighboursFound:
-    """Write all pairs of documents from both within a Hamming distance; ``names`` name them in messages."""
     meter = Meter(progress or Silent())
-    mine, theirs = files
     if mine.about.fingerprint != theirs.about.fingerprint:
-        both = (names[0], mine.about.fingerprint), (names[1], theirs.about.fingerprint)
+        both = (mine.name, mine.about.fingerprint), (theirs.name, theirs.about.fingerprint)
         raise FingerprintError.of("Signatures", "be compared", *both)
     distance = chosen_distance(distance, mine, meter.progress)
     expected = expected_of(mine, distance, theirs)

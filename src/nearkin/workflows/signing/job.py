@@ -23,24 +23,24 @@ from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snap
 from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedTexts
-from nearkin.workflows.signing.engines import SigningEngine, SigningThreads, signing_engine
+from nearkin.workflows.signing.engines import SigningThreads, signing_engine
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 
-def sign_files(
+def sign(
     reading: ReadingRequest,
-    out: Path,
+    out: Path | None,
     options: SigningOptions,
     *,
     statistics: Path | None = None,
     resources: Resources,
     progress: Progress | None = None,
     engine: Engine = LOCAL,
-) -> SigningRecord:
-    """Sign every document of some files into a file of signatures.
+) -> tuple[SignatureFile, SigningRecord]:
+    """Sign every document, and write the signatures to ``out``; without it this machine signs, and writes no file.
 
-    weighted-topsig without ``statistics`` reads the files twice: to count all documents, then to sign them. A
+    weighted-topsig without ``statistics`` reads the input twice: to count all documents, then to sign them. A
     cluster must see the files, and the directory of ``out``, under the same paths.
 
     Raises
@@ -53,34 +53,7 @@ def sign_files(
         The cluster cannot be used, or gave up.
     """
     meter = Meter(progress or Silent())
-    signer = signing_engine(engine, out, resources, meter)
-    _, record = _signed(reading, out, options, statistics, signer, meter)
-    return record
-
-
-def sign_documents(
-    reading: ReadingRequest,
-    out: Path | None,
-    options: SigningOptions,
-    *,
-    statistics: Path | None = None,
-    resources: Resources,
-    progress: Progress | None = None,
-) -> tuple[SignatureFile, SigningRecord]:
-    """Sign every document, and return the signatures; without ``out`` no file is written. See `sign_files`."""
-    meter = Meter(progress or Silent())
-    return _signed(reading, out, options, statistics, SigningThreads(resources, meter), meter)
-
-
-def _signed(
-    reading: ReadingRequest,
-    out: Path | None,
-    options: SigningOptions,
-    statistics: Path | None,
-    signer: SigningEngine,
-    meter: Meter,
-) -> tuple[SignatureFile, SigningRecord]:
-    """Sign documents, and write the file if there is one to write."""
+    signer = SigningThreads(resources, meter) if out is None else signing_engine(engine, out, resources, meter)
     if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
         raise ParameterError(
             "'statistics' is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
@@ -100,7 +73,8 @@ def _signed(
     check_unchanged(texts.sources, inputs)
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
-    file = _joined(done, options, inputs, reading.encoding)
+    name = "the result of nearkin.sign" if out is None else str(out)
+    file = _joined(done, options, inputs, reading.encoding, name)
     if out is not None:
         with published(out) as aside:
             file.save(aside)
@@ -130,7 +104,7 @@ def _record(
     )
 
 
-def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str) -> SignatureFile:
+def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str, name: str) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
     table = pa.Table.from_batches([documents for documents, _ in done.batches], DOCUMENTS)
     # in one chunk: batch boundaries would change the bytes of the file
@@ -149,4 +123,5 @@ def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encod
         table.select(["id", "name", "source", "line", "problem"]),
         BitSignatures(packed, has_features, fingerprint),
         about,
+        name,
     )

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures
@@ -66,8 +66,8 @@ class NeighboursFound:
         return {"command": "neighbours", **asdict(self)}
 
 
-def neighbours_of_file(
-    path: Path,
+def neighbours_of_signatures(
+    file: SignatureFile,
     out: Path,
     distance: int | None = None,
     *,
@@ -84,8 +84,9 @@ def neighbours_of_file(
 
     Parameters
     ----------
-    path, out : Path
-        Signatures that `nearkin sign` wrote; the pairs.
+    file : SignatureFile
+    out : Path
+        File for the pairs.
     distance : int, optional
         In bits, less than the length of a signature; see `default_distance`.
     verification : Verification, optional
@@ -98,28 +99,10 @@ def neighbours_of_file(
     Raises
     ------
     SourceError
-        The file cannot be read, or the documents to verify have changed since they were signed.
+        The documents to verify have changed since they were signed.
     ParameterError
         A parameter is invalid, or there are more than 100 million pairs.
     """
-    return neighbours_of_signatures(
-        SignatureFile.load(path), out, distance, name=str(path), verification=verification, equal=equal,
-        resources=resources, progress=progress,
-    )  # fmt: skip
-
-
-def neighbours_of_signatures(
-    file: SignatureFile,
-    out: Path,
-    distance: int | None = None,
-    *,
-    name: str,
-    verification: Verification | None = None,
-    equal: Equal = "all",
-    resources: Resources,
-    progress: Progress | None = None,
-) -> NeighboursFound:
-    """Write all pairs of documents within a Hamming distance; ``name`` names the signatures in messages."""
     if equal not in ("all", "first"):
         raise ParameterError.of("equal", "neighbours", "all or first", equal)
     meter = Meter(progress or Silent())
@@ -128,7 +111,7 @@ def neighbours_of_signatures(
     say_expected(file, expected, meter.progress)
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all":
-        _check_n_pairs(pairs, distance, name)
+        _check_n_pairs(pairs, distance, file.name)
     verifier = None
     if verification is not None:
         rows = np.unique(np.concatenate([np.zeros(0, np.uint32), *_rows(pairs, equal)]))
@@ -159,15 +142,19 @@ def _check_n_pairs(pairs: HammingPairs, distance: int, name: str) -> None:
         )
 
 
-def neighbours_of_document(
-    path: Path, doc_id: str, distance: int | None = None, *, resources: Resources, progress: Progress | None = None
+def nearest_documents(
+    file: SignatureFile,
+    doc_id: str,
+    distance: int | None = None,
+    *,
+    resources: Resources,
+    progress: Progress | None = None,
 ) -> pa.Table:
     """Return the documents within a Hamming distance of one, the nearest first.
 
     Parameters
     ----------
-    path : Path
-        Signatures that `nearkin sign` wrote.
+    file : SignatureFile
     doc_id : str
         Id or name (column ``name``) of the document.
     distance : int, optional
@@ -183,30 +170,15 @@ def neighbours_of_document(
     ParameterError
         No document, or one without features, has this id.
     """
-    return nearest_documents(
-        SignatureFile.load(path), doc_id, distance, name=str(path), resources=resources, progress=progress
-    )
-
-
-def nearest_documents(
-    file: SignatureFile,
-    doc_id: str,
-    distance: int | None = None,
-    *,
-    name: str,
-    resources: Resources,
-    progress: Progress | None = None,
-) -> pa.Table:
-    """Return the documents within a Hamming distance of one; ``name`` names the signatures in messages."""
     try:
         wanted = pa.scalar(doc_id, pa.large_string())
     except UnicodeEncodeError:  # no column holds an unpaired surrogate
         wanted = pa.scalar(None, pa.large_string())
     row = file.documents["name"].index(wanted).as_py() if wanted.is_valid else -1
     if row < 0:
-        raise ParameterError(f"{name} has no document with the id {doc_id!r}.")
+        raise ParameterError(f"{file.name} has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
-        raise ParameterError(f"{name}: the document {doc_id!r} has no text, so it has no neighbours.")
+        raise ParameterError(f"{file.name}: the document {doc_id!r} has no text, so it has no neighbours.")
     distance = chosen_distance(distance, file, progress or Silent())
     say_expected(file, expected_of(file, distance, of_one=True), progress or Silent())
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
@@ -227,7 +199,7 @@ def chosen_distance(distance: int | None, file: SignatureFile, progress: Progres
         The distance is no int; the search checks its range.
     """
     if distance is not None:
-        if not isinstance(distance, int) or isinstance(distance, bool):
+        if not is_int(distance):
             rule = f"an int from 0 to {file.signatures.n_bits - 1}"
             raise ParameterError.of("distance", "neighbours", rule, distance)
         return distance

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from nearkin.errors import ParameterError
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.errors import ParameterError, is_number
+from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
 from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.bits import BitMethod, check_bits, check_seed
@@ -16,7 +16,6 @@ from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
 from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 from nearkin.workflows.reading.texts import counts_fingerprint
-from nearkin.workflows.resources import is_number
 
 MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"]
 METHODS: dict[str, str] = {
@@ -27,7 +26,6 @@ METHODS: dict[str, str] = {
     "minhash": "one bit of each slot of a MinHash: estimates Jaccard",
     "minhash-truncated": "the simple MinHash of the article on due diligence: to be measured, not to be used",
 }
-_NO_NORMALISATION = Normalisation(nfkc=False, case=False, space=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +52,7 @@ class SigningOptions:
     method: MethodName = "minhash"
     bits: int = 256
     features: Shingling = field(default_factory=lambda: Characters(4))
-    normalise: Normalisation = _NO_NORMALISATION
+    normalise: Normalisation = AS_IT_CAME
     density: float | None = None
     seed: int = 0
     is_online: bool = False

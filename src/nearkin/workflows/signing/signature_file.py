@@ -64,11 +64,14 @@ class SignatureFile:
         All columns except the signatures.
     signatures : BitSignatures
     about : About
+    name : str
+        Name in messages: the path, if there is a file.
     """
 
     documents: pa.Table
     signatures: BitSignatures
     about: About
+    name: str
 
     def table(self) -> pa.Table:
         """Return the table that `save` writes."""
@@ -113,7 +116,7 @@ class SignatureFile:
         n_bytes = column.type.byte_width
         packed = np.frombuffer(column.buffers()[1], np.uint8, n_bytes * len(column), column.offset * n_bytes)
         signatures = BitSignatures(packed.reshape(len(column), n_bytes), has_features, about.fingerprint)
-        return cls(documents.replace_schema_metadata(None), signatures, about)
+        return cls(documents.replace_schema_metadata(None), signatures, about, str(path))
 
 
 def _about(path: Path, schema: pa.Schema) -> About:

@@ -14,7 +14,7 @@ from nearkin.nouns import counted
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.features.shingles import Shingling, Words
+from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.reading.snapshots import texts_again
@@ -50,6 +50,26 @@ class Verification:
                 raise ParameterError.of(name, "neighbours", rule, getattr(self, name))
 
     @classmethod
+    def if_given(
+        cls, rule: str | None, shingle: Shingling | str, normalise: Normalisation | str
+    ) -> Verification | None:
+        """Parse the parameters of a verification; None without a rule, where the others would do nothing.
+
+        Raises
+        ------
+        ParameterError
+            One is invalid, or there is no rule and another differs from its default.
+        """
+        shingling = parse_shingling(shingle) if isinstance(shingle, str) else shingle
+        steps = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
+        if rule is not None:
+            return cls.parse(rule, shingling, steps)
+        for name, given, default in (("shingle", shingling, Words()), ("normalise", steps, Normalisation())):
+            if given != default:
+                raise ParameterError(f"'{name}' is for 'verify': add it, or omit '{name}'.", named=(name, "verify"))
+        return None
+
+    @classmethod
     def parse(cls, text: str, shingle: Shingling, normalise: Normalisation) -> Verification:
         """Parse a rule such as ``"jaccard:0.8"``.
 
@@ -63,7 +83,7 @@ class Verification:
         >>> Verification.parse("jaccard:0.8", Words(5), Normalisation()).threshold
         0.8
         """
-        measure, _, number = text.partition(":")
+        measure, _, number = text.partition(":") if isinstance(text, str) else ("", "", "")
         try:
             threshold = float(number)
         except ValueError:

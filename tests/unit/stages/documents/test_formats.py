@@ -51,7 +51,7 @@ def test_help_lists_them_all() -> None:
     ],
 )
 def test_content_tells_the_format(data: bytes, table: str | None, name: str | None) -> None:
-    assert sniffed(Head(data, "none", is_all=True, table=table)) == name
+    assert sniffed(Head(data=data, compression="none", is_all=True, table=table)) == name
 
 
 def test_listing_them_loads_no_array_library() -> None:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import email.policy
-import email.utils
 import re
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from email import message_from_bytes
-from email.errors import HeaderParseError
-from email.header import decode_header
 from email.message import Message
 from functools import cached_property
 
@@ -17,13 +13,11 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
-from nearkin.stages.documents.origin import MailHeaders
+from nearkin.stages.documents.mail.encoded_words import decoded_header
+from nearkin.stages.documents.mail.headers import headers_of
 
 NAME = "nearkin mail 1"
-_ID = re.compile(r"<([^<>\s]{1,998})>")
-_BARE_ID = re.compile(r"[^\s<>]+@[^\s<>]+")
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
-_SPACES = re.compile(r"\s+")
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
 
 
@@ -93,72 +87,6 @@ class Mail:
         found = decoded(data, declared, self._given.encoding)
         self._warnings += found.warnings
         return found.text.replace("\r\n", "\n").replace("\0", "")
-
-
-def headers_of(message: Message) -> MailHeaders:
-    """Return the headers of a mail as fields."""
-    return MailHeaders(
-        message_id=next(iter(_ids(message.get_all("message-id"))), None),
-        in_reply_to=_ids(message.get_all("in-reply-to")),
-        references=_ids(message.get_all("references")),
-        subject=_one_line(message.get("subject")),
-        sent_at=_time(message.get("date")),
-        sender=_addresses(message.get_all("from") or message.get_all("sender")),
-        to=_addresses(message.get_all("to")),
-        cc=_addresses(message.get_all("cc")),
-    )
-
-
-def decoded_header(value: object) -> str:
-    """Return a header with its encoded words (RFC 2047) decoded; broken ones stay as they are.
-
-    Examples
-    --------
-    >>> decoded_header("=?iso-8859-1?q?caf=E9?= now")
-    'café now'
-    """
-    raw = str(value)
-    try:
-        pieces = decode_header(raw)
-    except (HeaderParseError, ValueError, LookupError):
-        pieces = [(raw, None)]
-    texts = []
-    for piece, charset in pieces:
-        if isinstance(piece, str) and any("\udc80" <= one <= "\udcff" for one in piece):
-            piece = piece.encode("utf-8", "surrogateescape")  # bytes that are not ASCII, as the parser keeps them
-        if isinstance(piece, bytes):
-            piece = decoded(piece, None if charset in (None, "unknown-8bit") else charset).text
-        texts.append(piece)
-    return _SPACES.sub(" ", "".join(texts).encode("utf-8", "replace").decode()).strip()
-
-
-def _one_line(value: object) -> str | None:
-    return (decoded_header(value) or None) if value is not None else None
-
-
-def _ids(values: Sequence[object] | None) -> tuple[str, ...]:
-    """Return the identifiers in headers, each once."""
-    text = " ".join(str(value) for value in values or ()).encode("ascii", "replace").decode()
-    return tuple(dict.fromkeys(_ID.findall(text) or _BARE_ID.findall(text)))
-
-
-def _addresses(values: Sequence[object] | None) -> str | None:
-    """Return names and addresses, separated by commas."""
-    if not values:
-        return None
-    pairs = email.utils.getaddresses([decoded_header(value) for value in values])
-    shown = [f"{name} <{address}>" if name and address else name or address for name, address in pairs]
-    return ", ".join(one for one in shown if one) or ", ".join(decoded_header(value) for value in values) or None
-
-
-def _time(value: object) -> datetime | None:
-    """Return the time of a header in UTC; None if it tells none."""
-    try:
-        found = email.utils.parsedate_to_datetime(str(value))
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-    return found if 1 < found.year < 9999 else None
 
 
 def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:

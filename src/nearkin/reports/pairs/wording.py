@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import Prediction
+from nearkin.reports.dedup.wording import Note, ParameterRow
 from nearkin.reports.quantities import (
+    NBSP,
     PERCENT,
     elapsed_text,
     magnitude_text,
@@ -17,7 +19,6 @@ from nearkin.reports.quantities import (
     recall_text,
     share_text,
 )
-from nearkin.reports.wording import Note, ParameterRow
 
 WAYS = {
     "whole": ("by the table", "the translation table has the word"),
@@ -26,8 +27,8 @@ WAYS = {
     "parts": ("by parts", "a compound of which the table has the parts"),
     "unknown": ("untranslated", "nothing is known of the word; it plays no part"),
 }
-_NBSP = "\N{NO-BREAK SPACE}"
 _OF_TABLE = ("agreement", "stems", "splits", "translate")
+_SHOWN_AS = {"least_occurrences": "min_occurrences", "least_terms": "min_terms"}
 _MEANINGS = {
     "threshold": "the least cosine of a pair",
     "recall": "the share of such pairs that was to be found",
@@ -273,7 +274,7 @@ def parameter_rows(told: PairsManifest) -> Iterator[ParameterRow]:
         if value is None or (told.table is None and name in _OF_TABLE):
             continue
         shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-        yield ParameterRow(name.replace("_", "-"), shown, meaning)
+        yield ParameterRow(_SHOWN_AS.get(name, name).replace("_", "-"), shown, meaning)
 
 
 def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
@@ -288,4 +289,4 @@ def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
 def band_text(predicted: Prediction) -> str:
     """A predicted recall, with its band where there is one."""
     low, middle, high = map(recall_text, (predicted.recall_low, predicted.recall, predicted.recall_high))
-    return middle if low == high else f"{middle} ({low.removesuffix(PERCENT)}{_NBSP}to{_NBSP}{high})"
+    return middle if low == high else f"{middle} ({low.removesuffix(PERCENT)}{NBSP}to{NBSP}{high})"

@@ -1,4 +1,4 @@
-"""CSV and TSV files with a column of ids: their rows, and the columns by their names."""
+"""CSV and TSV files that tell something of documents: their rows, and the columns by their names."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _MAX_OF_A_FIELD = 1 << 24
 _READ_BYTES = 1 << 20
 
 
-def rows_of(path: Path, encoding: str) -> list[tuple[int, list[str]]]:
+def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = None) -> list[tuple[int, list[str]]]:
     """Return the rows that are not blank, each with the number of its last line.
+
+    Without a delimiter, the most frequent one of the first line is used.
 
     Raises
     ------
@@ -32,7 +34,7 @@ def rows_of(path: Path, encoding: str) -> list[tuple[int, list[str]]]:
     """
     try:
         with _long_fields():
-            return _rows(text_of(path, encoding))
+            return _rows(text_of(path, encoding), delimiter)
     except csv.Error as error:
         raise SourceError(f"{path} is not a CSV file: {error}.") from error
 
@@ -59,9 +61,10 @@ def text_of(path: Path, encoding: str) -> str:
     return data.decode("utf-8")
 
 
-def _rows(text: str) -> list[tuple[int, list[str]]]:
+def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:
     first = text[: text.find("\n") + 1] or text
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",\t;|", key=first.count), strict=True)
+    usual = max(",\t;|", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or usual, strict=True)
     return [(rows.line_num, row) for row in rows if row]
 
 

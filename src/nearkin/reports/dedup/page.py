@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.reports import wording
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import measure_name
-from nearkin.reports.dedup_figures import RecallCurve, outcome_figure, similarity_figure, size_figure
+from nearkin.reports.dedup import wording
+from nearkin.reports.dedup.figures import RecallCurve, outcome_figure, similarity_figure, size_figure
 from nearkin.reports.pages import PageScript, report_environment
 
 __all__ = [

@@ -5,16 +5,13 @@ The module that draws is imported in the functions: a report can be described, i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.nouns import counted
-from nearkin.reports.dedup_figures import Figure
+from nearkin.reports.figure import Figure, at_both_widths, bins_in_words
 from nearkin.reports.quantities import parameter_text
 
-_WIDTHS = (("w", 684), ("n", 262))
-"""Pixels of a figure's plot, beside a margin of text and on a telephone."""
 ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
 
 
@@ -56,23 +53,22 @@ def translated_figure(told: PairsManifest) -> Figure | None:
     edges = _tenths(found.histogram_by_table)
     series = [Series(label, *_outline(edges, counts)) for label, counts in both.items()]
     top = max(max(counts) for counts in both.values())
-    drawn = [
-        line_chart(
-            series, name=f"translated-{tag}", title="Pairs by cosine, by the table and by the translation",
+    wide, narrow = at_both_widths(
+        "translated",
+        lambda name, width: line_chart(
+            series, name=name, title="Pairs by cosine, by the table and by the translation",
             description=f"Outlines of two histograms of the same {counted(found.n_pairs, 'pair')}", x_title="cosine",
-            y_title="pairs", x_domain=(0.0, 1.0), y_domain=(0.0, top * 1.05),
-            width=width, height=220,
-        )
-        for tag, width in _WIDTHS
-    ]  # fmt: skip
+            y_title="pairs", x_domain=(0.0, 1.0), y_domain=(0.0, top * 1.05), width=width, height=220,
+        ),
+    )  # fmt: skip
     rows = tuple(
-        (step, f"{table:,} · {translation:,}")
-        for (step, table), translation in zip(
-            _steps(edges, found.histogram_by_table), found.histogram_by_translation, strict=True
+        (words, f"{table:,} · {translation:,}")
+        for words, table, translation in zip(
+            bins_in_words(edges), found.histogram_by_table, found.histogram_by_translation, strict=True
         )
     )
     caption = f"The same pairs by both, in steps of 0.1, as in {ARTICLE}."
-    return Figure(drawn[0], drawn[1], caption, ("Cosine", "Pairs by the table · by the translation"), rows)
+    return Figure(wide, narrow, caption, ("Cosine", "Pairs by the table · by the translation"), rows)
 
 
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
@@ -80,23 +76,16 @@ def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], thr
     from nearkin.reports.plots.charts import interval_chart
 
     label = f"threshold {parameter_text(threshold)}"
-    drawn = [
-        interval_chart(
-            bin_edges, counts, name=f"{name}-{tag}", title=caption.partition(";")[0].rstrip("."),
+    wide, narrow = at_both_widths(
+        name,
+        lambda name, width: interval_chart(
+            bin_edges, counts, name=name, title=caption.partition(";")[0].rstrip("."),
             description=f"Histogram of {counted(sum(counts), 'pair')}; the threshold is {parameter_text(threshold)}",
             x_title="cosine", y_title="pairs", mark=(threshold, label), width=width,
-        )
-        for tag, width in _WIDTHS
-    ]  # fmt: skip
-    rows = tuple((step, f"{n:,}") for step, n in _steps(bin_edges, counts))
-    return Figure(drawn[0], drawn[1], caption, ("Cosine", "Pairs"), rows)
-
-
-def _steps(bin_edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """Each bin in words; the last one holds its upper end."""
-    last = len(counts) - 1
-    for i, ((low, high), n) in enumerate(zip(pairwise(bin_edges), counts, strict=True)):
-        yield f"{parameter_text(low)} {'to' if i == last else 'to under'} {parameter_text(high)}", n
+        ),
+    )  # fmt: skip
+    rows = tuple((words, f"{n:,}") for words, n in zip(bins_in_words(bin_edges), counts, strict=True))
+    return Figure(wide, narrow, caption, ("Cosine", "Pairs"), rows)
 
 
 def _tenths(counts: Sequence[int]) -> list[float]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.criterion import measure_of
+from nearkin.reports.dedup.wording import outcome_of
+from nearkin.reports.figure import Figure, at_both_widths, bins_in_words
 from nearkin.reports.figures import RecallLine, binned_sizes, group_sizes, outcome_chart, similarity_chart
-from nearkin.reports.quantities import parameter_text
-from nearkin.reports.wording import outcome_of
 
-_WIDTHS = (("w", 684), ("n", 262))
-"""Pixels of a figure's plot: on a screen, and on a telephone."""
 _CURVE_STEPS = 100
 _VIEW_BELOW = 0.25  # of similarity, below the threshold
 
@@ -28,25 +25,14 @@ class RecallCurve:
     probabilities: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure at two widths, its caption, and its numbers as a table."""
-
-    wide: str
-    narrow: str
-    caption: str
-    columns: tuple[str, str] = ("", "")
-    rows: tuple[tuple[str, str], ...] = ()
-
-
 def outcome_figure(facts: DedupManifest) -> Figure | None:
     """Return the documents kept and dropped; None if there are no documents. A table of the page holds its numbers."""
     if not facts.count("documents"):
         return None
     dropped = {reason: n for reason, n in facts.by_reason.items() if n and outcome_of(facts, reason) == "dropped"}
-    wide, narrow = (
-        outcome_chart(facts.count("kept"), facts.count("unreadable"), dropped, name=f"outcome-{tag}", width=width + 56)
-        for tag, width in _WIDTHS
+    kept, unreadable = facts.count("kept"), facts.count("unreadable")
+    wide, narrow = at_both_widths(
+        "outcome", lambda name, width: outcome_chart(kept, unreadable, dropped, name=name, width=width + 56)
     )
     return Figure(wide, narrow, "All documents; below, the dropped ones by reason, on a scale of their own.")
 
@@ -60,23 +46,17 @@ def similarity_figure(
         return None
     first = _first_bin(bin_edges, counts, facts.threshold)
     bin_edges, counts = bin_edges[first:], counts[first:]
-    wide, narrow = (
-        similarity_chart(
-            bin_edges,
-            counts,
-            facts.threshold,
-            recall,
-            measure=measure_of(facts),
-            name=f"similarities-{tag}",
-            width=width,
-        )
-        for tag, width in _WIDTHS
+    wide, narrow = at_both_widths(
+        "similarities",
+        lambda name, width: similarity_chart(
+            bin_edges, counts, facts.threshold, recall, measure=measure_of(facts), name=name, width=width
+        ),
     )
     caption = f"Bars: verified pairs by {measure_of(facts)} similarity. Exact copies count as pairs of similarity 1."
     columns = (f"{measure_of(facts)} similarity", "Pairs")
-    return Figure(
-        wide, narrow, caption + _about_line(facts, recall, curve), columns, tuple(_bin_rows(bin_edges, counts))
-    )
+    bins = bins_in_words([round(edge, 6) for edge in bin_edges])
+    rows = tuple((words, f"{n:,}") for words, n in zip(bins, counts, strict=True))
+    return Figure(wide, narrow, caption + _about_line(facts, recall, curve), columns, rows)
 
 
 def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCurve | None) -> str:
@@ -121,22 +101,12 @@ def _first_bin(bin_edges: Sequence[float], counts: Sequence[int], threshold: flo
     return min(with_pairs, in_view)
 
 
-def _bin_rows(bin_edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """The bins of a histogram as lines of a table; the last one holds its upper end."""
-    last = len(counts) - 1
-    for index, ((low, high), n) in enumerate(zip(pairwise(bin_edges), counts, strict=True)):
-        yield (
-            f"{parameter_text(round(low, 6))} {'to' if index == last else 'to under'} {parameter_text(round(high, 6))}",
-            f"{n:,}",
-        )
-
-
 def size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
     """Groups by size; none where there are no groups."""
     sizes = sorted(group_size_counts)
     counts = [group_size_counts[size] for size in sizes]
     if not sum(counts):
         return None
-    wide, narrow = (group_sizes(sizes, counts, name=f"sizes-{tag}", width=width) for tag, width in _WIDTHS)
+    wide, narrow = at_both_widths("sizes", lambda name, width: group_sizes(sizes, counts, name=name, width=width))
     rows = tuple((label, f"{n:,}") for label, n in binned_sizes(sizes, counts))
     return Figure(wide, narrow, "Groups by the number of their documents.", ("Documents in the group", "Groups"), rows)

@@ -12,6 +12,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of, shingles_of
 from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
 from nearkin.stages.documents.damage import DAMAGED
+from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
 from nearkin.stages.verification.measures import MEASURES
 
@@ -23,6 +24,8 @@ _MEANINGS = {
     "empty": "No text is left after normalisation. Never compared, and never counted as a duplicate.",
     "too short": "It is shorter than one shingle, and has no match.",
     "unreadable": "The text could not be read; see below. Not compared, and neither kept nor dropped.",
+    "numbers only": "The text has digits and no letters, and numbers do not count. Never compared, and never counted as"
+    " a duplicate.",
 }
 _GROUPING = {
     "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group are"
@@ -279,14 +282,25 @@ def _parameter_meaning(facts: DedupManifest, name: str, value: str) -> str:
 def normalisation_steps(facts: DedupManifest) -> tuple[str, ...]:
     """Ignored differences, in words, in the order of normalization."""
     value = facts.parameters.get("normalise")
+    steps, _, ignored = value.partition(";") if isinstance(value, str) else ("", "", "")
     names = (
-        value.split(",")
+        steps.split(",")
         if isinstance(value, str)
         else [str(entry) for entry in value]
         if isinstance(value, list)
         else []
     )
-    return tuple(STEPS.get(name.strip(), name.strip()) for name in names if name.strip() not in {"", "none"})
+    told = [STEPS.get(name.strip(), name.strip()) for name in names if name.strip() not in {"", "none"}]
+    return (*told, *_ignored_in_words(ignored))
+
+
+def _ignored_in_words(ignored: str) -> Iterator[str]:
+    """Name the passages and numbers that did not count."""
+    found = Ignored.restored(f";{ignored}") if ignored else Ignored()
+    if found.numbers:
+        yield "digits do not count"
+    if found.passages:
+        yield f"{counted(len(found.passages), 'passage')} of --ignore do not count"
 
 
 def _spelt(value: object) -> str:

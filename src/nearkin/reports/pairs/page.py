@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest, Side
-from nearkin.reports import pair_wording as wording
-from nearkin.reports.dedup import DocId, ProblemRow
+from nearkin.reports.dedup.page import DocId, ProblemRow
 from nearkin.reports.pages import report_environment
-from nearkin.reports.pair_figures import cosine_figure, known_figure, translated_figure
+from nearkin.reports.pairs import wording
+from nearkin.reports.pairs.figures import cosine_figure, known_figure, translated_figure
 
 _N_OPEN = 25
 """Of the most similar pairs: the others are folded."""

@@ -1,0 +1,107 @@
+"""Results of a finished run, read again: its manifest, and the check that neither it nor a table was changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nearkin.errors import RunError
+from nearkin.formats.sealed import has_right_checksum
+from nearkin.runs.files import text_of
+
+MANIFEST = "manifest.json"
+WORK = ".work"
+TABLES = (
+    "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
+    "families.csv", "exceptions.csv", "pairs.tsv", "known.tsv", "threads.parquet",
+    "report.html",
+)  # fmt: skip
+
+
+def json_in(path: Path) -> object:
+    """Read a small JSON file; None if it is missing or invalid."""
+    try:
+        return json.loads(text_of(path))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def manifest_if_any(directory: Path) -> Mapping[str, Any] | None:
+    """Return the manifest in a directory, unchecked; None if there is none of Nearkin."""
+    stored = json_in(directory / MANIFEST)
+    is_ours = isinstance(stored, dict) and {"nearkin", "command"} <= stored.keys()
+    return stored if is_ours else None  # type: ignore[return-value]  # it is a mapping
+
+
+def read_manifest(directory: Path) -> Mapping[str, Any]:
+    """Read the manifest of a finished run.
+
+    Raises
+    ------
+    RunError
+        There is no finished run, or its manifest was changed.
+    """
+    path, again = directory / MANIFEST, "Run the command again."
+    try:
+        stored = json.loads(text_of(path))
+    except FileNotFoundError as error:
+        if path.exists():
+            what = "a folder" if path.is_dir() else "no plain file"
+            raise RunError(f"The run in {directory} is damaged: {MANIFEST} is {what}. {again}") from error
+        if (directory / WORK).exists():
+            raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
+        raise RunError(f"{directory} holds no finished run: {MANIFEST} is missing.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path} cannot be read ({error}). {again}") from error
+    if not isinstance(stored, dict):
+        raise RunError(f"The run in {directory} is damaged: {MANIFEST} is no JSON object. {again}")
+    if not has_right_checksum(stored):
+        raise _changed(directory, MANIFEST)
+    return stored
+
+
+def read_results(directory: Path) -> Mapping[str, Any]:
+    """Read the manifest of a finished run, and check that its tables are unchanged.
+
+    CSV and TSV files are skipped, because users may have opened and saved them; so are runs of earlier versions without
+    digests.
+
+    Raises
+    ------
+    RunError
+        There is no finished run, or a file of it was changed or is missing.
+    """
+    manifest = read_manifest(directory)
+    digests = manifest.get("digests", {})
+    for name, digest in digests.items() if isinstance(digests, dict) else ():
+        if name not in TABLES:
+            raise _changed(directory, MANIFEST)
+        try:
+            if digest_of(directory / name) != digest:
+                raise _changed(directory, name)
+        except FileNotFoundError:
+            continue  # a job that needs the file reports it
+        except OSError as error:
+            raise RunError(f"{directory / name} cannot be read: {error.strerror}.") from error
+    return manifest
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no file.
+    """
+    if path.exists() and not path.is_file():
+        raise FileNotFoundError(path)
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _changed(directory: Path, name: str) -> RunError:
+    return RunError(f"The run in {directory} is damaged: {name} was changed. Run the command again.")
