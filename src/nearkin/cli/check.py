@@ -37,7 +37,9 @@ stored.
 
 With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
 as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
-are. The stream may be endless. A line that cannot be read is answered with its error.
+are. The stream may be endless. With --only-new a document is dropped if it is an exact copy or a near-duplicate of a \
+stored one, or, with --containment, part of one; a document that contains a stored one is kept. A line that \
+cannot be read is answered with its error.
 
 [bold]Examples[/]
 
@@ -65,7 +67,15 @@ NearThreshold = Annotated[
     float, _alike("--threshold", help="Minimum Jaccard similarity (word 5-grams) of a near-duplicate.")
 ]
 Containment = Annotated[
-    float, _alike("--containment", help="Minimum share of one text's word 5-grams that occur in the other.")
+    str | None,
+    typer.Option(
+        "--containment",
+        metavar="SHARE|off",
+        help="Minimum share of one text's word 5-grams that occur in the other; off: parts of texts are not looked "
+        "for. [dim]default: 0.9; with --jsonl: off[/]",
+        show_default=False,
+        rich_help_panel="How alike",
+    ),
 ]
 CheckMethod = Annotated[
     str,
@@ -98,8 +108,8 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write the lines of documents that are new, or that were stored under their ids before, to "
-        "this file. With - they are printed instead of the answers.",
+        help="With --jsonl: write the lines of documents that --only-new stores, or that were stored under their ids "
+        "before, to this file. With - they are printed instead of the answers.",
     ),
 ]
 StreamOnError = Annotated[
@@ -121,7 +131,7 @@ def check(
     wave: StoreWave = "check-ins",
     only_new: OnlyNew = False,
     threshold: NearThreshold = 0.7,
-    containment: Containment = 0.9,
+    containment: Containment = None,
     method: CheckMethod = "minhash",
     tolerance: Tolerance = None,
     limit: CheckLimit = 10,
@@ -157,7 +167,7 @@ def check(
         raise ParameterError("--tolerance requires --method si.")
     options = CheckOptions(
         threshold=threshold,
-        containment=containment,
+        containment=_containment(containment, is_stream=jsonl),
         method=method,  # type: ignore[arg-type]  # it checks
         tolerance=TOLERANCE if tolerance is None else tolerance,
         limit=limit,
@@ -197,6 +207,20 @@ def check(
     show = partial(_show, found=found, name=str(file), is_storing=store)
     tell(found.to_dict, show, as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def _containment(asked: str | None, *, is_stream: bool) -> float | None:
+    """Return the minimum containment, or None if parts of texts are not looked for."""
+    from nearkin.errors import ParameterError
+
+    if asked is None:
+        return None if is_stream else 0.9
+    if asked == "off":
+        return None
+    try:
+        return float(asked)
+    except ValueError:
+        raise ParameterError.of("containment", "check", "off, or above 0 and at most 1", asked) from None
 
 
 def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:

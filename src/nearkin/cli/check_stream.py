@@ -50,7 +50,7 @@ def check_lines(
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         _opened(file) as stream,
-        Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
+        Collection.open(collection, create=store is not None, wait=wait, read_only=read_only, progress=bars) as opened,
         _kept_file(kept) as kept_file,
     ):
 

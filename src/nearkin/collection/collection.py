@@ -316,6 +316,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         documents : iterable of (str, str)
             Ids and texts. A stream of any length is checked in calls of some dozens of documents.
         options : CheckOptions, optional
+            By default parts of texts are not looked for (``containment`` is None), as in ``nearkin check --jsonl``.
         store : CheckInMany, optional
             How to store them; by default nothing is stored.
         stops_at_problem : bool
@@ -346,7 +347,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         from nearkin.collection.check_in.check_in import check_many
         from nearkin.collection.check_in.results import CheckOptions
 
-        options = options or CheckOptions(with_passage=False)
+        options = options or CheckOptions(containment=None, with_passage=False)
         if not isinstance(documents, Iterable) or isinstance(documents, str):
             raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", documents)
         return check_many(self.opened, list(documents), options, store, stops=stops_at_problem)

@@ -91,7 +91,7 @@ class CollectionGroups:
         Number of current documents with too few letters or words to compare; they are in no group.
     n_not_compared : int
         Number of pairs of texts with near signatures that were not compared by words, in this and all earlier calls,
-        as nearer pairs of the same groups did not match. Later calls may have put some of them into one group.
+        as nearer pairs of the same groups or texts did not match. Later calls may have put some of them into one group.
     members : Table
         Table with `MEMBERS_SCHEMA`: the principal of each group first, then the others, the most similar first.
     """

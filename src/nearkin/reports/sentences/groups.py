@@ -61,7 +61,7 @@ def not_compared_sentence(n_pairs: int) -> Sentence:
     """Say how many pairs of texts were not compared."""
     return Sentence(
         f"Not compared: {counted(n_pairs, 'pair')} of texts with near signatures, as nearer pairs of the same groups "
-        "did not match. Groups that they would connect stay apart.",
+        "or texts did not match. Groups that they would connect stay apart.",
         "warning",
     )
 
