@@ -39,7 +39,8 @@ stored.
 
 With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
 as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
-are. The stream may be endless. A line that cannot be read is answered with its error.
+are. With --store a missing collection is created. The stream may be endless. A line that cannot be read is answered \
+with its error.
 
 [bold]Examples[/]
 

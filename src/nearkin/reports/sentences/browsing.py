@@ -99,9 +99,12 @@ def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:
         )
 
 
-def removed_sentence(removed: Removed) -> Sentence:
+def removed_sentences(removed: Removed, n_shown: int) -> Iterator[Sentence]:
     """Count the removed documents, or those that would be removed."""
-    n = counted(removed.n_documents, "document")
-    if removed.is_dry_run:
-        return Sentence("; nothing was changed (--dry-run)", strong=f"{n} would be removed")
-    return Sentence("", strong=f"{n} removed")
+    n, more = counted(removed.n_documents, "document"), removed.n_documents - n_shown
+    if not removed.is_dry_run:
+        yield Sentence("" if removed.number is None else f", activity {removed.number}", strong=f"{n} removed")
+        return
+    if more > 0:
+        yield Sentence(f"{more:,} more not shown: --limit")
+    yield Sentence("; nothing was changed", strong=f"{n} would be removed")
