@@ -13,6 +13,7 @@
     │   ├── ResumeError                  what is there was made from something else
     │   └── OutputError                  writing failed: disk full, no permission
     ├── CollectionError                  a collection cannot be used
+    │   ├── MissingCollectionError       there is none
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  it has no such document
     ├── EngineError                      a cluster cannot be used, or gave up
@@ -217,6 +218,10 @@ class CollectionError(NearkinError):
     """A collection cannot be used: it is not there, damaged, or of a newer Nearkin; its database does not answer."""
 
     exit_code = 7
+
+
+class MissingCollectionError(CollectionError):
+    """There is no collection at the place."""
 
 
 class CollectionBusyError(CollectionError):

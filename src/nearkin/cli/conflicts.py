@@ -120,6 +120,7 @@ def conflicts(
 
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say, say_passage, shown
+    from nearkin.collection.letters_only import LETTERS_ONLY, is_letters_only
     from nearkin.reports.quantities import distance_text, share_text
     from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 
@@ -136,7 +137,8 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
             )
         console.print(
             f"  [bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold]{shown(one.label_b)}[/] "
-            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]",
+            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
+            + (f"  [yellow]({LETTERS_ONLY})[/]" if is_letters_only(one.jaccard, found.tolerance) else ""),
             highlight=False,
             soft_wrap=True,
         )

@@ -131,14 +131,17 @@ def groups(
 
 def _show(console: Console, found: CollectionGroups, limit: int) -> None:
     from nearkin.cli.printing import say, shown, table
-    from nearkin.reports.sentences.groups import groups_sentences
+    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
 
     if found.groups:
+        unlike = letters_only_groups(found)
         rows = table("group", "documents", "texts", "indirect", "principal", numbers=4)
         for one in found.groups[:limit]:
             proposed = f" [yellow](proposed: {shown(one.proposed_principal)})[/]" if one.proposed_principal else ""
             figures = (one.number, one.n_documents, one.n_texts, one.n_chained)
-            rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed)
+            badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
+            rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
     say(console, groups_sentences(found, limit))
 

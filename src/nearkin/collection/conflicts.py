@@ -17,6 +17,7 @@ from nearkin.collection.contents import Content, contents_of
 from nearkin.collection.documents import stored_documents, with_documents
 from nearkin.collection.forest import Forest
 from nearkin.collection.labelled import Entry, LabelledGroup, labelled_groups
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.matching import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import StoredDocument
@@ -125,6 +126,11 @@ class Conflicts:
     n_uncounted: int
     n_not_compared: int
 
+    def rows(self) -> list[dict[str, object]]:
+        """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
+        marks = [is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
+        return [{**one.to_dict(), "is_letters_only": mark} for one, mark in zip(self.conflicts, marks, strict=True)]
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
@@ -137,7 +143,7 @@ class Conflicts:
             "unknown": list(self.unknown[:100]),
             "n_uncounted": self.n_uncounted,
             "n_not_compared": self.n_not_compared,
-            "conflicts": [one.to_dict() for one in self.conflicts],
+            "conflicts": self.rows(),
         }
 
 

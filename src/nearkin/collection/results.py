@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nearkin.collection.tolerance import Tolerance
@@ -74,6 +74,8 @@ class SimilarDocument:
         Whether the texts are identical.
     similarity_index : int or None
         None if the text has too few words.
+    is_letters_only : bool
+        Whether it was found by its letters, and its wording does not match: a Jaccard similarity below 0.5.
     """
 
     document: StoredDocument
@@ -84,6 +86,7 @@ class SimilarDocument:
     jaccard: float
     is_same_text: bool
     similarity_index: int | None = None
+    is_letters_only: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -125,6 +128,10 @@ class SimilarDocuments:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    def first(self, limit: int) -> SimilarDocuments:
+        """Return the same result with at most so many documents."""
+        return replace(self, documents=self.documents[:limit])
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
