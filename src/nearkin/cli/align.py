@@ -324,7 +324,7 @@ def show(
     target: _TargetIfAny = None,
     as_json: JsonSummary = False,
 ) -> None:
-    """The translations of a word."""
+    """Show the translations of a word."""
     from nearkin.cli.printing import tell
     from nearkin.workflows.aligning.looking_up import look_up
 

@@ -86,7 +86,7 @@ def show(
 
 
 def _write_text(text: str) -> None:
-    """Write a text unchanged, or with visible code points to a terminal, which hidden characters could steer."""
+    """Write a text; on a terminal, hidden characters, which could control it, become visible code points."""
     from nearkin.hidden_characters import reveal
 
     binary = getattr(sys.stdout, "buffer", None)

@@ -1,7 +1,7 @@
-"""The options of the commands: how each is written, what its help says, in which panel it stands.
+"""Definitions of the options of all commands: names, help and panels.
 
-An option is made by the maker of its panel. Where an option is None if not given, its help tells the default: it may
-come from a preset, or from the input.
+Each panel has a function that makes its options. If an option is None when not given, its help states the default,
+which may come from a preset or from the input.
 """
 
 from __future__ import annotations

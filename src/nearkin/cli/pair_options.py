@@ -202,7 +202,7 @@ class PairChoices(OptionGroup):
     ignore_numbers: PairIgnoreNumbers = False
 
     def options(self, n_terms: int) -> PairOptions:
-        """The checked options."""
+        """Return the checked options."""
         from nearkin.stages.documents.ignoring import Ignored
         from nearkin.workflows.pairing.options import PairOptions
 

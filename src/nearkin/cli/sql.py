@@ -185,7 +185,7 @@ def install(
 
 @sql.command(help=_COPY, short_help="Copy a collection into a DuckDB file")
 def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: Json = False) -> None:
-    """Copy into a file of DuckDB."""
+    """Copy a collection into a DuckDB file."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say, tell
     from nearkin.cli.result_file import check_free

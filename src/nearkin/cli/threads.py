@@ -60,7 +60,7 @@ def threads(
 
 
 def _show(console: Console, manifest: ThreadsManifest, out: Path) -> None:
-    """Mails by result, threads, where to look."""
+    """Print mails by result, threads, and where to look."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.reports.sentences.threads import result_rows, threads_sentences
 
