@@ -52,7 +52,7 @@ or .parquet file.
   nearkin list matter --all-versions --out documents.csv
 """
 HISTORY_HELP = """
-List all versions of a document, the oldest first: when each was added, and the passage most telling of its change.
+List all versions of a document, the oldest first: when each was added, and its first change.
 
 [bold]Examples[/]
 

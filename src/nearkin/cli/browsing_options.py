@@ -35,7 +35,7 @@ AddedSince = Annotated[
     str | None,
     _wanted(metavar="DATE", help="Only versions added since this date or time (UTC), such as 2026-03-01."),
 ]
-HasCopies = Annotated[bool, _wanted("--has-copies", help="Only documents whose text another document has, too.")]
+HasCopies = Annotated[bool, _wanted("--has-copies", help="Only documents with the same text as another document.")]
 Sorted = Annotated[str, _output("--sort", help="id, added (the newest first) or length (the longest first).")]
 IdsFile = Annotated[
     Path | None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HELP = """
 Show the versions of Nearkin, Python and all libraries, the installed extras, the cores and memory of this machine, \
-and what confines the processes that extract texts. Paste the output into a bug report; it contains no file or user \
+and the sandbox of the processes that extract texts. Paste the output into a bug report; it contains no file or user \
 names.
 
 [bold]Example[/]

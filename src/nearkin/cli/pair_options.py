@@ -73,7 +73,9 @@ WantedRecall = Annotated[
 ]
 Top = Annotated[
     int | None,
-    _similar(help="Of each document on the left only the best. [dim]default: all[/]", show_default=False),
+    _similar(
+        help="Maximum number of pairs of each left document, the best first. [dim]default: all[/]", show_default=False
+    ),
 ]
 
 Agreement = Annotated[

@@ -71,7 +71,7 @@ _Method = Annotated[
         "--method",
         help="words: shared word 5-grams, by --threshold; needs nearkin sql install. letters: letter counts, by "
         "--gamma. si: the similarity index, by --tolerance. [dim]default: words[/]",
-        rich_help_panel="How alike",
+        rich_help_panel="Similarity",
         show_default=False,
     ),
 ]

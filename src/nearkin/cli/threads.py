@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 HELP = """
 Put mails into threads, show which mails are missing, and mark the inclusive ones. A mail is inclusive if some of its \
-text, or an attachment, is in no later mail of its thread; all other mails are contained in one that is named, word \
-for word.
+text, or an attachment, is in no later mail of its thread; every other mail is contained word for word in a later \
+mail, which is listed beside it.
 
-Threads follow Message-ID, In-Reply-To and References. An answer whose headers lead to no mail that is there is \
+Threads follow Message-ID, In-Reply-To and References. An answer whose headers name no mail in the input is \
 joined by subject, date and addresses.
 
 [bold]Examples[/]

@@ -53,8 +53,8 @@ FamilyQueries = Annotated[int, _larger("--queries", help="Number of documents to
 
 HELP = """
 Repeat the published experiment with the similarity index, one number per document: all methods on a folder of files \
-with known similar pairs, their scores beside the paper's, and the part of a score that is luck. --documents adds a \
-larger collection: what a query over one column of numbers finds, and what better numbers find.
+with known similar pairs, their scores beside the paper's, and the part of a score that is due to chance. --documents \
+adds a larger collection: what a query over one column of numbers finds, and what better numbers find.
 
 [bold]Examples[/]
 

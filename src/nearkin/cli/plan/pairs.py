@@ -54,12 +54,12 @@ MachineText = Annotated[
 ]
 SampleLeft = Annotated[
     list[str] | None,
-    _sample("--sample-left", metavar="INPUT", help="Some thousands of documents of the left collection: files, as for "
+    _sample("--sample-left", metavar="INPUT", help="A few thousand documents of the left collection: files, as for "
             "nearkin pairs. The spread of cosines is then measured instead of assumed. Repeatable."),
 ]  # fmt: skip
 SampleRight = Annotated[
     list[str] | None,
-    _sample("--sample-right", metavar="INPUT", help="Some thousands of documents of the right collection."),
+    _sample("--sample-right", metavar="INPUT", help="A few thousand documents of the right collection. Repeatable."),
 ]
 SampleTable = Annotated[
     Path | None,
