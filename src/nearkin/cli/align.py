@@ -93,14 +93,19 @@ _Parallel = Annotated[
         show_default=False,
     ),
 ]
-_Table = Annotated[Path, typer.Argument(metavar="TABLE", help="That nearkin align wrote.", show_default=False)]
+_Table = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="Translation table from nearkin align.", show_default=False)
+]
 _Tables = Annotated[
-    list[Path], typer.Argument(metavar="TABLE...", help="Two or more, of the same languages.", show_default=False)
+    list[Path],
+    typer.Argument(
+        metavar="TABLE...", help="At least two translation tables of the same languages.", show_default=False
+    ),
 ]
 _Dictionary = Annotated[
     Path, typer.Argument(metavar="FILE", help="Lines of a word, a tab, and a word.", show_default=False)
 ]
-_Word = Annotated[str, typer.Argument(metavar="WORD", show_default=False)]
+_Word = Annotated[str, typer.Argument(metavar="WORD", help="Word to look up.", show_default=False)]
 _Source = Annotated[str, _input("--source", metavar="LANG", help="Language code of the first side, such as de.")]
 _Target = Annotated[str, _input("--target", metavar="LANG", help="Language code of the second side.")]
 _SourceIfAny = Annotated[
@@ -324,7 +329,7 @@ def show(
     target: _TargetIfAny = None,
     as_json: JsonSummary = False,
 ) -> None:
-    """The translations of a word."""
+    """Show the translations of a word."""
     from nearkin.cli.printing import tell
     from nearkin.workflows.aligning.looking_up import look_up
 

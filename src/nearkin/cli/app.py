@@ -38,7 +38,7 @@ class Root(LazyGroup):
             CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
             CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
-            CommandEntry("fsck", "Check stored data for damage, and repair it", "collection_info", "FSCK_HELP"),
+            CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
             CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
             CommandEntry("sql", "Query a collection in plain SQL", "sql"),
             CommandEntry("index", "Print the similarity index and MinHash keys of files", "index"),

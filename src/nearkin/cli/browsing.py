@@ -63,8 +63,8 @@ or .parquet file.
   nearkin list matter --all-versions --out documents.csv
 """
 HISTORY_HELP = """
-List all versions of a document, the oldest first: when each was added, and the passage most telling of its change. \
---out writes them to a .csv, .tsv, .jsonl or .parquet file.
+List all versions of a document, the oldest first: when each was added, and its first change. --out writes them to a \
+.csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
@@ -98,7 +98,7 @@ def show(
 
 
 def _write_text(text: str) -> None:
-    """Write a text unchanged, or with visible code points to a terminal, which hidden characters could steer."""
+    """Write a text; on a terminal, hidden characters, which could control it, become visible code points."""
     from nearkin.hidden_characters import reveal
 
     binary = getattr(sys.stdout, "buffer", None)

@@ -46,7 +46,7 @@ MembersOf = Annotated[
 HasNearDuplicates = Annotated[
     bool, _wanted("--has-near-duplicates", help="Only documents in a group with another text; see nearkin groups.")
 ]
-HasCopies = Annotated[bool, _wanted("--has-copies", help="Only documents whose text another document has, too.")]
+HasCopies = Annotated[bool, _wanted("--has-copies", help="Only documents with the same text as another document.")]
 Sorted = Annotated[
     str, _output("--sort", help="id, added (the newest first), length (the longest first), wave, or date (by tags).")
 ]

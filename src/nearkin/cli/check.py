@@ -53,13 +53,15 @@ contains a stored one is kept. A line that cannot be read is answered with its e
 
   zcat crawl.jsonl.gz | nearkin check matter - --jsonl --store --only-new --kept clean.jsonl > answers.jsonl
 """
-_alike = partial(typer.Option, rich_help_panel="How alike", show_default=True)
+_alike = partial(typer.Option, rich_help_panel="Similarity", show_default=True)
 _storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
-_stream = partial(typer.Option, rich_help_panel="A stream", show_default=False)
+_stream = partial(typer.Option, rich_help_panel="Streams", show_default=False)
 CheckedFile = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="The document, as text; with --jsonl, documents. - is standard input.", show_default=False
+        metavar="FILE",
+        help="Text file to check; with --jsonl, a stream of documents. - for standard input.",
+        show_default=False,
     ),
 ]
 CheckedEncoding = Annotated[
@@ -111,15 +113,15 @@ KeptFile = Annotated[
         "--kept",
         metavar="FILE",
         help="With --jsonl: write the lines of documents that --only-new stores, or that were stored under their ids "
-        "before, to this file. With - they are printed instead of the answers.",
+        "before, to this file. - prints them instead of the answers.",
     ),
 ]
 StreamOnError = Annotated[
     str | None,
     _stream(
         "--on-error",
-        help="With --jsonl: skip-documents answers a line that cannot be read or stored with its error and goes on; "
-        "stop ends at the first one. [dim]default: skip-documents[/]",
+        help="With --jsonl: skip-documents answers an unreadable line, or one that cannot be stored, with its error "
+        "and continues; stop ends at the first such line. [dim]default: skip-documents[/]",
     ),
 ]
 StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [dim]default: check-ins[/]")]

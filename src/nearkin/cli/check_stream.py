@@ -56,7 +56,7 @@ def check_lines(
     ):
 
         def answered(answers: Sequence[LineAnswer]) -> None:
-            """Write what is kept before its answer: an answered document is never missing there."""
+            """Write a kept line before its answer, so that no answered document is missing from the kept lines."""
             lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.answer.is_kept)
             if kept_file is not None and kept is not None:
                 with writing(kept) if kept != _STDOUT else _piped():

@@ -41,8 +41,8 @@ List the waves of a collection, the oldest first. --out writes them to a .csv, .
   nearkin waves matter
 """
 FSCK_HELP = """
-Check every checksum of a collection, and compute all data again that is derived from its texts. Damaged data that \
-can be derived is repaired. Other damage is listed, and the command ends with exit code 7.
+Test every checksum of a collection, and compute all data derived from its texts again. Damaged derived data is \
+repaired. Other damage is listed, and the command ends with exit code 7.
 
 [bold]Example[/]
 

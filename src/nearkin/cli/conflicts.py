@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
-Find near-duplicates with different labels. By group, it lists the documents that do not have the label of most, each \
-with the most similar document that has another label and the passage in which the two differ.
+Find near-duplicates with different labels. It lists, by group, the documents whose label is not the most frequent one \
+of the group, each with the most similar document that has another label, and the passage in which the two differ.
 
 Labels come from a CSV or TSV file with a column of ids and a column of labels. Name the columns with --id and \
---label, or give two columns without a header. With --tag they are the values of a tag in the collection; of a bare \
-tag all other documents have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
+--label, or give two columns without a header. With --tag they are the values of a tag in the collection; with a \
+bare tag, documents without it have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl or \
+.parquet file.
 
 [bold]Examples[/]
 

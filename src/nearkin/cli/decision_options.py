@@ -50,7 +50,7 @@ PurgedIds = Annotated[
 Copies = Annotated[bool, _documents("--copies", help="Also remove and erase other documents with one of these texts.")]
 By = Annotated[
     str | None,
-    _change(help="Name of the person who decides. [dim]default: the user of the system[/]", show_default=False),
+    _change(help="Name of the person who decides. [dim]default: your user name[/]", show_default=False),
 ]
 DryRun = Annotated[bool, _change("--dry-run", help="Show what would be changed, and change nothing.")]
 Yes = Annotated[bool, _change("--yes", help="Change more than 100 documents.")]

@@ -83,7 +83,7 @@ refused, and the message lists them.
   nearkin decide matter --note lease-17 "signed copy is on paper"
 """
 UNDO_HELP = """
-Undo an activity of the log: what it changed becomes what it was before. An undo can be undone.
+Undo an activity of the log: restore the values that it changed. An undo can itself be undone.
 
 An activity is not undone if a later one changed the same tag or decision; undo that one first.
 

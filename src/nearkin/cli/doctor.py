@@ -1,4 +1,4 @@
-"""``nearkin doctor``: what is installed, and what this machine is."""
+"""``nearkin doctor``: installed versions, and facts about this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HELP = """
 Show the versions of Nearkin, Python and all libraries, the installed extras, the cores and memory of this machine, \
-and what confines the processes that extract texts. Paste the output into a bug report; it contains no file or user \
+and the sandbox of the processes that extract texts. Paste the output into a bug report; it contains no file or user \
 names.
 
 [bold]Example[/]
@@ -67,7 +67,7 @@ def _machine() -> dict[str, object]:
 
 
 def _sandbox() -> str:
-    """The sandbox of the processes that extract texts, by starting one."""
+    """Start an extraction process and name its sandbox."""
     from nearkin.errors import RunError
     from nearkin.stages.documents.extraction.workers import check_sandbox
 
@@ -78,7 +78,7 @@ def _sandbox() -> str:
 
 
 def _java() -> str:
-    """The Java that Spark would start."""
+    """Name the Java that Spark would start."""
     from nearkin.errors import EngineError
 
     try:
@@ -93,7 +93,7 @@ def _java() -> str:
 
 
 def _libraries(extra: str) -> dict[str, str | None]:
-    """Versions of what an extra needs, None where it is missing; of Nearkin itself for an empty name."""
+    """Return the versions of an extra's requirements, None if missing; an empty name stands for Nearkin itself."""
     found = dict[str, str | None]()
     for requirement in requires("nearkin") or ():
         matched = _REQUIREMENT.match(requirement)

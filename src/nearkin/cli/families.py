@@ -101,7 +101,7 @@ def families(
 
 
 def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
-    """Members by relation, what stands alone, where to look."""
+    """Print the members by relation, the documents without a family, and where to look."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.manifests.dedup import FamilyCounts
     from nearkin.reports.sentences.families import families_sentences, family_group_sentences

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.cli.collection_options import (
     Cache,
     Gamma,
+    GroupOverlay,
     Json,
     Limit,
     MakePrincipal,
@@ -17,7 +18,7 @@ from nearkin.cli.collection_options import (
     Threshold,
     Wait,
 )
-from nearkin.cli.options import OutFileIfAny, Overlay, Overwrite, Quiet, Threads
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +60,7 @@ def groups(
     make_principal: MakePrincipal = None,
     since: Since = None,
     out: OutFileIfAny = None,
-    overlay: Overlay = None,
+    overlay: GroupOverlay = None,
     limit: Limit = 20,
     cache: Cache = None,
     wait: Wait = None,

@@ -1,7 +1,7 @@
-"""The options of the commands: how each is written, what its help says, in which panel it stands.
+"""Definitions of the options of all commands: names, help and panels.
 
-An option is made by the maker of its panel. Where an option is None if not given, its help tells the default: it may
-come from a preset, or from the input.
+Each panel has a function that makes its options. If an option is None when not given, its help states the default,
+which may come from a preset or from the input.
 """
 
 from __future__ import annotations
@@ -151,16 +151,16 @@ WindowDays = Annotated[
     _threads(
         "--window-days",
         metavar="DAYS",
-        help="An answer whose headers lead to no mail that is there is joined to a mail with the same subject that "
-        "was sent at most so many days before and shares an address with it; 0 turns this off.",
+        help="Maximum number of days between an answer and the mail to which it is joined by subject, if its headers "
+        "name no mail in the input; the two must share an address. 0 turns this off.",
     ),
 ]
 NewTextOnly = Annotated[
     bool,
     _threads(
         "--new-text-only",
-        help="Only the new text of a mail must stand in a later one to make it not inclusive, not quoted text and "
-        "signature. These are found by plain rules, which can be wrong.",
+        help="Compare only the new text of a mail with later ones, without quoted text and signature. These are found "
+        "by plain rules, which can be wrong.",
     ),
 ]
 
@@ -219,7 +219,7 @@ OutBeside = Annotated[
 ]
 WriteKept = Annotated[
     bool,
-    _output("--write-kept", help="Also write the cleaned corpus, in the format it came in."),
+    _output("--write-kept", help="Also write the cleaned corpus, in the format of the input."),
 ]
 Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
 Overlay = Annotated[
@@ -237,7 +237,7 @@ By = Annotated[
     _output(
         "--by",
         metavar="COLUMN",
-        help="Column whose values get a row each in the report: what was dropped from each. Reads the input twice.",
+        help="Column by whose values the report counts dropped documents. The input is read twice.",
     ),
 ]
 ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]

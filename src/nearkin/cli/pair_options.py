@@ -73,7 +73,9 @@ WantedRecall = Annotated[
 ]
 Top = Annotated[
     int | None,
-    _similar(help="Of each document on the left only the best. [dim]default: all[/]", show_default=False),
+    _similar(
+        help="Maximum number of pairs of each left document, the best first. [dim]default: all[/]", show_default=False
+    ),
 ]
 
 Agreement = Annotated[
@@ -202,7 +204,7 @@ class PairChoices(OptionGroup):
     ignore_numbers: PairIgnoreNumbers = False
 
     def options(self, n_terms: int) -> PairOptions:
-        """The checked options."""
+        """Return the checked options."""
         from nearkin.stages.documents.ignoring import Ignored
         from nearkin.workflows.pairing.options import PairOptions
 

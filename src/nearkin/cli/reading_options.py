@@ -68,7 +68,7 @@ class RulesOptions(OptionGroup):
     text_root: TextRoot = None
 
     def rules(self) -> ReadingRules:
-        """The rules that these options stand for."""
+        """Return the reading rules that these options give."""
         from nearkin.stages.documents.rules import ReadingRules
 
         return ReadingRules.of(self.on_error, self.max_unreadable, self.max_document_size, self.text_root)
@@ -85,7 +85,7 @@ class ReadingOptions(OptionGroup):
     rules: RulesOptions = field(default_factory=RulesOptions)
 
     def request(self, inputs: Sequence[str]) -> ReadingRequest:
-        """Ask for these inputs to be read."""
+        """Request that these inputs be read."""
         from nearkin.workflows.reading.request import ReadingRequest
 
         return ReadingRequest(

@@ -1,4 +1,4 @@
-"""A command whose result is one file."""
+"""Output file of a command whose result is one file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nearkin.paths import check_output
 
 
 def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], option: str = "--out") -> None:
-    """Refuse, before any work is done, to write where something stands, or where nothing can.
+    """Refuse a file that exists, or cannot be written, before any work is done.
 
     Raises
     ------
     OutputExistsError
-        There is a file, and it is not to be replaced.
+        The file exists, and is not to be replaced.
     OutputError
-        It is a directory, or its directory is not there; its name cannot be that of a result.
+        It is a directory, its directory does not exist, or its name is not valid for a result.
     ParameterError
         It is one of the inputs.
     """

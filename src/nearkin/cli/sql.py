@@ -71,7 +71,7 @@ _Method = Annotated[
         "--method",
         help="words: shared word 5-grams, by --threshold; needs nearkin sql install. letters: letter counts, by "
         "--gamma. si: the similarity index, by --tolerance. [dim]default: words[/]",
-        rich_help_panel="How alike",
+        rich_help_panel="Similarity",
         show_default=False,
     ),
 ]
@@ -185,7 +185,7 @@ def install(
 
 @sql.command(help=_COPY, short_help="Copy a collection into a DuckDB file")
 def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: Json = False) -> None:
-    """Copy into a file of DuckDB."""
+    """Copy a collection into a DuckDB file."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say, tell
     from nearkin.cli.result_file import check_free

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 HELP = """
 Put mails into threads, show which mails are missing, and mark the inclusive ones. A mail is inclusive if some of its \
-text, or an attachment, is in no later mail of its thread; all other mails are contained in one that is named, word \
-for word.
+text, or an attachment, is in no later mail of its thread; every other mail is contained word for word in a later \
+mail, which is listed beside it.
 
-Threads follow Message-ID, In-Reply-To and References. An answer whose headers lead to no mail that is there is \
+Threads follow Message-ID, In-Reply-To and References. An answer whose headers name no mail in the input is \
 joined by subject, date and addresses.
 
 [bold]Examples[/]
@@ -60,7 +60,7 @@ def threads(
 
 
 def _show(console: Console, manifest: ThreadsManifest, out: Path) -> None:
-    """Mails by result, threads, where to look."""
+    """Print mails by result, threads, and where to look."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.reports.sentences.threads import result_rows, threads_sentences
 

@@ -24,13 +24,13 @@ class InputFile(Stored):
     name: str | None = None
     """Prefix of the names given to documents that have no id."""
     end_row: int | None = None
-    """Of a collection only: upper limit of the numbers of its documents in its store."""
+    """For a collection only: upper limit of the numbers of its documents in its store."""
     n_documents: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamagedFile(Stored):
-    """A file of which only a part was used; ``line`` is None if the place of the damage is unknown."""
+    """File that was used only in part; ``line`` is None if the place of the damage is unknown."""
 
     left_out: ClassVar[frozenset[str]] = frozenset(("line",))
 

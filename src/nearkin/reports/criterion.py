@@ -14,7 +14,7 @@ _UNITS = {"words": "word", "chars": "character"}
 
 
 def measure_name(measure: str) -> str:
-    """A measure's name as it is written in a sentence.
+    """Write the name of a measure for use in a sentence.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def measure_name(measure: str) -> str:
 
 
 def measure_of(manifest: DedupManifest) -> str:
-    """The name of the measure of a run, as it is written in a sentence."""
+    """Write the name of a run's measure for use in a sentence."""
     measure = manifest.parameters.get("measure")
     return measure_name(measure if isinstance(measure, str) and measure else "jaccard")
 

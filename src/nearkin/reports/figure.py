@@ -1,4 +1,4 @@
-"""A figure of a page: drawn at two widths, with its caption and its numbers."""
+"""Figure of a page: drawn at two widths, with its caption and its numbers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import pairwise
 from nearkin.reports.quantities import parameter_text
 
 _WIDTHS = (("w", 684), ("n", 262))
-"""Tag of a figure's name, and pixels of its plot: beside a margin of text, and on a telephone."""
+"""Suffix of a figure's name, and width of its plot in pixels: on a screen with a margin of text, and on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure at two widths, its caption, and its numbers as a table."""
+    """Figure at two widths, with its caption and its numbers as a table."""
 
     wide: str
     narrow: str
@@ -24,7 +24,7 @@ class Figure:
 
 
 def at_both_widths(name: str, draw: Callable[[str, int], str]) -> tuple[str, str]:
-    """Draw a figure for a screen and for a telephone; ``draw`` takes a unique name, and the pixels of the plot."""
+    """Draw a figure for a screen and for a phone; ``draw`` takes a unique name and the width of the plot in pixels."""
     wide, narrow = (draw(f"{name}-{tag}", width) for tag, width in _WIDTHS)
     return wide, narrow
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers written for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PERCENT = f"{NBSP}%"
 
 
 def parameter_text(value: float) -> str:
-    """A threshold as it was given, with two decimals at least.
+    """Write a threshold as it was given, with at least two decimals.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def parameter_text(value: float) -> str:
 
 
 def share_text(value: float | None, digits: int = 3) -> str:
-    """A similarity or a probability, never rounded up: only 1 itself is written as 1.
+    """Write a similarity or a probability, never rounded up: only 1 itself is written as 1.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def share_text(value: float | None, digits: int = 3) -> str:
 
 
 def distance_text(value: float | None, digits: int = 4) -> str:
-    """A distance, never rounded down: only 0 itself is written as 0.
+    """Write a distance, never rounded down: only 0 itself is written as 0.
 
     Examples
     --------
@@ -42,13 +42,13 @@ def distance_text(value: float | None, digits: int = 4) -> str:
 
 
 def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:
-    """The decimal number that a float is written as, cut to so many places."""
+    """Write a float with a fixed number of digits, rounded from its shortest decimal form."""
     exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
     return str(exact.quantize(Decimal(1).scaleb(-digits), rounding))
 
 
 def share_percent_text(value: float, digits: int = 2) -> str:
-    """A share in per cent, never rounded up: only 1 itself is 100 %. What differs by 1e-12 is taken for equal.
+    """Write a share in per cent, never rounded up: only 1, or a value within 1e-12 of it, is 100 %.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def share_percent_text(value: float, digits: int = 2) -> str:
 
 
 def percent_text(part: float, whole: float) -> str:
-    """A share in per cent with one decimal; 0 of 0 is 0.
+    """Write a share in per cent with one decimal; 0 of 0 is 0.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def percent_text(part: float, whole: float) -> str:
 
 
 def estimate_text(value: float) -> str:
-    """An estimated count: whole from ten on, one decimal below, and small ones as such.
+    """Write an estimated count: without decimals from 10, with one decimal below, "fewer than" if small.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def estimate_text(value: float) -> str:
 
 
 def size_text(size_bytes: int) -> str:
-    """A size in binary units.
+    """Write a size in binary units.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def size_text(size_bytes: int) -> str:
 
 
 def recall_text(value: float) -> str:
-    r"""A recall in per cent, never rounded up.
+    r"""Write a recall in per cent, never rounded up.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def recall_text(value: float) -> str:
 
 
 def magnitude_text(n: float) -> str:
-    r"""A count of which the size matters: whole up to a million, in millions and more beyond.
+    r"""Write a large count approximately: in full up to a million, in millions or more above.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def magnitude_text(n: float) -> str:
 
 
 def elapsed_text(elapsed_s: float) -> str:
-    r"""A time as people read it.
+    r"""Write a measured time.
 
     Examples
     --------

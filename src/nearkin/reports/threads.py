@@ -1,4 +1,4 @@
-"""The page of threads: trees of mails, with missing ones, and which mails are inclusive."""
+"""Page of threads: trees of mails, with missing ones, and which mails are inclusive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DEEPEST = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailLineRow:
-    """A mail or a missing mail, as `nearkin.workflows.threads.judging.ThreadRow` describes it."""
+    """Mail or missing mail, as `nearkin.workflows.threads.judging.ThreadRow` describes it."""
 
     position: int
     depth: int
@@ -39,13 +39,13 @@ class MailLineRow:
 
     @property
     def is_missing(self) -> bool:
-        """Whether the mail is not there."""
+        """Whether the mail is missing."""
         return self.name is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadCard:
-    """A thread; ``rows`` are the first of its ``n_rows`` lines."""
+    """Thread; ``rows`` has the first of its ``n_rows`` lines."""
 
     number: int
     size: int
@@ -63,7 +63,7 @@ class ThreadCard:
 
 
 def render_threads_report(manifest: ThreadsManifest, cards: Sequence[ThreadCard]) -> str:
-    """The page ``report.html`` of a finished run; the same bytes for the same arguments.
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _VIEW_BELOW = 0.25  # of similarity, below the threshold
 
 @dataclass(frozen=True, slots=True)
 class RecallCurve:
-    """The chance that a search without bands finds a pair, by the pair's similarity."""
+    """Probability that a search without bands finds a pair, by the pair's similarity."""
 
     similarities: Sequence[float]
     probabilities: Sequence[float]
@@ -102,7 +102,7 @@ def _first_bin(bin_edges: Sequence[float], counts: Sequence[int], threshold: flo
 
 
 def size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
-    """Groups by size; none where there are no groups."""
+    """Draw the groups by size; None if there are no groups."""
     sizes = sorted(group_size_counts)
     counts = [group_size_counts[size] for size in sizes]
     if not sum(counts):

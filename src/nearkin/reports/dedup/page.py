@@ -1,4 +1,4 @@
-"""The report of a deduplication: one page of HTML that needs no network; its script only filters."""
+"""Report of a deduplication: one HTML page that makes no network request; its script only filters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OPEN_SAMPLES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePair:
-    """A verified pair to be shown with its differences.
+    """Verified pair that is shown with its differences.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SamplePair:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A document of a group, as ``documents.parquet`` has it.
+    """Document of a group, with fields of ``documents.parquet``.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRow:
-    """A group of two documents or more, as ``groups.parquet`` has it.
+    """Group of at least two documents, with fields of ``groups.parquet``.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class RunNote:
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """A document of which there is something to know, as ``problems.parquet`` has it; ``where`` is ``file:line``."""
+    """Remark about a document, with fields of ``problems.parquet``; ``where`` is ``file:line``."""
 
     where: str
     doc_id: DocId | None
@@ -171,7 +171,7 @@ class ProblemRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownException:
-    """A document without a text, or with a part of it, as ``exceptions.csv`` has it."""
+    """Document without a text or with part of one, with fields of ``exceptions.csv``."""
 
     doc_id: str
     exception: str
@@ -182,7 +182,7 @@ class ShownException:
 
 @dataclass(frozen=True, slots=True)
 class ShownPair:
-    """A sample as the page shows it."""
+    """Sample pair as the page shows it."""
 
     pair: SamplePair
     measure: str

@@ -1,4 +1,4 @@
-"""The sentences of a run's report: what happened, what is promised, what each word means."""
+"""Sentences of a deduplication's report: results, guarantees, and meanings of words."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _KEEPING = {
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A short title and what is to be said under it; ``is_warning`` where the reader must not miss it."""
+    """Title with a short text; ``is_warning`` if the reader must not miss it."""
 
     title: str
     text: str
@@ -59,7 +59,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ReasonRow:
-    """One line of the table of what happened to the documents."""
+    """Row of the table of documents by reason."""
 
     reason: str
     n: int
@@ -70,7 +70,7 @@ class ReasonRow:
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """A parameter, its value as it would be given, and what it does."""
+    """Parameter, its value as a user would write it, and its effect."""
 
     name: str
     value: str
@@ -203,7 +203,7 @@ def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> It
 
 
 def groups_told(facts: DedupManifest, n_groups: int) -> str:
-    """Count the groups, and what joined them."""
+    """Count the groups, and name what joined them."""
     n_pairs, n_copies = facts.count("pairs"), facts.count("exact_copy")
     made_of = [counted(n_copies, "exact copy", "exact copies")] * (n_copies > 0)
     made_of += [f"{counted(n_pairs, 'verified pair')} of different texts"] * (n_pairs > 0)
@@ -212,7 +212,7 @@ def groups_told(facts: DedupManifest, n_groups: int) -> str:
 
 
 def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
-    """The table of what happened to the documents."""
+    """Tabulate the documents by reason."""
     for reason, n in facts.by_reason.items():
         yield ReasonRow(
             reason, n, percent_text(n, facts.count("documents")), outcome_of(facts, reason), _MEANINGS[reason]
@@ -220,7 +220,7 @@ def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
 
 
 def outcome_of(facts: DedupManifest, reason: str) -> str:
-    """Outcome for the documents of a reason."""
+    """Return the outcome for documents with a reason."""
     if reason in ("unique", "unreadable"):
         return "kept" if reason == "unique" else "could not be read"
     if reason in ("exact copy", "near-duplicate", "overlap"):
@@ -231,7 +231,7 @@ def outcome_of(facts: DedupManifest, reason: str) -> str:
 
 
 def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
-    """The parameters, those that decide the result first and in words, then the others of the manifest."""
+    """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
     for name in _EXPLAINED:
         if name in facts.parameters:
             value = facts.parameters[name]
@@ -249,7 +249,7 @@ def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
 
 
 def _chosen_from(facts: DedupManifest) -> str:
-    """Basis of the plan."""
+    """Name what the plan was based on."""
     of_run = (
         f" of {parameter_text(facts.found_at_threshold)} of the run" if facts.found_at_threshold is not None else ""
     )
@@ -304,7 +304,7 @@ def _ignored_in_words(ignored: str) -> Iterator[str]:
 
 
 def _spelt(value: object) -> str:
-    """A parameter's value as it would be written."""
+    """Write a parameter's value as a user would."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 

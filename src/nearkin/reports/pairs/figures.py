@@ -1,4 +1,4 @@
-"""The figures of a search for pairs, each at two widths with its caption and its numbers.
+"""Figures of a search for pairs, each at two widths with its caption and its numbers.
 
 The module that draws is imported in the functions: a report can be described, its records made, without the extra.
 """
@@ -16,7 +16,7 @@ ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
 
 
 def cosine_figure(told: PairsManifest) -> Figure | None:
-    """The histogram of the cosines of the pairs that were found; none where there are none."""
+    """Draw the cosines of the found pairs; None if there are none."""
     counts, threshold = told.histogram.counts, told.threshold
     if not sum(counts):
         return None
@@ -28,7 +28,7 @@ def cosine_figure(told: PairsManifest) -> Figure | None:
 
 
 def known_figure(told: PairsManifest) -> Figure | None:
-    """The histogram of the cosines of known pairs, found or not; none where no two of them could be compared."""
+    """Draw the cosines of known pairs, found or not; None if no two documents of them could be compared."""
     known = told.known
     if known is None or not sum(known.histogram):
         return None
@@ -40,7 +40,7 @@ def known_figure(told: PairsManifest) -> Figure | None:
 
 
 def translated_figure(told: PairsManifest) -> Figure | None:
-    """The cosines of the same pairs by the table and by a translation, as outlines of two histograms."""
+    """Draw the cosines of the same pairs by the table and by a translation, as outlines of two histograms."""
     from nearkin.reports.plots.charts import Series, line_chart
 
     found = told.translated
@@ -72,7 +72,7 @@ def translated_figure(told: PairsManifest) -> Figure | None:
 
 
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
-    """One histogram with the threshold marked."""
+    """Draw one histogram with the threshold marked."""
     from nearkin.reports.plots.charts import interval_chart
 
     label = f"threshold {parameter_text(threshold)}"
@@ -89,12 +89,12 @@ def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], thr
 
 
 def _tenths(counts: Sequence[int]) -> list[float]:
-    """The edges of bins of one width from 0 to 1."""
+    """Return the edges of equally wide bins from 0 to 1."""
     return [round(i / len(counts), 9) for i in range(len(counts) + 1)]
 
 
 def _outline(bin_edges: Sequence[float], counts: Sequence[int]) -> tuple[list[float], list[float]]:
-    """The corners of a histogram, from left to right.
+    """Return the corners of a histogram, from left to right.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The page of a search for pairs: what was found, what may be missing, and which words made each pair."""
+"""Page of a search for pairs: found pairs, probably missed ones, and the words that made each pair."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from nearkin.reports.pairs import wording
 from nearkin.reports.pairs.figures import cosine_figure, known_figure, translated_figure
 
 _N_OPEN = 25
-"""Of the most similar pairs: the others are folded."""
+"""Number of pairs shown open, the most similar ones; the others are folded."""
 _LONGEST_BAR = 16.0
-"""In rem: of a word that makes the whole cosine."""
+"""Width in rem of the bar of a word that accounts for the whole cosine."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermRow:
-    """A word that both documents of a pair have, as ``pairs.parquet`` has it.
+    """Word that both documents of a pair have, with fields of ``pairs.parquet``.
 
     Parameters
     ----------
     term : str
-        As the right document has it.
+        Word in the right document.
     left_term : str or None
-        As the left document has it; None: the same word.
+        Word in the left document; None if it is the same.
     share : float
-        Of the cosine, in [0, 1].
+        Share of the cosine, in [0, 1].
     """
 
     term: str
@@ -44,7 +44,7 @@ class TermRow:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A pair and its matching words, the one that adds most first."""
+    """Pair with its matching words, those that contribute most first."""
 
     left: DocId
     right: DocId
@@ -68,7 +68,7 @@ def render_pairs_report(
     others: Sequence[PairRow],
     remarks: Sequence[Remarks],
 ) -> str:
-    """The page ``report.html`` of a finished run; the same bytes for the same arguments.
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
     Parameters
     ----------

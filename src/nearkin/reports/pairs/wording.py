@@ -1,4 +1,4 @@
-"""The sentences and tables of the page of a search for pairs."""
+"""Sentences and tables of the page of a search for pairs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayRow:
-    """A way to search and what is predicted of it."""
+    """Search method with its prediction."""
 
     name: str
     recall: str
@@ -65,7 +65,7 @@ class WayRow:
 
 @dataclass(frozen=True, slots=True)
 class ShareRow:
-    """A part of a whole: its name, how many if they were counted, the share in [0, 1] and in words."""
+    """Part of a whole: its name, its count if known, and its share in [0, 1] and in words."""
 
     name: str
     n: int | None
@@ -85,7 +85,7 @@ class Fates:
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """A stage: its time in words and as a share of all, and the memory it took."""
+    """Stage with its time, in words and as a share of the total, and its peak memory."""
 
     name: str
     time: str
@@ -105,7 +105,7 @@ def headline(told: PairsManifest) -> str:
 
 
 def languages(told: PairsManifest) -> str:
-    """Languages of the sides, as far as they are known."""
+    """Name the languages of the sides, as far as they are known."""
     table = told.table
     if table is None:
         return "Both sides were compared word by word, without a translation table."
@@ -160,7 +160,7 @@ def _missed(told: PairsManifest) -> Iterator[str]:
 
 
 def _searched(told: PairsManifest) -> Iterator[str]:
-    """The way in words, and what it took."""
+    """Describe the search method and its cost."""
     plan, counts = told.plan, told.counts
     way = plan.in_words
     yield f"{way[:1].upper()}{way[1:]} ({plan.why})."
@@ -179,7 +179,7 @@ def _searched(told: PairsManifest) -> Iterator[str]:
 
 
 def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
-    """The way that was gone and the others; empty where there were no others."""
+    """Tabulate the chosen method and the alternatives; empty if there were none."""
     plan = told.plan
     if not plan.alternatives:
         return ()
@@ -220,7 +220,7 @@ def known_sentences(known: KnownFound) -> Iterator[str]:
 
 
 def translated_sentence(told: PairsManifest) -> str:
-    """The means of the same pairs by the table and by a translation; "" where there was no translation."""
+    """Give the mean cosines of the same pairs by the table and by a translation; "" without a translation."""
     found = told.translated
     if found is None:
         return ""
@@ -234,7 +234,7 @@ def translated_sentence(told: PairsManifest) -> str:
 
 
 def translated_side(told: PairsManifest) -> Side:
-    """The side whose words were translated."""
+    """Name the side whose words were translated."""
     return "right" if told.table is not None and told.table.translated == "right" else "left"
 
 
@@ -268,7 +268,7 @@ def _fates(told: PairsManifest, side: Side) -> Fates:
 
 
 def parameter_rows(told: PairsManifest) -> Iterator[ParameterRow]:
-    """The parameters that played a part, with their meaning."""
+    """Tabulate the parameters that played a part, with their meaning."""
     for name, meaning in _MEANINGS.items():
         value = told.parameters.get(name)
         if value is None or (told.table is None and name in _OF_TABLE):
@@ -287,6 +287,6 @@ def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
 
 
 def band_text(predicted: Prediction) -> str:
-    """A predicted recall, with its band where there is one."""
+    """Write a predicted recall, with its range if there is one."""
     low, middle, high = map(recall_text, (predicted.recall_low, predicted.recall, predicted.recall_high))
     return middle if low == high else f"{middle} ({low.removesuffix(PERCENT)}{NBSP}to{NBSP}{high})"

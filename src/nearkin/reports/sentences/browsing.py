@@ -35,7 +35,7 @@ def state_of(document: StoredDocument, removed_at: str | None) -> str:
 
 
 def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
-    """Say what is known of a document: its version, where it came from, its length and its copies."""
+    """Describe a document: its version, its source, its length and its copies."""
     one = found.document
     yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
     yield Sentence(f"added {minute(found.added_at)} UTC in wave {one.wave}, from {one.source}:{one.line}")

@@ -33,7 +33,7 @@ def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
 
 
 def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence]:
-    """Count documents, groups and pairs, and say what to know of the input and of the search.
+    """Count documents, groups and pairs, and add remarks about the input and the search.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence
 
 
 def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:
-    """Say what to know of documents of the input: damaged files, unreadable documents, ids that tell none apart."""
+    """List remarks about the input: damaged files, unreadable documents, ids that are not unique."""
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
     if told.extraction is not None:
@@ -132,7 +132,7 @@ def _on_search(told: DedupManifest) -> Iterator[Sentence]:
 
 
 def _beyond_the_limit(memory: MemoryUse | None) -> str:
-    """Why a run took more than ``--memory``, where it did.
+    """Explain why a run took more memory than ``--memory``, if it did.
 
     Examples
     --------

@@ -16,7 +16,7 @@ _SMALL = 10
 
 
 def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence]:
-    """Count the groups, of which so many are shown, and say which to look at; then what changed since the last time."""
+    """Count the groups and those that are shown, name the ones to look at, and say what changed since last time."""
     more = len(found.groups) - n_shown
     yield Sentence(
         f" (texts {found.tolerance.in_words()})"

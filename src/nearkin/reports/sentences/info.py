@@ -35,7 +35,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
-    """Name what is broken and what was repaired, and say whether the collection is whole."""
+    """Name what is damaged and what was repaired, and say whether the collection is undamaged."""
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
         yield Sentence(fault, "damage")
     for row in found.mended_rows:

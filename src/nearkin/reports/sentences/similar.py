@@ -11,7 +11,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
-    """Say how many documents are like the one of that name, and what the answer does not cover."""
+    """Count the similar documents, and say what the answer does not cover."""
     n, missing = found.n_found, found.n_found - len(found.documents)
     yield Sentence(
         (f", {missing:,} not shown: --limit" if missing else "") + f"; {1000 * found.elapsed_s:,.0f} ms",

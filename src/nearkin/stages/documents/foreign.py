@@ -96,7 +96,7 @@ class Foreign:
 
     @property
     def problem(self) -> str:
-        """Why such a file is not a document, and what to do.
+        """Reasons why such a file is not a document, with what to do.
 
         Examples
         --------

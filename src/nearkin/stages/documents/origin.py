@@ -12,7 +12,7 @@ ExceptionKind = Literal[
     "embedded objects lost", "crashed",
 ]  # fmt: skip
 EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
-"""Why a file gave no text, or not all of it."""
+"""Reasons why a file gave no text, or not all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

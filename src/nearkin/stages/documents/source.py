@@ -85,9 +85,9 @@ class OpenedSource:
     encoding: str
     note: Callable[[str], None]
     nodes: Iterable[ExtractedNode] | None = None
-    """What a pool of extraction workers made of the file; None: it is still to be read."""
+    """Documents that a pool of extraction workers made of the file; None if it is still to be read."""
 
     @property
     def is_pipe(self) -> bool:
-        """Whether it may be endless."""
+        """Whether it is a pipe, which may be endless."""
         return self.source.path == STDIN or not Path(self.source.path).is_file()

@@ -18,7 +18,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 def schema(id_type: pa.DataType) -> pa.Schema:
-    """The columns of ``threads.parquet``, in their order."""
+    """Return the columns of ``threads.parquet``, in their order."""
     text, whole, truth = pa.large_string(), pa.int64(), pa.bool_()
     return pa.schema(
         [

@@ -24,7 +24,7 @@ _FREE_TOTAL_BYTES = 64 << 20
 _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
 _OF_THE_SYSTEM = "__MACOSX/"
-"""What macOS adds to archives: attributes of the files, not files."""
+"""Folder that macOS adds to archives, for attributes of the files."""
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, struct.error, ValueError, IndexError, KeyError,
 )  # fmt: skip

@@ -37,7 +37,7 @@ _MARKS_OF_NOTES = re.compile(
     r'(?:\[\^[\w-]+\])?<sup class="footnote-ref">.*?</sup>|\[\^[\w-]+\]|\[cmt:\d+\]|<a [^<>]*footnote-backref.*?</a>'
 )
 _PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULTILINE)
-"""What xberg writes in the place of images and of marks of notes."""
+"""Marks that xberg writes in place of images and references to notes."""
 _TAG = re.compile(r"<[^<>]*>")
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _BOMB = re.compile(r"ratio|bomb|security|limit exceeded|exceeds", re.IGNORECASE)

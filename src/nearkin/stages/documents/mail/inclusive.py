@@ -10,8 +10,8 @@ from nearkin.stages.documents.mail.passages import N_KEY_WORDS, MailWords, Passa
 
 InclusiveReason = Literal["message", "attachment", "not read"]
 REASONS: tuple[InclusiveReason, ...] = ("message", "attachment", "not read")
-"""Why a mail is inclusive: a passage of it stands in no later mail; its passages do, but an attachment does not; its
-text, or a part of it, could not be read."""
+"""Reasons for which a mail is inclusive: a passage of it stands in no later mail; its passages do, but an
+attachment does not; its text, or a part of it, could not be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from nearkin.stages.documents.origin import MailHeaders
 
 LinkSource = Literal["headers", "another mail", "subject"]
 LINK_SOURCES: tuple[LinkSource, ...] = ("headers", "another mail", "subject")
-"""How the parent of a mail is known: by its own In-Reply-To and References, by References of a later mail, or by
+"""Sources of a mail's parent: its own In-Reply-To and References, References of a later mail, or
 subject, date and addresses."""
 NO_NODE = -1
 
