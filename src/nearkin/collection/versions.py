@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -92,11 +93,14 @@ class Versions:
     tolerance : Tolerance
     versions : tuple of Version
         Other texts stored under the same id (current, replaced or removed), and other documents within the tolerance;
-        the most similar first, without repetition. Those in force are always among them.
+        the most similar by the measure of the tolerance first, without repetition. Those in force are always among
+        them.
     n_found : int
         Total number, including those not returned.
     in_force : InForce or None
         Versions in force at a date, if one was given; the document itself may be in force.
+    n_not_compared : int
+        See `SimilarDocuments`.
     """
 
     document: StoredDocument
@@ -104,6 +108,7 @@ class Versions:
     versions: tuple[Version, ...]
     n_found: int
     in_force: InForce | None = None
+    n_not_compared: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -116,6 +121,8 @@ class Versions:
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,
+            "is_truncated": self.n_found > len(self.versions) or self.n_not_compared > 0,
+            "n_not_compared": self.n_not_compared,
             **dated,
             "versions": [one.to_dict() for one in self.versions],
         }
@@ -147,7 +154,7 @@ def versions(
         near, _ = asked_near(connection, counting, seen.segments, query, tolerance)
         similar, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=current)
         alike = [*similar, *compare_with(connection, counting, query, others)]
-        alike = sorted(alike, key=lambda one: (-_likeness(one), str(one.document)))
+        alike = sorted(alike, key=lambda one: (*_order(one, tolerance), str(one.document)))
         force = None if dated is None else in_force(connection, dated, own, [*others, *_all(connection, near.contents)])
         wanted = [one for one in (force.documents if force else ()) if one != own]
         hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
@@ -158,7 +165,7 @@ def versions(
             _version(one, own, query.text, texts[one.document.content].text, relation.comparison.judgement, force)
             for one, relation in zip(alike, related, strict=True)
         )
-        return Versions(own, tolerance, told, n_found + len(others), force)
+        return Versions(own, tolerance, told, n_found + len(others), force, near.n_not_compared)
 
     return collection.answered(ask)
 
@@ -169,9 +176,14 @@ def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
     return found
 
 
-def _likeness(one: SimilarDocument) -> float:
-    """Return the edit similarity; if the texts are too long for it, the Jaccard similarity."""
-    return one.jaccard if one.edit_similarity is None else one.edit_similarity
+def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
+    """Return the sort key: the measure that was asked for, then the edit similarity."""
+    edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
+    if tolerance.method == "range":
+        return (math.inf if one.relative_distance is None else one.relative_distance), -edit
+    if tolerance.method == "hamming":
+        return (math.inf if one.n_bits is None else one.n_bits), -edit
+    return -one.jaccard, -edit
 
 
 def _version(
