@@ -542,3 +542,33 @@ def test_a_removal_is_an_activity(collection) -> None:
     assert collection.fsck().is_whole
     with pytest.raises(ParameterError):
         collection.remove(["x"], max_documents=-1)
+
+
+# -- conflicts ---------------------------------------------------------------------------------------------------------
+
+
+def conflicts_of(collection) -> tuple[set[tuple[str, str]], set[int | None], bool]:
+    """The documents whose labels contradict each other, their groups, and whether these are stored."""
+    labels = {f"d{i}": "yes" for i in range(5)} | {"d5": "no", "x": "no"}
+    found = collection.conflicts(labels, gamma=GAMMA)
+    return (
+        {(one.a.doc_id, one.b.doc_id) for one in found.conflicts},
+        {one.group for one in found.conflicts},
+        found.are_groups_stored,
+    )
+
+
+def test_conflicts_heed_decisions_and_have_the_numbers_of_groups(collection) -> None:
+    assert [(odd, len({other})) for odd, other in conflicts_of(collection)[0]] == [("d5", 1)]
+    assert conflicts_of(collection)[1:] == ({1}, False)
+    collection.groups(gamma=GAMMA)
+    assert conflicts_of(collection)[1:] == ({1}, True)
+    apart = collection.decide(never_group=("d5", "d0"))
+    kept = {row["doc_id"]: row["group"] for row in collection.groups(gamma=GAMMA).members.to_pylist()}
+    assert "d5" not in kept or kept["d5"] != kept["d0"]
+    assert all(kept.get(a) == kept.get(b) for a, b in conflicts_of(collection)[0])
+    assert ("d5", "d0") not in conflicts_of(collection)[0]
+    collection.undo(apart.number)
+    collection.decide(same_group=("x", "d0"))
+    assert ("x", "d0") in conflicts_of(collection)[0]  # although their letters differ
+    assert {odd for odd, _ in conflicts_of(collection)[0]} == {"x", "d5"}

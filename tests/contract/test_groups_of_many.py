@@ -147,3 +147,22 @@ def test_clusters_of_like_letters_are_grouped_as_by_a_search_for_each_text(tmp_p
     assert told[0] == told[1]
     assert 500 < n_left[0] > n_left[1]
     assert len({one["group"] for one in told[0]}) > 1 or gamma == 0.2
+
+
+def test_direct_members_match_their_principal(tmp_path):
+    """The others are linked through a chain, and are counted."""
+    chance = random.Random(8)
+    words = [f"w{chance.randrange(50_000)}" for _ in range(60)]
+    chain = [words]
+    for start in range(0, 60, 6):
+        chain.append([*chain[-1][:start], *(f"w{chance.randrange(50_000)}" for _ in range(6)), *chain[-1][start + 6 :]])
+    texts = [" ".join(own) for own in chain]
+    with nearkin.Collection.open(tmp_path / "m", create=True) as collection:
+        collection.add([(str(i), text) for i, text in enumerate(texts)])
+        found = collection.groups()
+    (group,) = found.groups
+    principal = grams(texts[int(group.principal)])
+    alike = {i for i, text in enumerate(texts) if len(grams(text) & principal) >= len(grams(text) | principal) / 2}
+    assert {int(one["doc_id"]) for one in found.direct_members().to_pylist()} == alike
+    assert 1 < len(alike) == len(texts) - found.n_indirect < len(texts)
+    assert found.to_dict()["n_indirect"] == found.n_indirect == group.n_chained

@@ -107,6 +107,17 @@ class CollectionGroups:
     n_not_compared: int
     members: pa.Table
 
+    @property
+    def n_indirect(self) -> int:
+        """Number of members that do not match the principal of their group."""
+        return sum(one.n_chained for one in self.groups)
+
+    def direct_members(self) -> pa.Table:
+        """Return the members that match their principal, with `MEMBERS_SCHEMA`, of groups with at least two of them."""
+        direct = self.members.filter(self.members["is_match"])
+        numbers, n = np.unique(direct["group"].to_numpy(), return_counts=True)
+        return direct.filter(pa.array(np.isin(direct["group"].to_numpy(), numbers[n > 1])))
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the members."""
         return {
@@ -116,6 +127,7 @@ class CollectionGroups:
             "new_waves": list(self.new_waves),
             "n_groups": len(self.groups),
             "n_documents": len(self.members),
+            "n_indirect": self.n_indirect,
             "n_uncounted": self.n_uncounted,
             "n_not_compared": self.n_not_compared,
             "groups": [asdict(one) for one in self.groups],

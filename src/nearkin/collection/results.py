@@ -111,6 +111,9 @@ class SimilarDocuments:
     stages : tuple of (str, int)
         Stages of the search, and the number of texts that passed each.
     elapsed_s : float
+    n_not_compared : int
+        Number of texts with near signatures that were not compared word by word, as there were more than 20,000: the
+        nearest ones were.
     """
 
     tolerance: Tolerance
@@ -120,11 +123,12 @@ class SimilarDocuments:
     stages: tuple[tuple[str, int], ...]
     elapsed_s: float
     similarity_index: int | None = None
+    n_not_compared: int = 0
 
     @property
     def is_truncated(self) -> bool:
-        """Whether documents were found that are not returned."""
-        return self.n_found > len(self.documents)
+        """Whether documents were found, or may be found, that are not returned."""
+        return self.n_found > len(self.documents) or self.n_not_compared > 0
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -143,6 +147,7 @@ class SimilarDocuments:
             "similarity_index": self.similarity_index,
             "n_found": self.n_found,
             "is_truncated": self.is_truncated,
+            "n_not_compared": self.n_not_compared,
             "stages": [{"stage": name, "n_left": n} for name, n in self.stages],
             "elapsed_s": self.elapsed_s,
             "documents": [one.to_dict() for one in self.documents],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -94,11 +95,14 @@ class Versions:
     tolerance : Tolerance
     versions : tuple of Version
         Other texts stored under the same id (current, replaced or removed), and other documents within the tolerance;
-        the most similar first, without repetition. Those in force are always among them.
+        the most similar by the measure of the tolerance first, without repetition. Those in force are always among
+        them.
     n_found : int
         Total number, including those not returned, and those found by letters whose wording does not match.
     in_force : InForce or None
         Versions in force at a date, if one was given; the document itself may be in force.
+    n_not_compared : int
+        See `SimilarDocuments`.
     """
 
     document: StoredDocument
@@ -106,6 +110,7 @@ class Versions:
     versions: tuple[Version, ...]
     n_found: int
     in_force: InForce | None = None
+    n_not_compared: int = 0
 
     def first(self, limit: int) -> Versions:
         """Return the same result with at most so many versions, and those in force."""
@@ -123,6 +128,8 @@ class Versions:
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,
+            "is_truncated": self.n_found > len(self.versions) or self.n_not_compared > 0,
+            "n_not_compared": self.n_not_compared,
             **dated,
             "versions": [one.to_dict() for one in self.versions],
         }
@@ -154,7 +161,7 @@ def versions(
         near, _ = asked_near(connection, counting, seen.segments, query, tolerance)
         similar, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=current)
         alike = [*similar, *compare_with(connection, counting, query, others)]
-        alike = sorted(alike, key=lambda one: (one.is_letters_only, -_likeness(one), str(one.document)))
+        alike = sorted(alike, key=lambda one: (one.is_letters_only, *_order(one, tolerance), str(one.document)))
         force = None
         if dated is not None:
             every = _all(connection, near.contents)
@@ -171,7 +178,7 @@ def versions(
             _version(one, own, query.text, texts[one.document.content].text, relation.comparison.judgement, force)
             for one, relation in zip(alike, related, strict=True)
         )
-        return Versions(own, tolerance, told, n_found + len(others), force)
+        return Versions(own, tolerance, told, n_found + len(others), force, near.n_not_compared)
 
     return collection.answered(ask)
 
@@ -185,9 +192,14 @@ def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
 _FILLED_IN = {"principal": "document", "member": "version"}
 
 
-def _likeness(one: SimilarDocument) -> float:
-    """Return the edit similarity; if the texts are too long for it, the Jaccard similarity."""
-    return one.jaccard if one.edit_similarity is None else one.edit_similarity
+def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
+    """Return the sort key: the measure that was asked for, then the edit similarity."""
+    edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
+    if tolerance.method == "range":
+        return (math.inf if one.relative_distance is None else one.relative_distance), -edit
+    if tolerance.method == "hamming":
+        return (math.inf if one.n_bits is None else one.n_bits), -edit
+    return -one.jaccard, -edit
 
 
 def _version(

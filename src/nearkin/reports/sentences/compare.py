@@ -12,6 +12,7 @@ from nearkin.collection.versions import Version, Versions
 from nearkin.nouns import counted, first_of
 from nearkin.reports.quantities import distance_text, share_text
 from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.similar import not_compared_sentence
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.differences.relations import OTHER_PARTIES
 
@@ -151,6 +152,8 @@ def versions_sentences(found: Versions) -> Iterator[Sentence]:
             f"{THRESHOLD:g})",
             "warning",
         )
+    if found.n_not_compared:
+        yield not_compared_sentence(found.n_not_compared)
     if found.in_force is not None:
         yield from _in_force(found, found.in_force)
 

@@ -23,6 +23,13 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
         + (f"; {counted(more, 'group')} not shown: --limit, --out" * (more > 0)),
         strong=f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}",
     )
+    if found.n_indirect:
+        n, of = found.n_indirect, len(found.members)
+        yield Sentence(
+            f"{counted(n, 'member')} of {of:,} ({n / of:.0%}) {agreeing(n, 'does', 'do')} not match the principal, and "
+            f"{agreeing(n, 'is', 'are')} linked through others: is_match in --out; --direct lists the others only",
+            "warning",
+        )
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
     if chains:
         yield Sentence(
