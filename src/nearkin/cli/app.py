@@ -76,8 +76,7 @@ class Root(LazyGroup):
 app = CommandLine(
     name="nearkin",
     cls=Root,
-    help="Find documents that say nearly the same thing. Every reported pair is verified; what may have been missed is "
-    "measured.",
+    help="Find documents that say nearly the same thing; verify pairs, measure recall.",
     epilog="nearkin COMMAND --help shows the options of a command, with examples.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
