@@ -13,6 +13,7 @@
     │   ├── ResumeError                  an unfinished run there has other parameters or input
     │   └── OutputError                  writing failed: disk full, no permission
     ├── CollectionError                  a collection cannot be used
+    │   ├── MissingCollectionError       there is none
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  there is no such document
     ├── EngineError                      a cluster cannot be used, or stopped working
@@ -217,6 +218,10 @@ class CollectionError(NearkinError):
     """A collection cannot be used: missing, damaged, from a newer Nearkin, or its database does not answer."""
 
     exit_code = 7
+
+
+class MissingCollectionError(CollectionError):
+    """There is no collection at the place."""
 
 
 class CollectionBusyError(CollectionError):

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from sqlalchemy import insert, select
 
+import nearkin
 from contract.test_check_in import exhaustive, grams
 from made_up_prose import Prose
 from nearkin.collection.check_in import storing
@@ -23,7 +24,9 @@ BATCH = 16
 def stream(n_families: int) -> list[tuple[str, str]]:
     """Families of near-duplicates and parts of some of them, in an order of their own."""
     documents = Prose(23).families(n_families)
-    parts = [(f"part-{doc_id}", " ".join(text.split()[5:-20])) for doc_id, text in documents if len(text.split()) > 150]
+    long = [(doc_id, text.split()) for doc_id, text in documents if len(text.split()) > 150]
+    halves = [(doc_id, words[5:-20] if i % 2 else words[len(words) // 2 :]) for i, (doc_id, words) in enumerate(long)]
+    parts = [(f"part-{doc_id}", " ".join(words)) for doc_id, words in halves]
     both = [*documents, *parts]
     return [both[i * 7919 % len(both)] for i in range(len(both))] if len(both) % 7919 else both
 
@@ -39,7 +42,7 @@ def clean(collection, documents, options=OPTIONS):
 
 def test_a_document_is_dropped_if_and_only_if_a_stored_earlier_one_is_alike(place):
     documents = stream(80)
-    n_dropped = n_missed = 0
+    n_dropped = n_missed = n_longer = 0
     kept: dict[str, str] = {}
     with place.open() as collection:
         answers = clean(collection, documents)
@@ -49,12 +52,44 @@ def test_a_document_is_dropped_if_and_only_if_a_stored_earlier_one_is_alike(plac
         found = {one.document.doc_id: one.relation for one in answer.checked.documents}
         assert found.items() <= expected.items()  # nothing is dropped without reason
         n_dropped, n_missed = n_dropped + bool(expected), n_missed + (bool(expected) and not found)
-        assert (answer.checked.stored_as == doc_id) == answer.is_kept == (not found)
-        if not found:
+        n_longer += set(found.values()) == {"contains"}
+        is_new = set(found.values()) <= {"contains"}
+        assert (answer.checked.stored_as == doc_id) == answer.is_kept == is_new
+        if is_new:
             kept[doc_id] = text
     assert stored == set(kept)
     assert n_dropped > 80
+    assert n_longer > 2
     assert n_missed <= 0.02 * n_dropped
+
+
+@pytest.mark.parametrize("containment", [None, 0.9])
+def test_a_document_that_contains_a_stored_one_is_kept(place, containment):
+    """The rest of its text is stored nowhere else."""
+    part, whole = Prose(3).text(120), Prose(4).text(150)
+    documents = [("part", part), ("whole", f"{part} {whole}"), ("again", whole)]
+    with place.open() as collection:
+        answers = collection.check_many(
+            documents, options=CheckOptions(containment=containment), store=CheckInMany(only_new=True)
+        )
+    assert [one.is_kept for one in answers] == [True, True, containment is None]
+    verdicts = ["new", "contains", "contained"] if containment else ["new"] * 3
+    assert [one.checked.verdict for one in answers] == verdicts
+
+
+def test_a_stream_keeps_what_a_batch_keeps(place):
+    """With copies, near-duplicates on both sides of the threshold, parts, and texts that were extended."""
+    prose, chance = Prose(9), random.Random(4)
+    documents = [*stream(120), *many(300)]
+    longer = [(f"longer-{doc_id}", f"{text} {prose.text(200)}") for doc_id, text in chance.sample(documents, 40)]
+    documents += longer
+    chance.shuffle(documents)
+    batch = nearkin.dedup(documents, keep="first", recall=0.99999)
+    kept = {one["id"] for one in batch.documents.to_pylist() if one["keep"]}
+    with place.open() as collection:
+        answers = clean(collection, documents, CheckOptions(containment=None, with_passage=False))
+    assert {one.doc_id for one in answers if one.is_kept} == kept
+    assert 100 < len(kept) < len(documents) - 100
 
 
 def test_together_and_one_by_one_the_answers_are_the_same(place):
@@ -217,7 +252,7 @@ def oracle(documents) -> tuple[set[str], list[set[str]]]:
             names[place]
             for place, n in common.items()
             if n / (len(own) + len(sets[place]) - n) >= OPTIONS.threshold
-            or (n >= 8 and n / min(len(own), len(sets[place])) >= OPTIONS.containment)
+            or (n >= 8 and n / len(own) >= OPTIONS.containment)
         }
         alike.append(like)
         if not like:

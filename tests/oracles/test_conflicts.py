@@ -38,15 +38,16 @@ def alike_by_letters(a: str, b: str) -> bool:
 
 
 def groups_of(texts: dict[str, str], entries: list[Entry], is_alike: Callable[[str, str], bool]) -> list[list[Entry]]:
-    """The labelled documents that matches connect, in the order in which they were stored."""
-    group = {doc_id: {doc_id} for doc_id, _ in entries}
+    """The labelled documents that matches connect, also through unlabelled ones, in the order of their storing."""
+    group = {doc_id: {doc_id} for doc_id in texts}
     for a, b in combinations(group, 2):
         if group[a] is not group[b] and is_alike(texts[a], texts[b]):
             group[a] |= group[b]
             for doc_id in group[b]:
                 group[doc_id] = group[a]
     distinct = {id(one): one for one in group.values()}
-    return [[entry for entry in entries if entry[0] in one] for one in distinct.values()]
+    labelled = ([entry for entry in entries if entry[0] in one] for one in distinct.values())
+    return [one for one in labelled if one]
 
 
 def expected(
@@ -68,6 +69,10 @@ def expected(
     return found
 
 
+def _key(one):
+    return one.a.content if one.group is None else (one.group,)
+
+
 @pytest.mark.parametrize(
     ("how", "is_alike"), [({"threshold": THRESHOLD}, alike_by_words), ({"gamma": GAMMA}, alike_by_letters)]
 )
@@ -80,9 +85,12 @@ def test_conflicts_are_those_of_the_definition(how, is_alike, texts, labels, lim
         for wave in (list(written.items())[:half], list(written.items())[half:]):
             collection.add(wave)
         whole, found = (collection.conflicts(labels, **how, limit=n) for n in (1_000, limit))
+        groups = collection.groups(**how)
+        assert whole.are_groups_stored == (not len(groups.members))
+        assert collection.conflicts(labels, **how).are_groups_stored
     known = expected(written, labels, is_alike)
     assert found.conflicts == whole.conflicts[:limit]
-    assert (found.n_found, found.n_groups) == (len(known), len({one.group for one in whole.conflicts}))
+    assert (found.n_found, found.n_groups) == (len(known), len({_key(one) for one in whole.conflicts}))
     assert {
         (one.a.doc_id, one.label_a): (one.majority_label, one.n_documents, pytest.approx(one.jaccard))
         for one in whole.conflicts
@@ -93,7 +101,10 @@ def test_conflicts_are_those_of_the_definition(how, is_alike, texts, labels, lim
         assert is_alike(written[one.a.doc_id], written[one.b.doc_id])
         assert one.jaccard == pytest.approx(jaccard(written[one.a.doc_id], written[one.b.doc_id]))
         assert one.relative_distance == pytest.approx(letter_distance(written[one.a.doc_id], written[one.b.doc_id]))
-    assert [one.group for one in whole.conflicts] == sorted(one.group for one in whole.conflicts)
+    order = [one.group for one in whole.conflicts]
+    numbers = {one["doc_id"]: one["group"] for one in groups.members.to_pylist()}
+    assert all(one.group == numbers.get(one.a.doc_id) for one in whole.conflicts)
+    assert [a for a, b in zip(order, [*order[1:], ()]) if a != b] == list(dict.fromkeys(order)) or None in order
     asked = {doc_id for doc_id, _ in labels}
     assert found.n_labelled == len(asked & written.keys())
     assert set(found.unknown) == asked - written.keys()

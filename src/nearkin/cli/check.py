@@ -15,7 +15,7 @@ from nearkin.cli.collection_options import (
     Tolerance,
     Wait,
 )
-from nearkin.cli.options import Overwrite, Quiet
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
 from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
@@ -35,9 +35,13 @@ The exit code is the answer: 0 nothing similar, 10 an exact copy (apart from cas
 near-duplicate, 12 one text contains the other. Any other code is a failure; its message says whether anything was \
 stored.
 
+--out writes the listed documents, at most --limit, to a .csv, .tsv, .jsonl or .parquet file.
+
 With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
 as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
-are. The stream may be endless. A line that cannot be read is answered with its error.
+are. With --store a missing collection is created. The stream may be endless. With --only-new a document is dropped \
+if it is an exact copy or a near-duplicate of a stored one, or, with --containment, part of one; a document that \
+contains a stored one is kept. A line that cannot be read is answered with its error.
 
 [bold]Examples[/]
 
@@ -67,7 +71,15 @@ NearThreshold = Annotated[
     float, _alike("--threshold", help="Minimum Jaccard similarity (word 5-grams) of a near-duplicate.")
 ]
 Containment = Annotated[
-    float, _alike("--containment", help="Minimum share of one text's word 5-grams that occur in the other.")
+    str | None,
+    typer.Option(
+        "--containment",
+        metavar="SHARE|off",
+        help="Minimum share of one text's word 5-grams that occur in the other; off: parts of texts are not looked "
+        "for. [dim]default: 0.9; with --jsonl: off[/]",
+        show_default=False,
+        rich_help_panel="How alike",
+    ),
 ]
 CheckMethod = Annotated[
     str,
@@ -100,8 +112,8 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write the lines of documents that are new, or that were stored under their ids before, to "
-        "this file. - prints them instead of the answers.",
+        help="With --jsonl: write the lines of documents that --only-new stores, or that were stored under their ids "
+        "before, to this file. - prints them instead of the answers.",
     ),
 ]
 StreamOnError = Annotated[
@@ -123,7 +135,7 @@ def check(
     wave: StoreWave = "check-ins",
     only_new: OnlyNew = False,
     threshold: NearThreshold = 0.7,
-    containment: Containment = 0.9,
+    containment: Containment = None,
     method: CheckMethod = "minhash",
     tolerance: Tolerance = None,
     limit: CheckLimit = 10,
@@ -136,30 +148,31 @@ def check(
     on_error: StreamOnError = None,
     wait: Wait = None,
     read_only: ReadOnly = False,
+    out: OutFileIfAny = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a document in."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.signatures.similarity_index import TOLERANCE
+    from nearkin.workflows.collection.answer_tables import table_of_checked
     from nearkin.workflows.reading.one_text import read_one_document
 
-    is_of_stream = text is not None or kept is not None or on_error is not None or overwrite
-    if is_of_stream and not jsonl:
-        raise ParameterError("--text, --kept, --overwrite and --on-error are about a stream: give --jsonl too.")
-    if jsonl and encoding != "utf-8":
-        raise ParameterError("--jsonl requires UTF-8: omit --encoding.")
+    is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
+    _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
+    check_list_file(out, overwrite=overwrite, inputs=[file])
     _check_storing(store, read_only, says_how=(doc_id is not None and not jsonl) or only_new or wave != "check-ins")
     if method != "si" and tolerance is not None:
         raise ParameterError("--tolerance requires --method si.")
     options = CheckOptions(
         threshold=threshold,
-        containment=containment,
+        containment=_containment(containment, is_stream=jsonl),
         method=method,  # type: ignore[arg-type]  # it checks
         tolerance=TOLERANCE if tolerance is None else tolerance,
         limit=limit,
@@ -196,9 +209,35 @@ def check(
         Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.check(document.text, options=options, store=under)
-    show = partial(_show, found=found, name=str(file), is_storing=store)
-    tell(found.to_dict, show, as_json=as_json, quiet=quiet)
+    write_list(out, lambda: table_of_checked(found), "document", is_silent=quiet or as_json)
+    tell(found.to_dict, partial(_show, found=found, name=str(file), is_storing=store), as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def _containment(asked: str | None, *, is_stream: bool) -> float | None:
+    """Return the minimum containment, or None if parts of texts are not looked for."""
+    from nearkin.errors import ParameterError
+
+    if asked is None:
+        return None if is_stream else 0.9
+    if asked == "off":
+        return None
+    try:
+        return float(asked)
+    except ValueError:
+        raise ParameterError.of("containment", "check", "off, or above 0 and at most 1", asked) from None
+
+
+def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out: bool) -> None:
+    """Refuse options of a stream without one, and of one document with a stream."""
+    from nearkin.errors import ParameterError
+
+    if is_of_stream and not jsonl:
+        raise ParameterError("--text, --kept, --overwrite and --on-error are about a stream: give --jsonl too.")
+    if jsonl and has_encoding:
+        raise ParameterError("--jsonl requires UTF-8: omit --encoding.")
+    if jsonl and has_out:
+        raise ParameterError("--out is for one document; the answers of --jsonl are lines of JSON: redirect them.")
 
 
 def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:

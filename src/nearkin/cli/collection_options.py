@@ -207,6 +207,10 @@ Since = Annotated[
         show_default=False,
     ),
 ]
+Direct = Annotated[
+    bool,
+    _output("--direct", help="List members, and only those that match the principal themselves.", show_default=False),
+]
 MakePrincipal = Annotated[
     str | None,
     _collection("--make-principal", help="Make this document the principal of its group.", show_default=False),

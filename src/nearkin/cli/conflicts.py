@@ -121,23 +121,26 @@ def conflicts(
 
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say, say_passage, shown
+    from nearkin.collection.letters_only import LETTERS_ONLY, is_letters_only
     from nearkin.reports.quantities import distance_text, share_text
     from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 
-    group = 0
+    before = None
     for one in found.conflicts[:limit]:
         edit, jaccard, distance = share_text(one.edit_similarity), share_text(one.jaccard), one.relative_distance
-        if one.group != group:
-            group = one.group
+        own = one.group, one.majority_label, None if one.group is not None else one.a.content
+        if own != before:
+            before, name = own, "in no group" if one.group is None else f"group {one.group}"
             console.print(
-                f"[bold]{counted(one.n_documents, 'document')} with matching texts[/], "
+                f"{name}: [bold]{counted(one.n_documents, 'labelled document')}[/], "
                 f"{one.n_with_majority_label:,} of them [bold]{shown(one.majority_label)}[/]",
                 highlight=False,
                 soft_wrap=True,
             )
         console.print(
             f"  [bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold]{shown(one.label_b)}[/] "
-            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]",
+            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
+            + (f"  [yellow]({LETTERS_ONLY})[/]" if is_letters_only(one.jaccard, found.tolerance) else ""),
             highlight=False,
             soft_wrap=True,
         )
@@ -146,6 +149,10 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
         else:
             console.print(f"    [dim]{without_passage(one)}[/]", highlight=False, soft_wrap=True)
     said = conflicts_sentences(
-        found, label_column=read.label_column, id_column=read.id_column, n_without_label=read.n_without_label
+        found,
+        n_shown=limit,
+        label_column=read.label_column,
+        id_column=read.id_column,
+        n_without_label=read.n_without_label,
     )
     say(console, said)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.collection_options import (
     Cache,
+    Direct,
     Gamma,
     GroupOverlay,
     Json,
@@ -31,6 +32,9 @@ Group the near-duplicates of a collection, and list what changed since the last 
 
 Documents are in one group if their wording matches, directly or through others: the Jaccard similarity of their word \
 5-grams is at least --threshold.
+
+A member that is linked to the principal only through others is indirect; --direct lists the members that match the \
+principal themselves.
 
 Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out \
 writes all members to a .csv, .tsv, .jsonl or .parquet file.
@@ -59,6 +63,7 @@ def groups(
     gamma: Gamma = None,
     make_principal: MakePrincipal = None,
     since: Since = None,
+    direct: Direct = False,
     out: OutFileIfAny = None,
     overlay: GroupOverlay = None,
     limit: Limit = 20,
@@ -85,6 +90,8 @@ def groups(
     from nearkin.workflows.collection.tables import check_format, write_table
     from nearkin.workflows.resources import Resources
 
+    if direct and since is not None:
+        raise ParameterError("--direct lists members as they are now: omit --since.")
     if make_principal is not None and (read_only or since is not None):
         raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
     alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
@@ -118,30 +125,50 @@ def groups(
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
     if out is not None and vendor is None:
-        write_table(found.members, out)
-    tell(found.to_dict, lambda console: _show(console, found, limit), as_json=as_json, quiet=quiet)
+        write_table(found.direct_members() if direct else found.members, out)
+    tell(found.to_dict, lambda console: _show(console, found, limit, is_direct=direct), as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
     if out is not None and vendor is None and not (quiet or as_json):
-        bars.say(written(len(found.members), "member", out))
+        kept = found.direct_members() if direct else found.members
+        bars.say(written(len(kept), "direct member" if direct else "member", out))
     if make_principal is not None and number is None:
         raise ParameterError(
             f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."
         )
 
 
-def _show(console: Console, found: CollectionGroups, limit: int) -> None:
+def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:
     from nearkin.cli.printing import say, shown, table
-    from nearkin.reports.sentences.groups import groups_sentences
+    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
 
-    if found.groups:
+    if is_direct:
+        _show_direct(console, found, limit)
+    elif found.groups:
+        unlike = letters_only_groups(found)
         rows = table("group", "documents", "texts", "indirect", "principal", numbers=4)
         for one in found.groups[:limit]:
             proposed = f" [yellow](proposed: {shown(one.proposed_principal)})[/]" if one.proposed_principal else ""
             figures = (one.number, one.n_documents, one.n_texts, one.n_chained)
-            rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed)
+            badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
+            rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
     say(console, groups_sentences(found, limit))
+
+
+def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
+    """List the members that match the principal of their group, by group."""
+    from nearkin.cli.printing import shown, table
+
+    members = found.direct_members().to_pylist()
+    rows = table("group", "Jaccard", "γ", "principal", "id", numbers=3)
+    for one in members[:limit]:
+        figures = f"{one['group']:,}", f"{one['jaccard']:.3f}", f"{one['relative_distance']:.4f}"
+        rows.add_row(*figures, "yes" if one["is_principal"] else "", shown(one["doc_id"]))
+    console.print(rows)
+    if len(members) > limit:
+        console.print(f"[dim]{len(members) - limit:,} members not shown: --limit, --out[/]", highlight=False)
 
 
 def _show_since(console: Console, found: GroupsSince, limit: int) -> None:

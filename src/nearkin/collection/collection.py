@@ -186,25 +186,47 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
         return added
 
-    def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None, dry_run: bool = False) -> Removed:
+    def remove(
+        self,
+        doc_ids: Sequence[str] = (),
+        *,
+        wave: str | None = None,
+        by: str | None = None,
+        dry_run: bool = False,
+        max_documents: int | None = None,
+    ) -> Removed:
         """Remove the named documents, or all documents of a wave. Their versions stay in the history of the store.
+
+        The removal is an activity of the log; see `log`.
 
         Parameters
         ----------
         doc_ids : sequence of str
         wave : str, optional
             Wave that added the current versions of the documents.
+        by : str, optional
+            Who removes them; by default the name of the system's user.
         dry_run : bool
-            Only count the documents; nothing is removed.
+            Only list the documents; nothing is removed.
+        max_documents : int, optional
+            Maximum number of documents to remove. If there are more, it is a dry run.
 
         Raises
         ------
         UnknownDocumentError
             A document is not stored; nothing is removed.
         """
+        from nearkin.collection.decisions.methods import checked_max
         from nearkin.collection.removing import remove
 
-        return remove(self.opened.store, doc_ids, wave=wave, dry_run=dry_run)
+        return remove(
+            self.opened.store,
+            doc_ids,
+            wave=wave,
+            by=by,
+            dry_run=dry_run,
+            max_documents=checked_max("max_documents", "remove", max_documents),
+        )
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
         """Return a document, by default its current version.
@@ -316,6 +338,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         documents : iterable of (str, str)
             Ids and texts. A stream of any length is checked in calls of some dozens of documents.
         options : CheckOptions, optional
+            By default parts of texts are not looked for (``containment`` is None), as in ``nearkin check --jsonl``.
         store : CheckInMany, optional
             How to store them; by default nothing is stored.
         stops_at_problem : bool
@@ -346,7 +369,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         from nearkin.collection.check_in.check_in import check_many
         from nearkin.collection.check_in.results import CheckOptions
 
-        options = options or CheckOptions(with_passage=False)
+        options = options or CheckOptions(containment=None, with_passage=False)
         if not isinstance(documents, Iterable) or isinstance(documents, str):
             raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", documents)
         return check_many(self.opened, list(documents), options, store, stops=stops_at_problem)

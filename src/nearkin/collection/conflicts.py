@@ -1,5 +1,7 @@
 """Near-duplicates with different labels: by group, the documents that do not have the label of most.
 
+Groups are those of `nearkin.collection.groups`, with their numbers and the decisions of people, stored or not.
+
 Source: the check of a training set in Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar
 Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013. There every pair within a
 distance is listed; here a document is listed once, with the most similar one that has another label.
@@ -8,20 +10,26 @@ distance is listed; here a document is listed once, with the most similar one th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection
 
+from nearkin.collection.conflict_search import Contradiction, ContradictionSearch
 from nearkin.collection.contents import Content, contents_of
+from nearkin.collection.decisions.for_groups import GroupDecisions, similarity_by
 from nearkin.collection.documents import stored_documents, with_documents
 from nearkin.collection.forest import Forest
-from nearkin.collection.labelled import Entry, LabelledGroup, labelled_groups
-from nearkin.collection.matching import Matching, PairMeasures, matching_of
+from nearkin.collection.group_state import GroupState, n_not_compared
+from nearkin.collection.grouping import NO_GROUP, Membership, regroup
+from nearkin.collection.labelled import Entry, labelled_groups
+from nearkin.collection.letters_only import is_letters_only
+from nearkin.collection.matching import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
+from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.marks import marked_text
@@ -40,8 +48,9 @@ class Conflict:
 
     Parameters
     ----------
-    group : int
-        Number of its group in this result, from 1.
+    group : int or None
+        Number of its group, as `Collection.groups` has it; None if it is in none: a document with two labels, or copies
+        of a text with too few words.
     majority_label : str
         Label of most documents of the group; in a tie, that of the document stored first.
     n_documents, n_with_majority_label : int
@@ -62,7 +71,7 @@ class Conflict:
         Most telling difference, with a few words around it; empty if the texts are identical.
     """
 
-    group: int
+    group: int | None
     majority_label: str
     n_documents: int
     n_with_majority_label: int
@@ -114,6 +123,8 @@ class Conflicts:
         Number of labelled documents with too few letters or words, which are compared only with their copies.
     n_not_compared : int
         See `CollectionGroups`.
+    are_groups_stored : bool
+        Whether `Collection.groups` has stored these groups; otherwise they have the numbers that it would give them.
     """
 
     tolerance: Tolerance
@@ -124,6 +135,12 @@ class Conflicts:
     unknown: tuple[str, ...]
     n_uncounted: int
     n_not_compared: int
+    are_groups_stored: bool
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
+        marks = [is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
+        return [{**one.to_dict(), "is_letters_only": mark} for one, mark in zip(self.conflicts, marks, strict=True)]
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -137,7 +154,9 @@ class Conflicts:
             "unknown": list(self.unknown[:100]),
             "n_uncounted": self.n_uncounted,
             "n_not_compared": self.n_not_compared,
-            "conflicts": [one.to_dict() for one in self.conflicts],
+            "are_groups_stored": self.are_groups_stored,
+            "is_truncated": self.n_found > len(self.conflicts),
+            "conflicts": self.rows(),
         }
 
 
@@ -150,25 +169,29 @@ def conflicts(
     by_id = _by_id(labels)
 
     def ask(seen: Snapshot) -> Conflicts:
-        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "conflicts")
-        entries = _entries(seen.connection, by_id)
-        contents = np.unique(np.array([one.document.content for one in entries], np.int64))
-        is_live = np.zeros(len(matching.is_comparable), np.bool_)
-        is_live[contents] = True
-        forest = Forest(len(is_live))
-        n_not_compared = matching.link(forest, contents, is_live, threads=threads, progress=collection.progress)
-        found = _contradictions(labelled_groups(entries, forest), matching, measures)
+        connection, name = seen.connection, str(tolerance)
+        matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "conflicts")
+        state = GroupState.read(connection, name)
+        regrouped = regroup(
+            connection, state, matching, similarity_by(measures, tolerance), threads=threads,
+            progress=collection.progress,
+        )  # fmt: skip
+        entries = _entries(connection, by_id)
+        groups = labelled_groups(entries, _group_of(entries, regrouped.membership))
+        search = ContradictionSearch(matching, measures, _units(GroupDecisions.read(connection, state).same))
+        found = search.found_in(groups)
         content_of = {one.document.doc_id: one.document.content for one in entries}
         is_comparable = matching.is_comparable[np.array([*content_of.values()], np.int64)]
         return Conflicts(
             tolerance=tolerance,
-            conflicts=tuple(_told(seen.connection, one) for one in found[:limit]),
+            conflicts=tuple(_told(connection, one) for one in found[:limit]),
             n_found=len(found),
-            n_groups=len({one.number for one in found}),
+            n_groups=len({id(one.group) for one in found}),
             n_labelled=len(content_of),
             unknown=tuple(doc_id for doc_id in by_id if doc_id not in content_of),
             n_uncounted=int((~is_comparable).sum()),
-            n_not_compared=n_not_compared,
+            n_not_compared=n_not_compared(connection, state) + regrouped.n_not_compared,
+            are_groups_stored=regrouped.is_stored(state),
         )
 
     return collection.answered(ask)
@@ -206,71 +229,30 @@ def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> lis
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Contradiction:
-    """An entry, and the nearest one with another label."""
-
-    number: int
-    group: LabelledGroup
-    odd: Entry
-    other: Entry
-    jaccard: float
-    relative_distance: float
+def _units(same: I64) -> dict[int, int]:
+    """Number the contents that were decided to be in one group, the same number for those that belong together."""
+    nodes, places = np.unique(same, return_inverse=True)
+    forest = Forest(len(nodes))
+    forest.connect(*places.reshape(-1, 2).T)
+    return dict(zip(nodes.tolist(), forest.roots(np.arange(len(nodes))).tolist(), strict=True))
 
 
-def _contradictions(
-    groups: Sequence[LabelledGroup], matching: Matching, measures: PairMeasures
-) -> list[_Contradiction]:
-    """Return the entries that match one with another label, by group, the most similar first."""
-    of_group = list[list[_Contradiction]]()
-    for group in groups:
-        asked = [(odd, content) for odd in group.odd for content in _promising(group, odd, matching)]
-        left = np.array([odd.document.content for odd, _ in asked], np.int64)
-        right = np.array([content for _, content in asked], np.int64)
-        found = measures.of(left, right)
-        is_match = matching.is_match(found)
-        nearest = dict[tuple[int, str], _Contradiction]()
-        for i in np.lexsort((found.relative_distance, -found.jaccard)).tolist():
-            odd, content = asked[i]
-            other = group.first_with_another_label(odd.label, content)
-            one = _Contradiction(
-                number=0,
-                group=group,
-                odd=odd,
-                other=other,
-                jaccard=float(found.jaccard[i]),
-                relative_distance=float(found.relative_distance[i]),
-            )
-            known = nearest.get((odd.row, odd.label))
-            is_better = known is None or (
-                known.other.label != group.majority_label and other.label == group.majority_label
-            )
-            if is_match[i] and is_better:
-                nearest[odd.row, odd.label] = one
-        if nearest:
-            of_group.append(sorted(nearest.values(), key=_likeness))
-    of_group.sort(key=lambda own: _likeness(own[0]))
-    return [replace(one, number=number) for number, own in enumerate(of_group, start=1) for one in own]
+def _group_of(entries: Sequence[Entry], membership: Membership) -> list[int]:
+    """Return the group of each entry; those in no group get a number below NO_GROUP, one for each text."""
+    contents = np.array([one.document.content for one in entries], np.int64)
+    groups = membership.group_of(contents)
+    found: list[int] = np.where(groups == NO_GROUP, NO_GROUP - 1 - contents, groups).tolist()
+    return found
 
 
-def _promising(group: LabelledGroup, odd: Entry, matching: Matching) -> list[int]:
-    """Return contents with another label that may be the most similar: of the majority first, then of all."""
-    both = (matching.promising(odd.document.content, some).tolist() for some in group.others(odd.label))
-    return list(dict.fromkeys(content for some in both for content in some))
-
-
-def _likeness(one: _Contradiction) -> tuple[float, float, int, str]:
-    return -one.jaccard, one.relative_distance, one.odd.row, one.odd.label
-
-
-def _told(connection: Connection, one: _Contradiction) -> Conflict:
+def _told(connection: Connection, one: Contradiction) -> Conflict:
     a, b = one.odd.document, one.other.document
     contents = contents_of(connection, list({a.content, b.content}))
     is_same = a.content == b.content
     text_a, text_b = contents[a.content].text, contents[b.content].text
     _check(contents[a.content], contents[b.content], one)
     return Conflict(
-        group=one.number,
+        group=one.group.number if one.group.number >= 0 else None,
         majority_label=one.group.majority_label,
         n_documents=one.group.n_documents,
         n_with_majority_label=one.group.n_with_majority_label,
@@ -285,7 +267,7 @@ def _told(connection: Connection, one: _Contradiction) -> Conflict:
     )
 
 
-def _check(a: Content, b: Content, one: _Contradiction) -> None:
+def _check(a: Content, b: Content, one: Contradiction) -> None:
     """Compute the distance again from the store, so that a damaged index never appears in a result."""
     counts = np.stack([a.counts, b.counts]).astype(np.int64)
     gap, longest = counts[0] - counts[1], max(1, int(np.einsum("ij,ij->i", counts, counts).max()))

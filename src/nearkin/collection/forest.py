@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.kernels.grouping import components
-from nearkin.records import I64
+from nearkin.records import I64, Bool
 
 _FEW = 1 << 10
 """Number of pairs up to which they are united one by one."""
@@ -55,6 +55,11 @@ class Forest:
         while not np.array_equal(following := self._parent[found], found):
             found = following.astype(np.int64)
         return found
+
+    def are_apart(self, left: I64, right: I64) -> Bool:
+        """Whether the contents of each pair are in different components."""
+        is_apart: Bool = self.roots(left) != self.roots(right)
+        return is_apart
 
     def components(self) -> tuple[I64, I64]:
         """Return the contents that occur in pairs, ascending, and the component of each."""

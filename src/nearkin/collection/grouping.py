@@ -74,6 +74,12 @@ class Regrouped:
     n_uncounted: int
     n_not_compared: int
 
+    def is_stored(self, state: GroupState) -> bool:
+        """Whether a stored grouping has the same groups."""
+        return np.array_equal(self.membership.contents, state.member_contents) and np.array_equal(
+            self.membership.groups, state.member_groups
+        )
+
 
 def regroup(
     connection: Connection,

@@ -19,6 +19,7 @@ from nearkin.collection.documents import check_id, document
 from nearkin.collection.group_changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.grouping import Membership, Regrouped, regroup
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.matching import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.tolerance import Tolerance
@@ -41,6 +42,7 @@ MEMBERS_SCHEMA = pa.schema(
         pa.field("relative_distance", pa.float64(), nullable=False),  # of the letter counts
         pa.field("is_match", pa.bool_(), nullable=False),  # of the principal; otherwise linked through others
         pa.field("is_new", pa.bool_(), nullable=False),  # since the last call
+        pa.field("is_letters_only", pa.bool_(), nullable=False),  # letters like the principal's, wording not
     ]
 )
 
@@ -91,7 +93,7 @@ class CollectionGroups:
         Number of current documents with too few letters or words to compare; they are in no group.
     n_not_compared : int
         Number of pairs of texts with near signatures that were not compared by words, in this and all earlier calls,
-        as nearer pairs of the same groups did not match. Later calls may have put some of them into one group.
+        as nearer pairs of the same groups or texts did not match. Later calls may have put some of them into one group.
     members : Table
         Table with `MEMBERS_SCHEMA`: the principal of each group first, then the others, the most similar first.
     """
@@ -105,6 +107,17 @@ class CollectionGroups:
     n_not_compared: int
     members: pa.Table
 
+    @property
+    def n_indirect(self) -> int:
+        """Number of members that do not match the principal of their group."""
+        return sum(one.n_chained for one in self.groups)
+
+    def direct_members(self) -> pa.Table:
+        """Return the members that match their principal, with `MEMBERS_SCHEMA`, of groups with at least two of them."""
+        direct = self.members.filter(self.members["is_match"])
+        numbers, n = np.unique(direct["group"].to_numpy(), return_counts=True)
+        return direct.filter(pa.array(np.isin(direct["group"].to_numpy(), numbers[n > 1])))
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the members."""
         return {
@@ -114,6 +127,7 @@ class CollectionGroups:
             "new_waves": list(self.new_waves),
             "n_groups": len(self.groups),
             "n_documents": len(self.members),
+            "n_indirect": self.n_indirect,
             "n_uncounted": self.n_uncounted,
             "n_not_compared": self.n_not_compared,
             "groups": [asdict(one) for one in self.groups],
@@ -265,7 +279,7 @@ def _told(
     gone = gone_principals(names, rows)
     changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
-    table = _members(rows, places, proposed, found, is_match, is_new & (not is_first))
+    table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
     principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
     return CollectionGroups(
@@ -299,7 +313,13 @@ def _principals(
 
 
 def _members(
-    rows: MemberRows, places: I64, proposed: I64, found: Similarities, is_match: Bool, is_new: Bool
+    rows: MemberRows,
+    places: I64,
+    proposed: I64,
+    found: Similarities,
+    is_match: Bool,
+    is_new: Bool,
+    tolerance: Tolerance,
 ) -> pa.Table:
     is_principal = np.zeros(len(rows.row), np.bool_)
     is_principal[places] = True
@@ -313,6 +333,7 @@ def _members(
         pa.array([rows.wave[i] for i in listed], pa.large_string()), rows.n_characters[order],
         is_principal[order], (is_proposed & ~is_principal)[order],
         found.jaccard[order], found.relative_distance[order], is_match[order], is_new[order],
+        np.array([is_letters_only(one, tolerance) for one in found.jaccard[order].tolist()], np.bool_),
     ]  # fmt: skip
     return pa.Table.from_arrays([pa.array(column) for column in columns], schema=MEMBERS_SCHEMA)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.collection.forest import Forest
 from nearkin.collection.results import StoredDocument
 from nearkin.records import I64
 
@@ -29,6 +28,8 @@ class LabelledGroup:
     ----------
     entries : sequence of Entry
         In the order in which the documents were stored, then by label.
+    number : int
+        Number of the group; negative: the entries have one text, and are in no group.
 
     Attributes
     ----------
@@ -40,7 +41,8 @@ class LabelledGroup:
         Entries that do not have the majority's label.
     """
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[Entry], number: int = -1) -> None:
+        self.number = number
         (self.majority_label, self.n_with_majority_label), *_ = Counter(one.label for one in entries).most_common(1)
         self.odd = [one for one in entries if one.label != self.majority_label]
         self.n_documents = len({one.row for one in entries})
@@ -52,6 +54,7 @@ class LabelledGroup:
             np.array([one.document.content for one in entries if one.label == self.majority_label], np.int64)
         )
         self._candidates = {content: self._first_of_two_labels(own) for content, own in of_content.items()}
+        self._others = dict[str, tuple[I64, I64]]()
         self._with_one_label = dict[str, list[int]]()
         for content, own in self._candidates.items():
             if len(own) == 1:
@@ -59,8 +62,10 @@ class LabelledGroup:
 
     def others(self, label: str) -> tuple[I64, I64]:
         """Return the contents that have the majority's label, and those that have any but a given one; ascending."""
-        without = np.array(self._with_one_label.get(label, ()), np.int64)
-        return self._majority, np.setdiff1d(self._contents, without, assume_unique=True)
+        if label not in self._others:
+            without = np.array(self._with_one_label.get(label, ()), np.int64)
+            self._others[label] = self._majority, np.setdiff1d(self._contents, without, assume_unique=True)
+        return self._others[label]
 
     def first_with_another_label(self, label: str, content: int) -> Entry:
         """Return the first entry of a content with another label than the given one, if possible the majority's."""
@@ -73,21 +78,20 @@ class LabelledGroup:
         return [first] if second is None else [first, second]
 
 
-def labelled_groups(entries: Sequence[Entry], forest: Forest) -> list[LabelledGroup]:
+def labelled_groups(entries: Sequence[Entry], numbers: Sequence[int]) -> list[LabelledGroup]:
     """Return the groups with different labels, in the order of their first documents.
 
     Parameters
     ----------
     entries : sequence of Entry
-    forest : Forest
-        Connects the contents of the entries.
+    numbers : sequence of int
+        Group of each.
     """
-    of_root = dict[int, list[Entry]]()
-    contents = np.array([one.document.content for one in entries], np.int64)
-    for root, entry in sorted(zip(forest.roots(contents).tolist(), entries), key=lambda one: _order(one[1])):
-        of_root.setdefault(root, []).append(entry)
-    several = (own for own in of_root.values() if any(one.label != own[0].label for one in own))
-    return [LabelledGroup(own) for own in several]
+    of_number = dict[int, list[Entry]]()
+    for number, entry in sorted(zip(numbers, entries, strict=True), key=lambda one: _order(one[1])):
+        of_number.setdefault(number, []).append(entry)
+    several = ((number, own) for number, own in of_number.items() if any(one.label != own[0].label for one in own))
+    return [LabelledGroup(own, number) for number, own in several]
 
 
 def _order(entry: Entry) -> tuple[int, str]:

@@ -14,12 +14,13 @@ from typing import Protocol
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.by_signature import near_signatures
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.forest import Forest
-from nearkin.collection.pairs import are_counted, counts_of, pairs_within
+from nearkin.collection.letter_clusters import link_clusters
+from nearkin.collection.pairs import RangePairs, are_counted, counts_of, pairs_within
 from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.word_links import WordLinks
 from nearkin.collection.word_sets import WordSets
 from nearkin.errors import ParameterError
 from nearkin.planning.signature_recall import distance_for
@@ -27,8 +28,6 @@ from nearkin.records import F64, I64, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.directions import squared_lengths
 
-_TRIES = (1, 3, 12)
-"""Numbers of pairs, the nearest signatures first, by which two components are compared before they are left apart."""
 _AT_A_TIME = 1 << 14
 _MAX_PROMISING = 16
 """Maximum number of texts with which one is compared to find its nearest match."""
@@ -116,6 +115,8 @@ class LetterMatching:
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect all matches; none is left uncompared."""
         measures = self.measures
+        clusters = RangePairs(measures.counting, measures.segments, asked, is_live, self.gamma)
+        asked = link_clusters(clusters, self.gamma, forest)
         for found in pairs_within(
             measures.counting, measures.segments, asked, is_live, self.gamma, threads=threads, progress=progress
         ):
@@ -156,37 +157,10 @@ class WordMatching:
         return self._is_comparable
 
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
-        """Connect all matches, except of components of which the nearest pairs do not match."""
+        """Connect all matches, except of components and of hot texts of which the nearest pairs do not match."""
         is_live = is_live & self._is_comparable
-        unsettled = _Unsettled(forest)
-        for left, right, bits in near_signatures(
-            self._words, asked[is_live[asked]], is_live, self._reach,
-            is_wanted=lambda left, right: forest.roots(left) != forest.roots(right), threads=threads, progress=progress,
-        ):  # fmt: skip
-            unsettled.add(*self._settle(forest, left, right, bits))
-        return unsettled.count()
-
-    def _settle(self, forest: Forest, left: I64, right: I64, bits: I64) -> tuple[I64, I64]:
-        """Compare pairs until their components are one, or were compared often enough; return what is left apart."""
-        nearest = np.lexsort((bits, right))
-        firsts = nearest[np.unique(right[nearest], return_index=True)[1]]
-        is_left = np.ones(len(left), np.bool_)
-        is_left[firsts] = False
-        self._connect(forest, left[firsts], right[firsts])
-        for n_tries in _TRIES:
-            left, right, bits = left[is_left], right[is_left], bits[is_left]
-            a, b = forest.roots(left), forest.roots(right)
-            is_apart = a != b
-            left, right, bits, a, b = (column[is_apart] for column in (left, right, bits, a, b))
-            chosen = _first_of_each(np.minimum(a, b), np.maximum(a, b), bits, n_tries)
-            self._connect(forest, left[chosen], right[chosen])
-            is_left = np.ones(len(left), np.bool_)
-            is_left[chosen] = False
-        return left[is_left], right[is_left]
-
-    def _connect(self, forest: Forest, left: I64, right: I64) -> None:
-        is_one = self._sets.jaccards(left, right) >= self._threshold
-        forest.connect(left[is_one], right[is_one])
+        links = WordLinks(self._words, self._sets, self._threshold, self._reach)
+        return links.link(forest, asked[is_live[asked]], is_live, threads=threads, progress=progress)
 
     def is_match(self, found: Similarities) -> Bool:
         """Whether the Jaccard similarity reaches the threshold."""
@@ -217,26 +191,3 @@ def matching_of(
     if tolerance.method == "minhash":
         return WordMatching(segments, tolerance.value, sets), measures
     return LetterMatching(measures, tolerance.value, are_counted(segments)), measures
-
-
-def _first_of_each(low: I64, high: I64, bits: I64, n: int) -> I64:
-    """Return the places of the first ``n`` pairs of each pair of components, by bits."""
-    order = np.lexsort((bits, high, low))
-    starts = np.flatnonzero(np.diff(low[order], prepend=-1) | np.diff(high[order], prepend=-1))
-    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    return order[rank < n]
-
-
-class _Unsettled:
-    """Pairs that were not compared because nearer pairs of the same components did not match."""
-
-    def __init__(self, forest: Forest) -> None:
-        self._forest = forest
-        self._pairs = list[tuple[I64, I64]]()
-
-    def add(self, left: I64, right: I64) -> None:
-        self._pairs.append((left, right))
-
-    def count(self) -> int:
-        """Count the pairs whose components are still apart."""
-        return sum(int((self._forest.roots(a) != self._forest.roots(b)).sum()) for a, b in self._pairs)

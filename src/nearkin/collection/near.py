@@ -14,3 +14,5 @@ class Near:
     contents: I64
     stages: tuple[tuple[str, int], ...]
     is_answered: bool
+    n_not_compared: int = 0
+    """Number of candidates that were not compared word by word, as there were too many; the nearest ones were."""

@@ -77,10 +77,10 @@ def pairs_within(
     if gamma >= 1:
         raise ParameterError.of("gamma", _OWNER, "below 1", gamma)
     check_threads(_OWNER, threads)
-    return _batches(_Search(counting, segments, asked, is_live, gamma), threads, progress)
+    return _batches(RangePairs(counting, segments, asked, is_live, gamma), threads, progress)
 
 
-def _batches(search: _Search, threads: int, progress: Progress) -> Iterator[Pairs]:
+def _batches(search: RangePairs, threads: int, progress: Progress) -> Iterator[Pairs]:
     n_asked = len(search.asked)
     n_queries = _PAIRS_AT_A_TIME // (threads * max(1, len(search.is_live)))
     n_queries = min(_MAX_QUERIES, max(_FEWEST_QUERIES, n_queries))
@@ -92,7 +92,7 @@ def _batches(search: _Search, threads: int, progress: Progress) -> Iterator[Pair
     progress.finish()
 
 
-def _in_turn(search: _Search, parts: Sequence[slice], threads: int) -> Iterator[Pairs]:
+def _in_turn(search: RangePairs, parts: Sequence[slice], threads: int) -> Iterator[Pairs]:
     """Yield the pairs of each part; at most one part per thread is computed ahead."""
     if threads <= 1:
         yield from map(search.pairs_of, parts)
@@ -107,8 +107,18 @@ def _in_turn(search: _Search, parts: Sequence[slice], threads: int) -> Iterator[
             yield running.popleft().result()
 
 
-class _Search:
-    """Search settings, which threads may share."""
+class RangePairs:
+    """Search settings, which threads may share.
+
+    Parameters
+    ----------
+    counting : TextCounting
+    segments : sequence of Segment
+    asked : int64 array
+    is_live : bool array, shape (n_contents,)
+    gamma : float
+        Below 1.
+    """
 
     def __init__(
         self, counting: TextCounting, segments: Sequence[Segment], asked: I64, is_live: Bool, gamma: float
@@ -138,6 +148,30 @@ class _Search:
                 is_pair[far] = square[far] <= self._limits_of(right[far])
                 found.append((left[is_pair], right[is_pair], square[is_pair]))
         return Pairs(*(np.concatenate(column) for column in zip(*found)))
+
+    def length_of(self, content: int) -> float:
+        """Return the length of a content's vector."""
+        counts = self._vectors_of(np.array([content])).counts[0].astype(np.float64)
+        return float(np.sqrt(counts @ counts))
+
+    def reached(self, content: int, gamma: float) -> tuple[I64, I64]:
+        """Return the live contents within another gamma of one, and their squared distances."""
+        vectors = self._vectors_of(np.array([content]))
+        wide, survivors = self._queries(vectors, gamma), np.zeros((1, 3), np.int64)
+        found: list[tuple[I64, I64]] = [(self.asked[:0],) * 2]
+        for segment in self._segments:
+            for _, place, square in segment.vectors.matches(vectors.counts, wide.lengths, wide.limits, survivors):
+                found.append((place.astype(np.int64) + segment.first, square))
+        contents, squares = (np.concatenate(column) for column in zip(*found, strict=True))
+        is_it = self.is_live[contents]
+        return contents[is_it], squares[is_it]
+
+    def are_pairs(self, left: I64, right: I64) -> Bool:
+        """Whether each left content matches each right one, shape (n_left, n_right)."""
+        a, b = (self._vectors_of(contents).counts.astype(np.int64) for contents in (left, right))
+        squares = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2 * (a @ b.T)
+        is_pair: Bool = squares <= np.maximum(self._limits_of(left)[:, None], self._limits_of(right))
+        return is_pair
 
     def _limits_of(self, contents: I64) -> I64:
         """Return the maximum squared distance for each content, computed by the first thread that needs it."""

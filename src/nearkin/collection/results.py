@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nearkin.collection.tolerance import Tolerance
@@ -74,6 +74,8 @@ class SimilarDocument:
         Whether the texts are identical.
     similarity_index : int or None
         None if the text has too few words.
+    is_letters_only : bool
+        Whether it was found by its letters, and its wording does not match: a Jaccard similarity below 0.5.
     """
 
     document: StoredDocument
@@ -84,6 +86,7 @@ class SimilarDocument:
     jaccard: float
     is_same_text: bool
     similarity_index: int | None = None
+    is_letters_only: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -108,6 +111,9 @@ class SimilarDocuments:
     stages : tuple of (str, int)
         Stages of the search, and the number of texts that passed each.
     elapsed_s : float
+    n_not_compared : int
+        Number of texts with near signatures that were not compared word by word, as there were more than 20,000: the
+        nearest ones were.
     """
 
     tolerance: Tolerance
@@ -117,14 +123,19 @@ class SimilarDocuments:
     stages: tuple[tuple[str, int], ...]
     elapsed_s: float
     similarity_index: int | None = None
+    n_not_compared: int = 0
 
     @property
     def is_truncated(self) -> bool:
-        """Whether documents were found that are not returned."""
-        return self.n_found > len(self.documents)
+        """Whether documents were found, or may be found, that are not returned."""
+        return self.n_found > len(self.documents) or self.n_not_compared > 0
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    def first(self, limit: int) -> SimilarDocuments:
+        """Return the same result with at most so many documents."""
+        return replace(self, documents=self.documents[:limit])
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -136,6 +147,7 @@ class SimilarDocuments:
             "similarity_index": self.similarity_index,
             "n_found": self.n_found,
             "is_truncated": self.is_truncated,
+            "n_not_compared": self.n_not_compared,
             "stages": [{"stage": name, "n_left": n} for name, n in self.stages],
             "elapsed_s": self.elapsed_s,
             "documents": [one.to_dict() for one in self.documents],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from nearkin.collection.by_index import near_by_index
 from nearkin.collection.contents import Content, content_of, contents_of
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import current_documents, document
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.near import Near
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.profiles import similarity_index_of, similarity_indexes
@@ -21,7 +23,6 @@ from nearkin.collection.results import SimilarDocument, SimilarDocuments, Stored
 from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.collection.word_sets import jaccard, some_at_a_time, word_sets
-from nearkin.errors import ParameterError
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.stages.search.ranges.index import RangeIndex
@@ -30,7 +31,8 @@ from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 
 MAX_COMPARED = 20_000
-"""Maximum number of texts that a query by "minhash" compares word by word; takes a few seconds."""
+"""Maximum number of texts that a query by "minhash" compares word by word, the nearest signatures first; takes a few
+seconds."""
 _NOTHING = np.zeros(0, np.int64)
 
 
@@ -100,6 +102,7 @@ def similar(
         documents=tuple(compared),
         n_found=n_found,
         is_answered=near.is_answered,
+        n_not_compared=near.n_not_compared,
         stages=near.stages,
         elapsed_s=round(time.perf_counter() - started, 4),
         similarity_index=own,
@@ -132,7 +135,7 @@ def documents_among(
         found = [one for one in found if one != leave_out][:limit]
     compared = compare_with(connection, counting, query, found)
     _check(compared, tolerance)
-    return compared, n_found
+    return [replace(one, is_letters_only=is_letters_only(one.jaccard, tolerance)) for one in compared], n_found
 
 
 def near_contents(
@@ -190,25 +193,24 @@ def _compared_by_words(
     connection: Connection, counting: TextCounting, query: Content, tolerance: Tolerance, near: Near
 ) -> Near:
     """Return the contents of current documents with sufficient exact Jaccard similarity, the most similar first."""
-    numbers = _of_current_documents(connection, near.contents)
-    if len(numbers) > MAX_COMPARED:
-        rule = f"high enough for at most {MAX_COMPARED:,} texts to be compared word by word"
-        raise ParameterError.of("threshold", "similar", rule, tolerance.value)
-    shared = {one.number: jaccard for one, jaccard in _with_jaccards(connection, counting, query.text, numbers)}
+    candidates = _of_current_documents(connection, near.contents)
+    compared = sorted(candidates[:MAX_COMPARED])
+    shared = {one.number: jaccard for one, jaccard in _with_jaccards(connection, counting, query.text, compared)}
     found = np.array(list(shared), np.int64)
     similarities = np.array(list(shared.values()), np.float64)
     passed = np.flatnonzero(similarities >= tolerance.value)
     order = passed[np.lexsort((found[passed], -similarities[passed]))]
-    return Near(found[order], (*near.stages, ("matches", len(order))), True)
+    stages = (*near.stages, ("matches", len(order)))
+    return Near(found[order], stages, True, len(candidates) - len(compared))
 
 
 def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
-    """Return the contents that a current document has."""
+    """Return the contents that a current document has, in the same order."""
     found = set[int]()
     for some in named(numbers.tolist()):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         found.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
-    return sorted(found)
+    return [number for number in numbers.tolist() if number in found]
 
 
 def _with_jaccards(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from sqlalchemy import Connection
@@ -11,6 +12,7 @@ from sqlalchemy import Connection
 from nearkin.collection.contents import contents_of
 from nearkin.collection.dates import DateAsked, InForce, in_force
 from nearkin.collection.documents import current_documents, document, stored_documents, with_documents
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.purged import purged_contents
 from nearkin.collection.relations import relate
@@ -34,7 +36,8 @@ class Version:
     similar : SimilarDocument
         The version, with its distance from the document and its similarities.
     relation : str
-        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …
+        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …; empty if
+        it was found by its letters and its wording does not match: it is then no version.
     filled_in : {"version", "document", "both", ""}
         Which of the two fills in the blanks of the other, if that is the relation.
     date : date or None
@@ -69,7 +72,7 @@ class Version:
         """Return the fields as JSON types."""
         return {
             **self.similar.to_dict(),
-            "relation": self.relation,
+            "relation": self.relation or None,
             "filled_in": self.filled_in or None,
             "date": None if self.date is None else self.date.isoformat(),
             "is_in_force": self.is_in_force,
@@ -92,11 +95,14 @@ class Versions:
     tolerance : Tolerance
     versions : tuple of Version
         Other texts stored under the same id (current, replaced or removed), and other documents within the tolerance;
-        the most similar first, without repetition. Those in force are always among them.
+        the most similar by the measure of the tolerance first, without repetition. Those in force are always among
+        them.
     n_found : int
-        Total number, including those not returned.
+        Total number, including those not returned, and those found by letters whose wording does not match.
     in_force : InForce or None
         Versions in force at a date, if one was given; the document itself may be in force.
+    n_not_compared : int
+        See `SimilarDocuments`.
     """
 
     document: StoredDocument
@@ -104,6 +110,12 @@ class Versions:
     versions: tuple[Version, ...]
     n_found: int
     in_force: InForce | None = None
+    n_not_compared: int = 0
+
+    def first(self, limit: int) -> Versions:
+        """Return the same result with at most so many versions, and those in force."""
+        kept = [one for i, one in enumerate(self.versions) if i < limit or one.is_in_force]
+        return replace(self, versions=tuple(kept))
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -116,6 +128,8 @@ class Versions:
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,
+            "is_truncated": self.n_found > len(self.versions) or self.n_not_compared > 0,
+            "n_not_compared": self.n_not_compared,
             **dated,
             "versions": [one.to_dict() for one in self.versions],
         }
@@ -147,8 +161,14 @@ def versions(
         near, _ = asked_near(connection, counting, seen.segments, query, tolerance)
         similar, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=current)
         alike = [*similar, *compare_with(connection, counting, query, others)]
-        alike = sorted(alike, key=lambda one: (-_likeness(one), str(one.document)))
-        force = None if dated is None else in_force(connection, dated, own, [*others, *_all(connection, near.contents)])
+        alike = sorted(alike, key=lambda one: (one.is_letters_only, *_order(one, tolerance), str(one.document)))
+        force = None
+        if dated is not None:
+            every = _all(connection, near.contents)
+            if tolerance.method == "range":  # like letters do not make a version
+                measured = compare_with(connection, counting, query, every)
+                every = [one.document for one in measured if not is_letters_only(one.jaccard, tolerance)]
+            force = in_force(connection, dated, own, [*others, *every])
         wanted = [one for one in (force.documents if force else ()) if one != own]
         hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
         alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden)]
@@ -158,7 +178,7 @@ def versions(
             _version(one, own, query.text, texts[one.document.content].text, relation.comparison.judgement, force)
             for one, relation in zip(alike, related, strict=True)
         )
-        return Versions(own, tolerance, told, n_found + len(others), force)
+        return Versions(own, tolerance, told, n_found + len(others), force, near.n_not_compared)
 
     return collection.answered(ask)
 
@@ -169,9 +189,17 @@ def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
     return found
 
 
-def _likeness(one: SimilarDocument) -> float:
-    """Return the edit similarity; if the texts are too long for it, the Jaccard similarity."""
-    return one.jaccard if one.edit_similarity is None else one.edit_similarity
+_FILLED_IN = {"principal": "document", "member": "version"}
+
+
+def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
+    """Return the sort key: the measure that was asked for, then the edit similarity."""
+    edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
+    if tolerance.method == "range":
+        return (math.inf if one.relative_distance is None else one.relative_distance), -edit
+    if tolerance.method == "hamming":
+        return (math.inf if one.n_bits is None else one.n_bits), -edit
+    return -one.jaccard, -edit
 
 
 def _version(
@@ -182,8 +210,8 @@ def _version(
     comparison = compare_texts(before, after, context_lines=0)
     return Version(
         similar=one,
-        relation=judgement.relation,
-        filled_in={"principal": "document", "member": "version"}.get(judgement.filled_in, judgement.filled_in),
+        relation="" if one.is_letters_only else judgement.relation,
+        filled_in="" if one.is_letters_only else _FILLED_IN.get(judgement.filled_in, judgement.filled_in),
         date=None if force is None else force.date_of(one.document),
         is_in_force=force is not None and one.document in force.documents,
         is_older=is_older,

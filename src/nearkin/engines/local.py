@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -11,7 +11,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def map_ordered(function: Callable[[Item], Result], items: Iterable[Item], *, threads: int) -> Iterator[Result]:
+def map_ordered(
+    function: Callable[[Item], Result], items: Iterable[Item], *, threads: int
+) -> Generator[Result, None, None]:
     """Yield the results of ``function`` in the order of ``items``.
 
     At most ``threads + 1`` items are in progress, so memory is bounded.

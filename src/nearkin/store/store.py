@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, literal_column, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
-from nearkin.errors import CollectionError, OutputError, ParameterError
+from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, schema
@@ -104,7 +104,7 @@ class Store:
         """
         is_there = place.directory is None or (place.directory / FILE).is_file()
         if not is_there and not create:
-            raise CollectionError(_not_there(place))
+            raise MissingCollectionError(_not_there(place))
         if place.directory is not None and not is_there:
             _make_directory(place.directory)
         if place.directory is not None and not create:
@@ -208,12 +208,12 @@ def _opened(
         is_bare = is_there and _is_bare(connection)
         version = version_of(connection, place) if is_there and not is_bare else schema.VERSION
     if not is_there and not create:
-        raise CollectionError(_not_there(place))
+        raise MissingCollectionError(_not_there(place))
     if is_bare and given is None:
         raise CollectionError(f"{place} has no documents yet. Add some: nearkin add COLLECTION INPUT...")
     if not is_there or is_bare or version < schema.VERSION:
         if access.is_read_only and (not is_there or is_bare):
-            raise CollectionError(_not_there(place))
+            raise MissingCollectionError(_not_there(place))
         if access.is_read_only:
             raise CollectionError(f"{place} has an older schema. Open it once without --read-only to migrate it.")
         with transaction(engine, is_writing=True) as connection:

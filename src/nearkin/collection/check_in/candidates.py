@@ -108,7 +108,7 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     samples = np.flatnonzero(kinds == SAMPLE)
     step = max(1, -(-len(samples) // MAX_SAMPLES))
     chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
-    least = min_shared(options.containment / step)  # only every ``step``-th sampled shingle is looked up
+    least = min_shared(_min_containment(options) / step)  # only every ``step``-th sampled shingle is looked up
     asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least, query.digest)
     kinds = asked.kinds
     shared = shared_with(searched, asked)
@@ -123,6 +123,13 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
     return _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
+
+
+def _min_containment(options: CheckOptions) -> float:
+    """Return the smallest containment of a text that is looked for; that of a near-duplicate, if parts are not."""
+    if options.containment is None:
+        return 2 * options.threshold / (1 + options.threshold)
+    return options.containment
 
 
 @cache
@@ -187,7 +194,7 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
 def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    least = min_shared(options.containment)
+    least = min_shared(_min_containment(options))
     asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least, query.digest)
     shared = shared_with(searched, asked)
     numbers = shared.marks.contents.tolist()

@@ -11,13 +11,25 @@ from sqlalchemy import Connection
 
 from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.check_in.checking import check, is_resent
-from nearkin.collection.check_in.results import CheckAnswer, Checked, CheckIn, CheckInMany, CheckOptions, check_name
+from nearkin.collection.check_in.results import (
+    DROPPED_FROM_STREAMS,
+    VERDICTS,
+    CheckAnswer,
+    Checked,
+    CheckIn,
+    CheckInMany,
+    CheckOptions,
+    Verdict,
+    check_name,
+)
 from nearkin.collection.check_in.shared_keys import MissingKeysError
 from nearkin.collection.documents import checked_wave
 from nearkin.collection.keys_state import KeysState, keys_state
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored_keys import fill
 from nearkin.errors import CollectionError, ParameterError
+
+_SIMILAR = frozenset(VERDICTS) - {"new"}
 
 
 def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -> Checked:
@@ -69,7 +81,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     incoming = incoming_of([under.doc_id], [text], [1], under.source)
     with collection.store.writing() as connection:
         inside = CheckInTransaction(connection, collection, incoming, wave)
-        checked, _ = inside.take(0, query, options, only_new=under.only_new)
+        checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
     return replace(checked, elapsed_s=_since(started))
 
@@ -120,6 +132,7 @@ def _check_in_many(
     incoming = incoming_of(
         [documents[i][0] for i in usable], [documents[i][1] for i in usable], [lines[i] for i in usable], under.source
     )
+    refused = DROPPED_FROM_STREAMS if under.only_new else frozenset[Verdict]()
     with collection.store.writing() as connection:
         inside = CheckInTransaction(connection, collection, incoming, wave)
 
@@ -127,7 +140,7 @@ def _check_in_many(
             query = queries[place]
             if isinstance(query, ParameterError):
                 raise query
-            return inside.take(places[place], query, options, only_new=under.only_new)
+            return inside.take(places[place], query, options, refused=refused)
 
         answers = _answers(connection, documents, take, stops=stops)
         inside.finish()

@@ -210,7 +210,7 @@ def _relation(
         return "exact"
     if jaccard >= options.threshold:
         return "near"
-    if n_common < MIN_COMMON or max(contained, contains) < options.containment:
+    if options.containment is None or n_common < MIN_COMMON or max(contained, contains) < options.containment:
         return None
     return "contained" if contained >= contains else "contains"
 

@@ -15,6 +15,8 @@ from nearkin.store.bulk import is_storable
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
 """Verdicts in order; the first that applies to any document is the verdict."""
+DROPPED_FROM_STREAMS: frozenset[Verdict] = frozenset(("exact", "near", "contained"))
+"""Verdicts by which a stream of new documents drops one: a document that contains another has text of its own."""
 Method = Literal["minhash", "si"]
 MAX_TOLD = 10_000
 MIN_COMMON = 8
@@ -29,8 +31,9 @@ class CheckOptions:
     ----------
     threshold : float
         Minimum Jaccard similarity (word 5-grams) of a near-duplicate, in (0, 1].
-    containment : float
-        Minimum share of one text's word 5-grams that occur in the other, in (0, 1].
+    containment : float or None
+        Minimum share of one text's word 5-grams that occur in the other, in (0, 1]. None: a text that is part of
+        another is not similar to it, and the verdicts "contained" and "contains" do not occur.
     method : {"minhash", "si"}
         Search for candidates. "minhash": bands and sampled shingles. "si": the similarity index alone, the nearest
         documents within ``tolerance``. Every listed document was compared word by word.
@@ -43,7 +46,7 @@ class CheckOptions:
     """
 
     threshold: float = 0.7
-    containment: float = 0.9
+    containment: float | None = 0.9
     method: Method = "minhash"
     tolerance: float = 0.3
     limit: int = 10
@@ -52,6 +55,8 @@ class CheckOptions:
     def __post_init__(self) -> None:
         for name in ("threshold", "containment"):
             value = getattr(self, name)
+            if name == "containment" and value is None:
+                continue
             if not _is_number(value) or not 0 < value <= 1:
                 raise ParameterError.of(name, "check", "above 0 and at most 1", value)
         if self.method not in ("minhash", "si"):
@@ -100,7 +105,7 @@ class CheckInMany:
     lines : sequence of int
         Line of each document in its source; by default 1, 2, …
     only_new : bool
-        Store a document only if its verdict is "new".
+        Store a document only if its verdict is "new", or "contains": that text is not stored elsewhere.
     """
 
     wave: str = "check-ins"
@@ -269,8 +274,11 @@ class CheckAnswer:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the document is part of the cleaned stream: new, or stored under its id by an earlier call."""
-        return self.checked is not None and (self.checked.verdict == "new" or self.is_resent)
+        """Whether the document is part of the cleaned stream.
+
+        It is new, contains a stored document, or was stored under its id by an earlier call.
+        """
+        return self.checked is not None and (self.checked.verdict not in DROPPED_FROM_STREAMS or self.is_resent)
 
     def to_dict(self) -> dict[str, object]:
         """Return the id, the verdict, whether the document was stored, and what is similar, as JSON types."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.check_in.checking import check, is_resent
-from nearkin.collection.check_in.results import Checked, CheckOptions
+from nearkin.collection.check_in.results import Checked, CheckOptions, Verdict
 from nearkin.collection.incoming import Examined, Incoming, examine
 from nearkin.collection.keys_state import keys_state
 from nearkin.collection.known_texts import known_texts, numbers_of, repair
@@ -41,8 +42,10 @@ class CheckInTransaction:
         fill(connection, collection.store, collection.counting, collection.progress)
         self._state = keys_state(connection, collection.store)  # what is stored below is stored with its keys
 
-    def take(self, place: int, query: Query, options: CheckOptions, *, only_new: bool) -> tuple[Checked, bool]:
-        """Check the document at a place, and store it unless something similar is stored and ``only_new`` is given.
+    def take(
+        self, place: int, query: Query, options: CheckOptions, *, refused: Container[Verdict]
+    ) -> tuple[Checked, bool]:
+        """Check the document at a place, and store it unless the verdict is one of those refused.
 
         The second value: whether this text was stored under this id before.
 
@@ -61,7 +64,7 @@ class CheckInTransaction:
         checked = check(self._connection, store, counting, query, options, state=self._state)
         checked = replace(checked, is_repaired=is_repaired)
         is_again = is_resent(self._connection, checked, one.doc_ids[0], query)
-        if not (only_new and checked.verdict != "new"):
+        if checked.verdict not in refused:
             checked = replace(checked, stored_as=one.doc_ids[0], version=self._stored(one, query))
         return checked, is_again
 

@@ -13,18 +13,23 @@ class StreamSummary:
 
     Parameters
     ----------
+    threshold : float
+    containment : float or None
+        See `CheckOptions`.
     n_documents : int
         Lines that are not blank, including unreadable ones.
     verdicts : dict of str to int
         Number of documents with each verdict.
     n_kept : int
-        Documents that are new, or were stored under their ids by an earlier call.
+        Documents that are new, contain a stored document, or were stored under their ids by an earlier call.
     n_stored : int
     n_problems : int
         Documents that could not be read, checked or stored.
     elapsed_s : float
     """
 
+    threshold: float
+    containment: float | None
     n_documents: int = 0
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     n_kept: int = 0

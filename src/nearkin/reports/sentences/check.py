@@ -52,14 +52,21 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
 def stream_sentences(summary: StreamSummary) -> Iterator[Sentence]:
     """Say how many documents of a stream are new, were stored, and could not be read."""
     told = summary.verdicts
-    parts = told["contained"] + told["contains"]
     each_ms = 1000 * summary.elapsed_s / max(1, summary.n_documents)
     copies, near = counted(told["exact"], "exact copy", "exact copies"), counted(told["near"], "near-duplicate")
-    counts = f"{told['new']:,} new, {copies}, {near}, {counted(parts, 'part')}"
+    counts = f"{told['new']:,} new, {copies}, {near}"
+    if summary.containment is not None:
+        parts = counted(told["contained"], "part of a stored document", "parts of stored documents")
+        counts += f", {parts}, {told['contains']:,} with a stored document inside"
     yield Sentence(
         f": {counts}; {summary.n_stored:,} stored, {summary.n_kept:,} kept; {each_ms:.1f} ms per document",
         strong=counted(summary.n_documents, "document"),
     )
+    near = f"Near-duplicates have a Jaccard similarity of at least {summary.threshold:g}"
+    if summary.containment is None:
+        yield Sentence(f"{near}; parts of texts were not looked for (--containment off)", "quiet")
+    else:
+        yield Sentence(f"{near}, parts a containment of at least {summary.containment:g}", "quiet")
     if summary.n_problems:
         n = summary.n_problems
         yield Sentence(f"Could not check {counted(n, 'document')}: see the answers with an error.", "warning")

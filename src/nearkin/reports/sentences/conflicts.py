@@ -18,11 +18,13 @@ def without_passage(one: Conflict) -> str:
 
 
 def conflicts_sentences(
-    found: Conflicts, *, label_column: str, id_column: str, n_without_label: int
+    found: Conflicts, *, n_shown: int, label_column: str, id_column: str, n_without_label: int
 ) -> Iterator[Sentence]:
     """Count the conflicts, say where the labels come from, and what was not compared; tags have no column of ids."""
+    more = min(len(found.conflicts), found.n_found) - n_shown
     yield Sentence(
-        f" among {counted(found.n_labelled, 'labelled document')} (texts {found.tolerance.in_words()})",
+        f" among {counted(found.n_labelled, 'labelled document')} (texts {found.tolerance.in_words()})"
+        + f"; {counted(more, 'conflict')} not shown: --limit, --out" * (more > 0),
         strong=f"{counted(found.n_found, 'conflict')} in {counted(found.n_groups, 'group')}",
     )
     if id_column:
@@ -34,6 +36,8 @@ def conflicts_sentences(
             f"Only the first {len(found.conflicts):,} are listed and written; raise --max-conflicts for more.",
             "warning",
         )
+    if not found.are_groups_stored and found.conflicts:
+        yield Sentence("The groups are not stored; nearkin groups stores them under these numbers", "quiet")
     if found.unknown:
         yield Sentence(
             f"not in the collection: {counted(len(found.unknown), 'labelled id')}: {', '.join(found.unknown[:3])}"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from nearkin.collection.group_changes import GroupChange
 from nearkin.collection.groups import CollectionGroups
+from nearkin.collection.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
-from nearkin.reports.sentences.similar import is_letters_only
 
 _MAX_CHANGES = 20
 _SMALL = 10
@@ -23,6 +23,13 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
         + (f"; {counted(more, 'group')} not shown: --limit, --out" * (more > 0)),
         strong=f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}",
     )
+    if found.n_indirect:
+        n, of = found.n_indirect, len(found.members)
+        yield Sentence(
+            f"{counted(n, 'member')} of {of:,} ({n / of:.0%}) {agreeing(n, 'does', 'do')} not match the principal, and "
+            f"{agreeing(n, 'is', 'are')} linked through others: is_match in --out; --direct lists the others only",
+            "warning",
+        )
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
     if chains:
         yield Sentence(
@@ -46,22 +53,28 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
         )
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
-    n_letters_only = sum(is_letters_only(one, found.tolerance) for one in found.members["jaccard"].to_pylist())
+    n_letters_only = sum(found.members["is_letters_only"].to_pylist())
     if n_letters_only:
         yield Sentence(
-            f"{counted(n_letters_only, 'member')} with letters like those of the principal, and other wording: Jaccard "
-            f"below {THRESHOLD:g}",
+            f"{counted(n_letters_only, 'member')} of {counted(len(letters_only_groups(found)), 'group')}: "
+            f"{LETTERS_ONLY} (Jaccard below {THRESHOLD:g} with the principal)",
             "warning",
         )
     if not found.is_first:
         yield from change_sentences(found)
 
 
+def letters_only_groups(found: CollectionGroups) -> set[int]:
+    """Return the numbers of the groups with a member of other wording than the principal, and like letters."""
+    members = found.members.select(["group", "is_letters_only"]).to_pylist()
+    return {one["group"] for one in members if one["is_letters_only"]}
+
+
 def not_compared_sentence(n_pairs: int) -> Sentence:
     """Say how many pairs of texts were not compared."""
     return Sentence(
         f"Not compared: {counted(n_pairs, 'pair')} of texts with near signatures, as nearer pairs of the same groups "
-        "did not match. Groups that they would connect stay apart.",
+        "or texts did not match. Groups that they would connect stay apart.",
         "warning",
     )
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.collection.results import SimilarDocuments
-from nearkin.collection.tolerance import THRESHOLD, Tolerance
+from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
-
-LETTERS_ONLY = "letters alike, wording not"
-"""Remark on a match by letters that is no match by wording."""
-
-
-def is_letters_only(jaccard: float, tolerance: Tolerance) -> bool:
-    """Whether a match by letters is below the default threshold of wording."""
-    return tolerance.method == "range" and jaccard < THRESHOLD
 
 
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
@@ -36,12 +28,24 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         )
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         yield Sentence(f"Expected recall: {found.tolerance.recall:.1%} at this similarity, higher above")
-    n_letters_only = sum(is_letters_only(one.jaccard, found.tolerance) for one in found.documents)
+    if found.n_not_compared:
+        yield not_compared_sentence(found.n_not_compared)
+    n_letters_only = sum(one.is_letters_only for one in found.documents)
     if n_letters_only:
         yield Sentence(
-            f"{counted(n_letters_only, 'document')} with like letters and other wording: Jaccard below {THRESHOLD:g}",
+            f"{counted(n_letters_only, 'document')}{' of those shown' * (missing > 0)} with like letters and other "
+            f"wording: Jaccard below {THRESHOLD:g}",
             "warning",
         )
+
+
+def not_compared_sentence(n_texts: int) -> Sentence:
+    """Say how many texts a query by words did not compare."""
+    return Sentence(
+        f"Not compared word by word: {counted(n_texts, 'text')} with signatures farther from the query's; the nearest "
+        "ones were. Raise --threshold to compare fewer.",
+        "warning",
+    )
 
 
 def _on_index(found: SimilarDocuments) -> Sentence:

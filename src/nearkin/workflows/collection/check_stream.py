@@ -96,7 +96,8 @@ def check_stream(
     SourceError
         All lines are unreadable.
     """
-    started, summary, first_problem = time.perf_counter(), StreamSummary(), ""
+    started, first_problem = time.perf_counter(), ""
+    summary = StreamSummary(threshold=options.threshold, containment=options.containment)
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
         rows = list(_rows(lot, columns, rules, needs_id=store is not None))
         if rules.on_error == "stop":

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from nearkin.stages.documents.origin import EXCEPTIONS, ExceptionKind, MailHeaders
 
+MAX_TEXT_BYTES = 1 << 30
 MAX_LINE_BYTES = 16 << 20
 """Longest message without its text; a longer one is a fault of the worker."""
 
@@ -129,6 +130,8 @@ class ExtractedNode:
             if told == {"end": True}:
                 return None
             n_text = told.pop("n_text")
+            if n_text is not None and not 0 <= int(n_text) <= MAX_TEXT_BYTES:
+                raise WorkerFault("the worker announced a text that is too long")
             text = None if n_text is None else _exactly(stream, int(n_text))
             return _checked(cls, {**told, "text": text})
         except (ValueError, TypeError, KeyError, AttributeError) as error:

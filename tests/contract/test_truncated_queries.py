@@ -1,0 +1,42 @@
+"""Queries by words with more candidates than are compared, and the order of versions."""
+
+from __future__ import annotations
+
+import nearkin
+from made_up_prose import Prose
+from nearkin.collection import similar
+from nearkin.reports.sentences.compare import versions_sentences
+from nearkin.reports.sentences.similar import similar_sentences
+
+
+def test_the_nearest_are_compared_and_the_others_counted(tmp_path, monkeypatch):
+    prose = Prose(5)
+    text = prose.text(120)
+    documents = [(f"far-{i}", prose.altered(text, 4)) for i in range(12)]
+    documents += [("near", prose.altered(text, 1)), ("same", text), ("other", prose.text(120))]
+    with nearkin.Collection.open(tmp_path / "m", create=True) as collection:
+        collection.add(documents)
+        whole = collection.similar("same", threshold=0.5)
+        assert (whole.n_found, whole.n_not_compared, whole.is_truncated) == (13, 0, False)
+        monkeypatch.setattr(similar, "MAX_COMPARED", 5)
+        found, versions = collection.similar("same", threshold=0.5), collection.versions("same")
+    assert (found.n_not_compared, found.is_truncated, found.to_dict()["n_not_compared"]) == (9, True, 9)
+    assert found.documents[0].document.doc_id == "near"
+    assert 1 < found.n_found < 6
+    assert versions.to_dict()["n_not_compared"] == 9
+    for said in (similar_sentences(found, "same"), versions_sentences(versions)):
+        assert any("Not compared word by word: 9 texts" in str(one) for one in said)
+
+
+def test_versions_are_sorted_by_the_measure_asked_for(tmp_path):
+    """A copy in capitals has the same words, and an edit similarity of next to nothing."""
+    prose = Prose(6)
+    text = prose.text(120)
+    documents = [("a", text), ("changed", prose.altered(text, 3)), ("capitals", text.upper())]
+    with nearkin.Collection.open(tmp_path / "m", create=True) as collection:
+        collection.add(documents)
+        by_words, by_letters = collection.versions("a"), collection.versions("a", gamma=0.5)
+    assert [one.similar.document.doc_id for one in by_words.versions] == ["capitals", "changed"]
+    assert by_words.versions[0].similar.edit_similarity < 0.3
+    distances = [one.similar.relative_distance for one in by_letters.versions]
+    assert distances == sorted(distances)
