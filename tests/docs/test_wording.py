@@ -27,6 +27,7 @@ BANNED = re.compile(
         | for\ want\ of | goe?s?\ on\ behind | got\ over | of\ which\ nothing | one\ a\ (?:processor|core)
         | what\ to\ stay\ under | hang\ together | strangers? | crowd(?:s|ed|ing)? | imposed | reckoned
         | half\ a\ character
+        | go(?:es)?\ by | went\ by
         | are\ taken\ for | but\ for | whoever | whatever\ else | the\ more\ so | at\ a\ loss | as\ they\ came
     )\b""",
     re.IGNORECASE | re.VERBOSE,

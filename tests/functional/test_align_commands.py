@@ -60,8 +60,8 @@ def test_a_table_is_learned_shown_pruned_and_merged(texts, tmp_path):
     words.write_text("baum\ttree\nbaum\ttree\nein baum\ttree\nhaus\tbuilding\n", encoding="utf-8")
     out, _ = nearkin("align", "dictionary", words, "--source", "de", "--target", "en", "--out", tmp_path / "d.table")
     assert "4 entries" in out
-    assert "1 are not of one word" in out
-    assert "1 were there before" in out
+    assert "1 skipped: more than one word on a side" in out
+    assert "1 skipped: repeated entries" in out
     nearkin("align", "merge", table, tmp_path / "d.table", "--out", both)
     assert translations(both, "baum") == ["tree"]
     assert {"house", "building"} <= set(translations(both, "haus"))

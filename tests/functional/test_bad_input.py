@@ -354,7 +354,7 @@ def test_options_that_break_their_rule(tmp_path, options, words):
         (["families", "IN", "--out", "OUT", "--memory", "0.1GiB"], "--memory must be at least 0.25GiB. Got '0.1GiB'"),
         (["sign", "IN", "--out", "OUT", "--bits", "7"], "--bits must be a multiple of 8 from 8 to 1024. Got 7"),
         (["sign", "IN", "--out", "OUT", "--features", "chars:99"], "--features must be words:N or chars:N"),
-        (["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"], "--seed changes nothing with simhash"),
+        (["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"], "--seed has no effect with simhash"),
         (["sign", "IN", "--out", "OUT", "--method", "simhash", "--online"], "--online is for weighted-topsig"),
         (["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"], "--top must be an int >= 1"),
         (["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"], "--documents must be an int from 2 to 20000"),

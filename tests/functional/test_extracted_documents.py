@@ -144,7 +144,7 @@ def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
     assert found["doc_id"] == "mail.eml!offer.docx"
     bad = nearkin_here("check", store, case / "damaged.pdf")
     assert bad.code == 3
-    assert "damaged, or no PDF" in " ".join(bad.err.split())
+    assert "damaged, or not a PDF" in " ".join(bad.err.split())
     missing = nearkin_here("check", store, case / "box.zip")
     assert "It contains" in " ".join(missing.err.split())
 

@@ -48,7 +48,7 @@ LIST_HELP = """
 List the documents of a collection. All given conditions must hold. --out writes all of them to a .csv, .tsv, .jsonl \
 or .parquet file.
 
---group and --has-near-duplicates go by the groups that nearkin groups stored; --threshold or --gamma chooses them.
+--group and --has-near-duplicates use the groups that nearkin groups stored; --threshold or --gamma chooses them.
 
 [bold]Examples[/]
 

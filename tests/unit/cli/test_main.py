@@ -74,7 +74,7 @@ def test_errors_end_with_their_code_and_say_why(ends, error):
     [
         (256, 10**9, None),
         (257, 10, "(--memory 256 MiB, and 150 MiB of Python and its libraries)"),
-        (500, 100, "compiled code, mapped files and what each thread holds come on top)"),
+        (500, 100, "compiled code, mapped files and the memory of each thread are not included)"),
         (500, 7_000_000, "the longest document, of 7,000,000 characters, is compared whole)"),
     ],
 )

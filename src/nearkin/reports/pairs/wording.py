@@ -23,31 +23,31 @@ from nearkin.reports.quantities import (
 WAYS = {
     "whole": ("by the table", "the translation table has the word"),
     "stem": ("by stem", "the table has another form of the word"),
-    "itself": ("unchanged", "the other side has the same word, as it has names and numbers"),
-    "parts": ("by parts", "a compound of which the table has the parts"),
-    "unknown": ("untranslated", "nothing is known of the word; it plays no part"),
+    "itself": ("unchanged", "the other side has the same word, such as a name or a number"),
+    "parts": ("by parts", "the table has the parts of a compound"),
+    "unknown": ("untranslated", "no translation is known; the word is ignored"),
 }
 _OF_TABLE = ("agreement", "stems", "splits", "translate")
 _SHOWN_AS = {"least_occurrences": "min_occurrences", "least_terms": "min_terms"}
 _MEANINGS = {
-    "threshold": "the least cosine of a pair",
-    "recall": "the share of such pairs that was to be found",
-    "top": "of each document on the left only so many pairs, the most similar ones",
-    "terms": "matching words that are written of each pair",
-    "k1": "of BM25: how much more a word counts that occurs again and again",
-    "b": "of BM25: how much the length of a document counts",
-    "least_occurrences": "words that occur less often in their collection are left out",
-    "least_terms": "documents with fewer terms are left out",
-    "agreement": "a translation is used if it is as likely as this in the other direction too",
-    "stems": "forms that the table lacks are translated as other forms of the same word",
+    "threshold": "the minimum cosine of a pair",
+    "recall": "the requested share of such pairs to find",
+    "top": "the maximum number of pairs of each left document, the most similar first",
+    "terms": "the number of matching words written for each pair",
+    "k1": "BM25: the effect of repeated words",
+    "b": "BM25: the effect of a document's length",
+    "least_occurrences": "words that occur less often in their collection are ignored",
+    "least_terms": "documents with fewer terms are not compared",
+    "agreement": "the minimum probability of a translation in the reverse direction",
+    "stems": "a word that the table lacks is translated by other forms of the word",
     "splits": "compounds that the table lacks are split",
     "translate": "the side whose words are translated; auto: the one whose language has more words in the table",
-    "seed": "of the signatures and the orders of their bits; the same seed gives the same result",
-    "method": "how pairs were to be searched",
-    "bits": "the length of a signature, as it was fixed",
-    "distance": "bits in which candidates may differ, as fixed",
-    "permutations": "sorted orders, as fixed",
-    "window": "signatures on either side that one is compared with, as fixed",
+    "seed": "random seed of the signatures and orders; the same seed gives the same result",
+    "method": "the requested search method",
+    "bits": "the given length of a signature",
+    "distance": "the given maximum number of different bits of a candidate pair",
+    "permutations": "the given number of sorted orders",
+    "window": "the given number of signatures before and after each that it is compared with",
 }
 
 
@@ -100,7 +100,7 @@ def headline(told: PairsManifest) -> str:
     threshold = parameter_text(told.threshold)
     if not n:
         return f"No pair of {left} × {right} documents was found with a cosine of {threshold} or more"
-    best = "" if top is None else f", the {'best one' if top == 1 else f'{top:,} best'} of each document on the left"
+    best = "" if top is None else f", the best {'one' if top == 1 else f'{top:,}'} of each left document"
     return f"{counted(n, 'pair')} of {left} × {right} documents with a cosine of {threshold} or more{best}"
 
 
@@ -121,22 +121,22 @@ def notes(told: PairsManifest) -> Iterator[Note]:
     yield Note(f"Predicted recall: {band_text(plan.predicted)}", " ".join(_missed(told)))
     if (low := plan.predicted.recall_low) < asked:
         yield Note(
-            "Less may have been found than was asked for",
-            f"A recall of {recall_text(asked)} was asked for; the prediction goes down to {recall_text(low)}. Another"
-            " method, or less that is fixed, reaches more.",
+            "The recall may be lower than requested",
+            f"The requested recall is {recall_text(asked)}; the prediction may be as low as {recall_text(low)}. Another"
+            " method, or fewer given parameters, reaches more.",
             is_warning=True,
         )
     yield Note(
-        "What is reported is true",
-        "Every pair has its true cosine, from all words of both documents that are not too rare, weighted by BM25. No"
-        " estimate decides.",
+        "Reported pairs are verified",
+        "Every pair has its exact cosine, computed from all words of both documents that are not too rare, weighted by"
+        " BM25. No estimate decides.",
     )
-    yield Note("How it was searched", " ".join(_searched(told)))
+    yield Note("The search", " ".join(_searched(told)))
     unread = sum(told.side(side).n_unreadable + told.side(side).n_few_terms for side in SIDES)
     if unread:
         yield Note(
-            f"{counted(unread, 'document')} {'was' if unread == 1 else 'were'} compared with nothing",
-            "They could not be read or have too few words; see below. Their pairs are in no recall.",
+            f"{counted(unread, 'document')} {'was' if unread == 1 else 'were'} not compared",
+            "They could not be read or have too few words; see below. No recall includes their pairs.",
             is_warning=True,
         )
 
@@ -145,9 +145,9 @@ def _missed(told: PairsManifest) -> Iterator[str]:
     """Notes on pairs that were probably missed."""
     predicted, found = told.plan.predicted, told.counts.pairs_at_threshold
     if predicted.recall_low >= 1:
-        yield "Every pair of documents that can be compared was compared: of these pairs none is missing."
+        yield "All pairs of comparable documents were compared: none of these pairs is missing."
         return
-    yield "So much of all pairs at the threshold is found, as the model predicts, with its band."
+    yield "This is the predicted share of the pairs at or above the threshold that is found, with its range."
     if found is None:  # the best of each document alone were kept
         return
     low, middle, high = (
@@ -156,7 +156,7 @@ def _missed(told: PairsManifest) -> Iterator[str]:
     )
     if found:
         between = "" if low == high else f" ({low:,} to {high:,})"
-        yield f"By that, beside the {counted(found, 'pair')} found, about {middle:,}{between} were missed."
+        yield f"With {counted(found, 'pair')} found, about {middle:,}{between} were missed."
 
 
 def _searched(told: PairsManifest) -> Iterator[str]:
@@ -165,15 +165,15 @@ def _searched(told: PairsManifest) -> Iterator[str]:
     way = plan.in_words
     yield f"{way[:1].upper()}{way[1:]} ({plan.why})."
     n_all = told.left.n_vectors * told.right.n_vectors
-    compared = f"{magnitude_text(counts.comparisons)} comparisons, where there are {magnitude_text(n_all)} pairs"
+    compared = f"{magnitude_text(counts.comparisons)} comparisons for {magnitude_text(n_all)} pairs"
     cost = f"{100 * plan.predicted.relative_cost:,.1f} %"
     is_sorted = plan.search.method == "window"
-    yield f"{compared}: a relative cost of {cost}{', the time for sorting counted in' if is_sorted else ''}."
+    yield f"{compared}: a relative cost of {cost}{', sorting included' if is_sorted else ''}."
     if plan.search.method != "vectors":
-        yield f"{counted(counts.candidates, 'candidate')} got the true cosine."
+        yield f"{counted(counts.candidates, 'candidate')} got their exact cosine."
     if plan.sampled_documents:
         yield (
-            f"The plan was made from {counted(plan.sampled_documents, 'document')} of the left side and their"
+            f"The plan is based on {counted(plan.sampled_documents, 'document')} of the left side and their"
             f" {counted(plan.sampled_pairs, 'pair')} at the threshold."
         )
 
@@ -207,13 +207,14 @@ def known_sentences(known: KnownFound) -> Iterator[str]:
     if known.precision_of_known_left is not None:
         yield (
             f"Of the {counted(known.n_pairs_of_known_left, 'pair')} of left documents with a known partner"
-            f" {recall_text(known.precision_of_known_left)} are known. The others need not be wrong."
+            f" {recall_text(known.precision_of_known_left)} are known. The others are not necessarily wrong."
         )
     if known.mean_cosine is not None:
         yield f"The mean cosine of known pairs is {share_text(known.mean_cosine)}."
     if n_absent := known.n_told - known.n_known:
         verb = "was" if n_absent == 1 else "were"
-        yield f"{counted(n_absent, 'pair')} more {verb} named: twice, or with a document that is not here."
+        said = f"{counted(n_absent, 'known pair')} {verb} skipped"
+        yield f"{said}: repeated, or with a document that is not in the input."
     if n_bare := known.n_known - known.n_comparable:
         verb = "has" if n_bare == 1 else "have"
         yield f"{counted(n_bare, 'known pair')} {verb} a document that could not be compared."

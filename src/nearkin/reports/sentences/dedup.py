@@ -148,4 +148,4 @@ def _beyond_the_limit(memory: MemoryUse | None) -> str:
     longest = memory.longest_document_characters
     if longest * MAX_BYTES_PER_CHARACTER > limit:
         return f" ({told}; the longest document, of {counted(longest, 'character')}, is compared whole)"
-    return f" ({told}; compiled code, mapped files and what each thread holds come on top)"
+    return f" ({told}; compiled code, mapped files and the memory of each thread are not included)"

@@ -37,12 +37,12 @@ def dictionary_sentences(made: DictionaryRead) -> Iterator[Sentence]:
     """Count the entries, say which were left out, and describe the table."""
     yield Sentence("", strong=counted(made.n_entries, "entry", "entries"))
     for n, why in (
-        (made.n_of_several_words, "are not of one word on each side, and were left out"),
-        (made.n_repeated, "were there before"),
-        (made.n_without_tab, "lines are no entries, and were left out"),
+        (made.n_of_several_words, "more than one word on a side"),
+        (made.n_repeated, "repeated entries"),
+        (made.n_without_tab, "lines without a tab"),
     ):
         if n:
-            yield Sentence(f"{n:,} {why}")
+            yield Sentence(f"{n:,} skipped: {why}")
     yield table_sentence(made.table)
 
 

@@ -24,7 +24,7 @@ METHODS: dict[str, str] = {
     "topsig": "sum of sparse random vectors of every feature",
     "weighted-topsig": "the same, each distinct feature weighted by how rare it is in the collection",
     "minhash": "one bit of each slot of a MinHash: estimates Jaccard",
-    "minhash-truncated": "the simple MinHash of the article on due diligence: to be measured, not to be used",
+    "minhash-truncated": "the simple MinHash of the article on due diligence; for measurements only",
 }
 
 
@@ -71,7 +71,7 @@ class SigningOptions:
         if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
             raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
         if self.seed and self.method in ("simhash", "minhash-truncated"):
-            raise ParameterError(f"'seed' changes nothing with {self.method}: omit it.", named=("seed",))
+            raise ParameterError(f"'seed' has no effect with {self.method}: omit it.", named=("seed",))
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
                 f"'online' is for weighted-topsig, which needs statistics, and 'method' is {self.method}. Choose "

@@ -153,11 +153,11 @@ def test_an_id_that_is_none_does_not_make_the_column_one_of_others(folder: Path)
 
 
 DAMAGED = [
-    ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "pdf", "damaged, or no PDF"),
-    ("a.docx", b"PK\x03\x04\x14\x00\x06\x00", "docx", "damaged, or not what it says"),
-    ("a.EPUB", b"PK\x03\x04\n\x00", "epub", "damaged, or not what it says"),
+    ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "pdf", "damaged, or not a PDF"),
+    ("a.docx", b"PK\x03\x04\x14\x00\x06\x00", "docx", "damaged, or not of the kind that it claims"),
+    ("a.EPUB", b"PK\x03\x04\n\x00", "epub", "damaged, or not of the kind that it claims"),
     ("a.zip", b"PK\x03\x04\n\x00", "zip", "the ZIP archive is damaged"),
-    ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "doc", "damaged, or not what it says"),
+    ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "doc", "damaged, or not of the kind that it claims"),
 ]
 
 

@@ -289,7 +289,7 @@ def _in_words(message: str) -> ExtractionError:
         return ExtractionError("bomb", f"refused: {why}")
     if _TIME.search(why):
         return ExtractionError("time-out", f"not finished in time: {why}")
-    return ExtractionError("corrupt", f"damaged, or not what it says: {why}")
+    return ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {why}")
 
 
 @lru_cache(maxsize=1)

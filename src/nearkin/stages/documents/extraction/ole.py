@@ -54,7 +54,7 @@ class OleFile:
 
     def __init__(self, data: bytes) -> None:
         if not data.startswith(MAGIC) or len(data) < 512:
-            raise OleError("this is no compound file")
+            raise OleError("not a compound file")
         self._data = data
         shift, mini_shift = struct.unpack_from("<HH", data, 30)
         if shift not in (9, 12) or mini_shift != 6:

@@ -59,7 +59,7 @@ class Pdf:
         except pypdfium2.PdfiumError as error:
             if "assword" in str(error) or "ecurity" in str(error):
                 raise ExtractionError("encrypted", "encrypted with a password") from error
-            raise ExtractionError("corrupt", f"damaged, or no PDF: {str(error).rstrip('.')}") from error
+            raise ExtractionError("corrupt", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
 
     def document(self) -> DocumentRead:
         """Return the text of all pages, and what was filled into a form."""

@@ -130,7 +130,7 @@ def holds_paths(name: str, values: Iterable[str]) -> bool:
 
 @dataclass(slots=True)
 class FamilyLinks:
-    """Parent of each document, from the columns of families, as the records go by.
+    """Parent of each document, from the columns of families, found while records are read.
 
     Parameters
     ----------
