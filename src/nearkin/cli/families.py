@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearkin.cli.collection_options import ReadOnly
 from nearkin.cli.options import (
     FamilyShingle,
     FamilyThreshold,
@@ -54,6 +55,7 @@ def families(
     reading: ReadingOptions,
     threshold: FamilyThreshold = None,
     shingle: FamilyShingle = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
@@ -64,6 +66,7 @@ def families(
     """Group contracts into families."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.errors import ParameterError
     from nearkin.workflows.dedup.files import Delivery
     from nearkin.workflows.families.files import families_files
     from nearkin.workflows.families.of_collection import families_of_collection, is_one_collection
@@ -77,9 +80,12 @@ def families(
     with bars_shown(is_quiet=quiet or as_json) as bars:
         if shingle is None and is_one_collection(asked):
             found = families_of_collection(
-                asked, out, threshold=threshold, delivery=delivery, resources=resources, progress=bars
-            )
+                asked, out, threshold=threshold, is_read_only=read_only, delivery=delivery, resources=resources,
+                progress=bars,
+            )  # fmt: skip
             manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
+        elif read_only:
+            raise ParameterError("--read-only is for the groups of one collection, without --shingle.")
         else:
             manifest = families_files(
                 asked, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
