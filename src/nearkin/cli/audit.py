@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
-from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
+from nearkin.cli.collection_options import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options import Overwrite, Quiet, Threads
 from nearkin.nouns import counted
 
@@ -43,6 +43,7 @@ def audit(
     distance: Distance = None,
     tolerance: Tolerance = None,
     cache: Cache = None,
+    read_only: ReadOnly = False,
     missed: MissedFile = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -63,11 +64,12 @@ def audit(
         check_format(missed, option="missed")
         check_free(missed, overwrite=overwrite, inputs=[], option="--missed")
     options = AuditOptions(
-        sample,
-        seed,
-        Alike.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the method
-        cache,
-        Resources(threads).n_threads,
+        sample=sample,
+        seed=seed,
+        tolerance=Alike.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the method
+        cache=cache,
+        threads=Resources(threads).n_threads,
+        is_read_only=read_only,
     )
     with bars_shown(is_quiet=quiet or as_json) as bars:
         audited = measure(place, options, bars)

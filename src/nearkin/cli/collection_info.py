@@ -42,7 +42,8 @@ List the waves of a collection, the oldest first. --out writes them to a .csv, .
 """
 FSCK_HELP = """
 Test every checksum of a collection, and compute all data derived from its texts again. Damaged derived data is \
-repaired. Other damage is listed, and the command ends with exit code 7.
+repaired. Other damage is listed, and the command ends with exit code 7. With --read-only nothing is repaired: all \
+damage is listed, and the command ends with exit code 7.
 
 [bold]Example[/]
 
@@ -150,6 +151,7 @@ def fsck(
     collection: Place,
     cache: Cache = None,
     wait: Wait = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     threads: Threads = 0,
@@ -166,7 +168,7 @@ def fsck(
 
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, wait=wait, progress=bars) as opened,
+        Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.fsck(threads=Resources(threads).n_threads)
     tell(found.to_dict, lambda console: say(console, fsck_sentences(found)), as_json=as_json, quiet=quiet)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearkin.cli.collection_options import ReadOnly
 from nearkin.cli.options import (
     FamilyShingle,
     FamilyThreshold,
@@ -60,6 +61,7 @@ def families(
     ignore: IgnoreFile = None,
     ignore_numbers: IgnoreNumbers = False,
     overlay: Overlay = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
@@ -87,9 +89,12 @@ def families(
         is_plain = shingle is None and ignore is None and not ignore_numbers
         if is_plain and is_one_collection(asked):
             found = families_of_collection(
-                asked, out, threshold=threshold, delivery=delivery, resources=resources, progress=bars
-            )
+                asked, out, threshold=threshold, is_read_only=read_only, delivery=delivery, resources=resources,
+                progress=bars,
+            )  # fmt: skip
             manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
+        elif read_only:
+            raise ParameterError("--read-only is for the groups of one collection, without --shingle.")
         else:
             manifest = families_files(
                 asked, out, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,

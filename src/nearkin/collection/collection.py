@@ -415,7 +415,14 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         )
 
     def fsck(self, *, threads: int = 1) -> IntegrityReport:
-        """Check every checksum, compute all derived data again, and repair what can be repaired."""
+        """Check every checksum, compute all derived data again, and repair what can be repaired.
+
+        Opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
+        """
+        if self.opened.store.access.is_read_only:
+            from nearkin.collection.fsck_read_only import check_only
+
+            return check_only(self.opened, threads=threads)
         from nearkin.collection.fsck import fsck
 
         return fsck(self.opened, threads=threads)

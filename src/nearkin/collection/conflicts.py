@@ -145,6 +145,7 @@ class Conflicts:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,

@@ -13,6 +13,7 @@ from nearkin.collection.decisions.records import GROUP_NOTE, NOTE
 from nearkin.collection.documents import document
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.tolerance import described
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import documents, groupings, loads, members, tags, waves
 
@@ -27,7 +28,7 @@ class GroupOfDocument:
     Parameters
     ----------
     tolerance : str
-        Tolerance of the groups.
+        Tolerance of the groups, such as ``words, threshold 0.5``.
     number : int
     principal : str
         Id of the group's principal; it may have been removed since.
@@ -132,7 +133,7 @@ def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, .
         note = GROUP_NOTE, tolerance, str(number)
         found.append(
             GroupOfDocument(
-                tolerance,
+                described(tolerance),
                 number,
                 connection.execute(principal).scalar_one(),
                 connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),

@@ -53,6 +53,8 @@ class IntegrityReport:
     sealed_since : str or None
         When the detection of missing and changed rows began, if not with the collection, which was then created by an
         older Nearkin. UTC, ISO 8601.
+    repairable : tuple of str
+        Damage that was found and left, as the collection was opened read-only; `fsck` repairs it otherwise.
     """
 
     n_texts: int
@@ -63,11 +65,12 @@ class IntegrityReport:
     n_segments: int
     faults: tuple[str, ...]
     sealed_since: str | None = None
+    repairable: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is lost."""
-        return not (self.damaged_documents or self.faults)
+        """Whether nothing is lost, and nothing waits for repair."""
+        return not (self.damaged_documents or self.faults or self.repairable)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -102,7 +105,7 @@ def fsck(collection: OpenedCollection, *, threads: int = 1) -> IntegrityReport:
     with store.reading() as connection:
         faults = [
             *rows.faults,
-            *_database_faults(connection, store.dialect),
+            *database_faults(connection, store.dialect),
             *of_loads,
             *integrity.dangling(connection),
             *faults_of_purges(connection),
@@ -164,7 +167,7 @@ def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:
     """Return the faults of SQLite's indexes, which are rebuilt from its tables."""
     store = collection.store
     with store.reading() as connection:
-        faults = [*_database_faults(connection, store.dialect)]
+        faults = [*database_faults(connection, store.dialect)]
     if not any("index" in fault for fault in faults):
         return ()
     try:
@@ -217,7 +220,7 @@ def _derived(
     )
 
 
-def _database_faults(connection: Connection, dialect: str) -> Iterator[str]:
+def database_faults(connection: Connection, dialect: str) -> Iterator[str]:
     """Yield the errors that SQLite finds in its file; PostgreSQL checks its pages when they are read, as here."""
     if dialect == "sqlite":
         for (said,) in connection.exec_driver_sql("PRAGMA integrity_check(20)"):

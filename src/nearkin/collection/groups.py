@@ -22,7 +22,7 @@ from nearkin.collection.grouping import Membership, Regrouped, regroup
 from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.matching import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.records import I64, Bool
 from nearkin.stages.search.ranges.matches import check_threads
@@ -121,6 +121,7 @@ class CollectionGroups:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the members."""
         return {
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "is_first": self.is_first,
@@ -212,7 +213,9 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
             .where((groupings.c.tolerance == str(tolerance)) & (members.c.content == content))
         ).first()
         if found is None:
-            raise ParameterError(f"{doc_id!r} is in no group at {tolerance}. Update the groups first: nearkin groups")
+            raise ParameterError(
+                f"{doc_id!r} is in no group at {described(str(tolerance))}. Update the groups first: nearkin groups"
+            )
         GroupState.read(connection, str(tolerance))  # refuses damage, which a new checksum would hide
         record_principal(connection, doc_id)
         group_state.make_principal(connection, found.grouping, found.group_number, row)

@@ -140,6 +140,7 @@ class SimilarDocuments:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "expected_recall": self.tolerance.recall,

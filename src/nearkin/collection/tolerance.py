@@ -125,6 +125,11 @@ class Tolerance:
         return cls.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
 
     @property
+    def measure(self) -> str:
+        """Name of the method for users: "words" for "minhash", "letters" for "range"."""
+        return _SHOWN.get(self.method, self.method)
+
+    @property
     def parameter(self) -> str:
         """Name of the limit."""
         return _PARAMETERS.get(self.method, "tolerance")

@@ -125,6 +125,7 @@ class Versions:
             dated = {"document_date": None if day is None else day.isoformat(), **self.in_force.to_dict()}
         return {
             "document": self.document.to_dict(),
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,

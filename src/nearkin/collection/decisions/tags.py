@@ -13,7 +13,7 @@ from nearkin.collection.decisions.activity import checked_by, current_tags, reco
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
 from nearkin.collection.documents import checked_ids, document
 from nearkin.collection.group_state import GroupState
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
@@ -235,7 +235,9 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
         is_member = documents.c.content.in_(some) & documents.c.is_current
         found |= dict(connection.execute(select(documents.c.row, documents.c.doc_id).where(is_member)).all())
     if not found:
-        raise UnknownDocumentError(f"There is no group {group} at {tolerance}. List the groups: nearkin groups")
+        raise UnknownDocumentError(
+            f"There is no group {group} at {described(tolerance)}. List the groups: nearkin groups"
+        )
     return [found[row] for row in sorted(found)]
 
 

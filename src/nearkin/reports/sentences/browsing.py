@@ -9,7 +9,6 @@ from nearkin.collection.history import DocumentHistory, HistoryEntry
 from nearkin.collection.listing import ListedDocuments
 from nearkin.collection.removing import Removed
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.tolerance import described
 from nearkin.nouns import counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -55,7 +54,7 @@ def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
         place = "the principal" if group.principal == one.doc_id else f"principal {group.principal}"
         note = "" if group.note is None else f"; note: {group.note}"
         size = counted(group.n_documents, "document")
-        yield Sentence(f"group {group.number} ({described(group.tolerance)}): {size}, {place}{note}")
+        yield Sentence(f"group {group.number} ({group.tolerance}): {size}, {place}{note}")
 
 
 def _tags(found: DocumentDetails) -> list[tuple[str, str]]:

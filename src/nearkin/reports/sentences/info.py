@@ -44,11 +44,15 @@ def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
         yield Sentence(f"rebuilt: {segment}", "warning")
     if found.mended_texts:
         yield Sentence(f"repaired: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", "warning")
+    for fault in found.repairable:
+        yield Sentence(f"not repaired: {fault}", "warning")
     if found.sealed_since is not None:
         since = found.sealed_since.replace("T", " ")[:16]
         yield Sentence(f"Rows that were changed or lost before {since} UTC cannot be detected", "quiet")
     said = "is undamaged"
-    if not found.is_whole:
+    if found.repairable and not (found.faults or found.damaged_documents):
+        said = "can be repaired: run nearkin fsck without --read-only"
+    elif not found.is_whole:
         said = "is damaged: restore the database from a backup"
         if found.damaged_documents:
             said += ", or add the damaged documents again"

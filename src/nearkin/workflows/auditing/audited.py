@@ -27,7 +27,7 @@ MISSED_SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
     """Options of an audit.
 
@@ -43,6 +43,8 @@ class AuditOptions:
         Cache of a collection in PostgreSQL; see `Collection.open`.
     threads : int
         At least 1.
+    is_read_only : bool
+        Write nothing into a collection.
     """
 
     sample: int = SAMPLE
@@ -50,6 +52,7 @@ class AuditOptions:
     tolerance: Tolerance | None = None
     cache: Path | None = None
     threads: int = 1
+    is_read_only: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("sample", 1), ("seed", 0), ("threads", 1)):

@@ -229,7 +229,7 @@ def source_of_run(directory: Path, progress: Progress) -> StoredSource:
     return _stored(str(directory), name, "results", kept)
 
 
-def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSource:
+def source_of_collection(place: str, *, end_row: int | None = None, is_read_only: bool = False) -> StoredSource:
     """Return the current documents of a collection as a source.
 
     Parameters
@@ -238,6 +238,8 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
         A place, as for `Collection.open`.
     end_row : int, optional
         Only documents below this number.
+    is_read_only : bool
+        Write nothing; a collection that cannot be written is opened so anyway.
 
     Raises
     ------
@@ -250,7 +252,8 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
     except ImportError as error:
         raise MissingExtraError.of("Reading a collection", "collection") from error
     parsed = Place.parse(place)
-    found, name = CollectionDocuments.now(parsed, end_row=end_row), printable(str(parsed))
+    found = CollectionDocuments.now(parsed, end_row=end_row, is_read_only=is_read_only)
+    name = printable(str(parsed))
     return _stored(str(parsed), name, "collection", found)
 
 
