@@ -20,6 +20,7 @@ from nearkin.cli.collection_options import (
     Wait,
 )
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -168,7 +169,8 @@ def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
         rows.add_row(*figures, "yes" if one["is_principal"] else "", shown(one["doc_id"]))
     console.print(rows)
     if len(members) > limit:
-        console.print(f"[dim]{len(members) - limit:,} members not shown: --limit, --out[/]", highlight=False)
+        more = counted(len(members) - limit, "member")
+        console.print(f"[dim]{more} not shown: --limit, --out[/]", highlight=False)
 
 
 def _show_since(console: Console, found: GroupsSince, limit: int) -> None:
