@@ -74,6 +74,11 @@ class SimilarDocument:
         Whether the texts are identical.
     similarity_index : int or None
         None if the text has too few words.
+    contained, contains : float
+        Share of the query's word 5-grams that occur in the document, and vice versa.
+    found_by : str
+        Kind of candidate that it was: "words" (signatures), "letters", both, "signatures", "index" or "keys" (of
+        check-ins); "id" for a version of the document itself.
     """
 
     document: StoredDocument
@@ -84,6 +89,9 @@ class SimilarDocument:
     jaccard: float
     is_same_text: bool
     similarity_index: int | None = None
+    contained: float = 0.0
+    contains: float = 0.0
+    found_by: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -109,8 +117,10 @@ class SimilarDocuments:
         Stages of the search, and the number of texts that passed each.
     elapsed_s : float
     n_not_compared : int
-        Number of texts with near signatures that were not compared word by word, as there were more than 20,000: the
+        Number of candidates that were not compared, as there were too many (of "minhash" more than 20,000): the
         nearest ones were.
+    n_hot_keys : int
+        For "containment": number of keys that occur in too many texts to look at all of them.
     """
 
     tolerance: Tolerance
@@ -121,6 +131,7 @@ class SimilarDocuments:
     elapsed_s: float
     similarity_index: int | None = None
     n_not_compared: int = 0
+    n_hot_keys: int = 0
 
     @property
     def is_truncated(self) -> bool:
@@ -141,6 +152,7 @@ class SimilarDocuments:
             "n_found": self.n_found,
             "is_truncated": self.is_truncated,
             "n_not_compared": self.n_not_compared,
+            "n_hot_keys": self.n_hot_keys,
             "stages": [{"stage": name, "n_left": n} for name, n in self.stages],
             "elapsed_s": self.elapsed_s,
             "documents": [one.to_dict() for one in self.documents],
