@@ -97,7 +97,7 @@ def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
 
     def forgetful(*arguments: object) -> Near:
         near = asked(*arguments)
-        return Near(near.contents[near.contents % 3 > 0], near.stages, near.is_answered)
+        return Near(contents=near.contents[near.contents % 3 > 0], stages=near.stages, is_answered=near.is_answered)
 
     monkeypatch.setattr(auditing, "near_contents", forgetful)
     audited = audited_of(place, tolerance)
@@ -136,7 +136,9 @@ def test_command(filled):
 
 def test_a_search_that_breaks_its_claim_is_told(filled, monkeypatch):
     place, _ = filled
-    monkeypatch.setattr(auditing, "near_contents", lambda *arguments: Near(np.zeros(0, np.int64), (), True))
+    monkeypatch.setattr(
+        auditing, "near_contents", lambda *arguments: Near(contents=np.zeros(0, np.int64), stages=(), is_answered=True)
+    )
     ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
     assert ended.code == 0
     assert "inconsistent: pairs were missed" in ended.out

@@ -55,6 +55,7 @@ def test_a_reader_that_began_before_a_commit_sees_the_old_state(place):
                         seen.segments,
                         query,
                         tolerance,
+                        store=reader.opened.store,
                         limit=100,
                         leave_out=one,
                     )

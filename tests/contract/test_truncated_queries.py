@@ -25,7 +25,7 @@ def test_the_nearest_are_compared_and_the_others_counted(tmp_path, monkeypatch):
     assert 1 < found.n_found < 6
     assert versions.to_dict()["n_not_compared"] == 9
     for said in (similar_sentences(found, "same"), versions_sentences(versions)):
-        assert any("Not compared word by word: 9 texts" in str(one) for one in said)
+        assert any("Not compared word by word: 9 texts," in str(one) for one in said)
 
 
 def test_versions_are_sorted_by_the_measure_asked_for(tmp_path):

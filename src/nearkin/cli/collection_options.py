@@ -119,6 +119,8 @@ Method = Annotated[
         "--method",
         help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. hamming: bits "
         "of signatures, by --distance. si: one number per text, by --tolerance; neither complete nor exact. "
+        "containment: share of one text's word 5-grams in the other, and edit: edit similarity, both verified, by "
+        "--threshold. "
         "[dim]default: words[/]",
     ),
 ]
@@ -138,7 +140,11 @@ Gamma = Annotated[
     ),
 ]
 Threshold = Annotated[
-    float | None, _alike(help="Minimum Jaccard similarity, for --measure words. [dim]default: 0.5[/]")
+    float | None,
+    _alike(
+        help="Minimum Jaccard similarity, for --measure words; or containment or edit similarity. [dim]default: 0.5; "
+        "for containment and edit 0.9[/]"
+    ),
 ]
 Distance = Annotated[
     int | None, _alike(help="Maximum number of different bits, of 256, for --measure hamming. [dim]default: 32[/]")

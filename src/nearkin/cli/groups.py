@@ -91,10 +91,9 @@ def groups(
     from nearkin.workflows.collection.tables import check_format, write_table
     from nearkin.workflows.resources import Resources
 
-    if direct and since is not None:
-        raise ParameterError("--direct lists members as they are now: omit --since.")
-    if make_principal is not None and (read_only or since is not None):
-        raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
+    _check_together(
+        is_direct=direct, is_since=since is not None, is_changed=make_principal is not None, read_only=read_only
+    )
     alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
     vendor = None if overlay is None else vendor_of(overlay)
     if vendor is not None:
@@ -137,6 +136,16 @@ def groups(
         raise ParameterError(
             f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."
         )
+
+
+def _check_together(*, is_direct: bool, is_since: bool, is_changed: bool, read_only: bool) -> None:
+    """Refuse options that contradict each other."""
+    from nearkin.errors import ParameterError
+
+    if is_direct and is_since:
+        raise ParameterError("--direct lists members as they are now: omit --since.")
+    if is_changed and (read_only or is_since):
+        raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
 
 
 def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:

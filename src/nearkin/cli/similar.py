@@ -126,15 +126,19 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
         console.print(stages)
     if found.documents:
         by_index = found.tolerance.method == "si"
-        rows = table(*["index"] * by_index, "Jaccard", "edit", "γ", "bits", "id", "wave", numbers=4 + by_index)
+        by_share, by_edit = (found.tolerance.method == name for name in ("containment", "edit"))
+        names = (*["index"] * by_index, "Jaccard", *["found there", "found in yours"] * by_share, "edit", "γ", "bits")
+        rows = table(*names, *["found by"] * by_edit, "id", "wave", numbers=len(names))
         for one in found.documents:
             document = one.document
             rows.add_row(
                 *[str(one.similarity_index)] * by_index,
                 share_text(one.jaccard),
+                *[share_text(one.contained), share_text(one.contains)] * by_share,
                 share_text(one.edit_similarity),
                 distance_text(one.relative_distance),
                 "–" if one.n_bits is None else str(one.n_bits),
+                *[one.found_by] * by_edit,
                 shown(document) + _remark(one),
                 shown(document.wave),
             )

@@ -22,13 +22,15 @@ def near_by_index(connection: Connection, own: int | None, tolerance: float) -> 
     stage = "texts with a similarity index in the interval"
     low, high = interval(own, tolerance) if own is not None else (1, 0)
     if own is None or low > high:
-        return Near(np.zeros(0, np.int64), ((stage, 0),), False)
+        return Near(contents=np.zeros(0, np.int64), stages=((stage, 0),), is_answered=False)
     profiles = schema.profiles.c
     value = profiles.similarity_index
     is_near = value.between(max(low, LEAST), min(high, MOST))
     rows = connection.execute(select(profiles.content, value).where(is_near)).all()
     nearest = sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))
-    return Near(np.array([row[0] for row in nearest], np.int64), ((stage, len(nearest)),), True)
+    return Near(
+        contents=np.array([row[0] for row in nearest], np.int64), stages=((stage, len(nearest)),), is_answered=True
+    )
 
 
 def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:

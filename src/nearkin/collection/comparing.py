@@ -50,7 +50,7 @@ def compare(
     with collection.store.reading() as connection:
         one, other = document(connection, a, version_a), document(connection, b, version_b)
         contents = contents_of(connection, [one.content, other.content])
-        (measured,) = compare_with(connection, collection.counting, contents[one.content], [other])
+        (measured,) = compare_with(connection, collection.counting, contents[one.content], [other], {})
     texts = (contents[document.content].text for document in (one, other))
     comparison = compare_texts(*texts, context_lines=context_lines, with_moves=True, ignore=tuple(ignore))
     return ComparedDocuments(one, measured, comparison)

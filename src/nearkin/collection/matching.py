@@ -182,6 +182,12 @@ def matching_of(
     ParameterError
         The method has no pairs: it is neither by wording nor by letters.
     """
+    if tolerance.method in ("containment", "edit"):
+        why = {
+            "containment": "a text that contains two others would put these, which may share nothing, into one group",
+            "edit": "its candidates are found by other measures, so no group would be known to be complete",
+        }[tolerance.method]
+        raise ParameterError(f"{owner.capitalize()} do not go by {tolerance.method}: {why}. Use words or letters.")
     if tolerance.method not in ("minhash", "range"):
         raise ParameterError.of("method", owner, "'minhash' or 'range'", tolerance.method)
     if tolerance.method == "range" and tolerance.value >= 1:

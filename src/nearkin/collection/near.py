@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from nearkin.records import I64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
     """Contents near a query, the nearest first, and the number that passed each stage."""
 
@@ -16,3 +17,7 @@ class Near:
     is_answered: bool
     n_not_compared: int = 0
     """Number of candidates that were not compared word by word, as there were too many; the nearest ones were."""
+    found_by: Mapping[int, str] = field(default_factory=dict)
+    """Kind of candidate that each content was, if the method has several."""
+    n_hot_keys: int = 0
+    """Number of keys that occur in too many texts to look at all of them."""

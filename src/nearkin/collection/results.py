@@ -76,6 +76,11 @@ class SimilarDocument:
         None if the text has too few words.
     is_letters_only : bool
         Whether it was found by its letters, and its wording does not match: a Jaccard similarity below 0.5.
+    contained, contains : float
+        Share of the query's word 5-grams that occur in the document, and vice versa.
+    found_by : str
+        Kind of candidate that it was: "words" (signatures), "letters", both, "signatures", "index" or "keys" (of
+        check-ins); "id" for a version of the document itself.
     """
 
     document: StoredDocument
@@ -87,6 +92,9 @@ class SimilarDocument:
     is_same_text: bool
     similarity_index: int | None = None
     is_letters_only: bool = False
+    contained: float = 0.0
+    contains: float = 0.0
+    found_by: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -112,8 +120,10 @@ class SimilarDocuments:
         Stages of the search, and the number of texts that passed each.
     elapsed_s : float
     n_not_compared : int
-        Number of texts with near signatures that were not compared word by word, as there were more than 20,000: the
+        Number of candidates that were not compared, as there were too many (of "minhash" more than 20,000): the
         nearest ones were.
+    n_hot_keys : int
+        For "containment": number of keys that occur in too many texts to look at all of them.
     """
 
     tolerance: Tolerance
@@ -124,6 +134,7 @@ class SimilarDocuments:
     elapsed_s: float
     similarity_index: int | None = None
     n_not_compared: int = 0
+    n_hot_keys: int = 0
 
     @property
     def is_truncated(self) -> bool:
@@ -149,6 +160,7 @@ class SimilarDocuments:
             "n_found": self.n_found,
             "is_truncated": self.is_truncated,
             "n_not_compared": self.n_not_compared,
+            "n_hot_keys": self.n_hot_keys,
             "stages": [{"stage": name, "n_left": n} for name, n in self.stages],
             "elapsed_s": self.elapsed_s,
             "documents": [one.to_dict() for one in self.documents],

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.by_index import near_by_index
+from nearkin.collection.by_measure import (
+    CANDIDATE_GAMMA,
+    CANDIDATE_THRESHOLD,
+    near_by_containment,
+    near_by_edit,
+)
+from nearkin.collection.check_in.check_in import make_keys
 from nearkin.collection.contents import Content, content_of, contents_of
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import current_documents, document
@@ -22,18 +30,20 @@ from nearkin.collection.profiles import similarity_index_of, similarity_indexes
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance, check_limit
-from nearkin.collection.word_sets import jaccard, some_at_a_time, word_sets
+from nearkin.collection.word_sets import shares, some_at_a_time, word_sets
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents
+from nearkin.store.store import Store
 
 MAX_COMPARED = 20_000
 """Maximum number of texts that a query by "minhash" compares word by word, the nearest signatures first; takes a few
 seconds."""
 _NOTHING = np.zeros(0, np.int64)
+_FOUND_BY = {"minhash": "words", "range": "letters", "hamming": "signatures", "si": "index", "containment": "keys"}
 
 
 def similar_documents(
@@ -54,9 +64,17 @@ def similar_documents(
         else:
             query = content_of(seen.connection, collection.counting, text or "")
         return similar(
-            seen.connection, collection.counting, seen.segments, query, tolerance, limit=limit, leave_out=itself
+            seen.connection,
+            collection.counting,
+            seen.segments,
+            query,
+            tolerance,
+            store=collection.store,
+            limit=limit,
+            leave_out=itself,
         )
 
+    prepare(collection, tolerance)
     if tolerance.method == "si":  # needs only the store
         with collection.store.reading() as connection:
             return ask(Snapshot(connection, ()))
@@ -70,6 +88,7 @@ def similar(
     query: Content,
     tolerance: Tolerance,
     *,
+    store: Store,
     limit: int,
     leave_out: StoredDocument | None = None,
 ) -> SimilarDocuments:
@@ -83,6 +102,7 @@ def similar(
     segments : sequence of Segment
     query : Content
     tolerance : Tolerance
+    store : Store
     limit : int
         Maximum number of documents to return.
     leave_out : StoredDocument, optional
@@ -95,7 +115,7 @@ def similar(
     """
     started = time.perf_counter()
     check_limit("similar", limit)
-    near, own = asked_near(connection, counting, segments, query, tolerance)
+    near, own = asked_near(connection, counting, segments, query, tolerance, store)
     compared, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=leave_out)
     return SimilarDocuments(
         tolerance=tolerance,
@@ -103,17 +123,31 @@ def similar(
         n_found=n_found,
         is_answered=near.is_answered,
         n_not_compared=near.n_not_compared,
+        n_hot_keys=near.n_hot_keys,
         stages=near.stages,
         elapsed_s=round(time.perf_counter() - started, 4),
         similarity_index=own,
     )
 
 
+def prepare(collection: OpenedCollection, tolerance: Tolerance) -> None:
+    """Store the keys that a search by containment needs, if they are missing and may be stored."""
+    if tolerance.method == "containment":
+        make_keys(collection)
+
+
 def asked_near(
-    connection: Connection, counting: TextCounting, segments: Sequence[Segment], query: Content, tolerance: Tolerance
+    connection: Connection,
+    counting: TextCounting,
+    segments: Sequence[Segment],
+    query: Content,
+    tolerance: Tolerance,
+    store: Store,
 ) -> tuple[Near, int | None]:
     """Return the contents within the tolerance, and the similarity index of the query if the method needs it."""
     own = similarity_index_of(connection, counting, query) if tolerance.method == "si" else None
+    if tolerance.method == "containment":
+        return near_by_containment(connection, store, counting, query, tolerance.value), own
     return near_contents(connection, counting, segments, query, tolerance, own), own
 
 
@@ -133,9 +167,15 @@ def documents_among(
     if leave_out is not None and leave_out.is_current:
         n_found -= int(leave_out.content in near.contents)
         found = [one for one in found if one != leave_out][:limit]
-    compared = compare_with(connection, counting, query, found)
+    compared = compare_with(connection, counting, query, found, _kinds(tolerance, near))
     _check(compared, tolerance)
     return [replace(one, is_letters_only=is_letters_only(one.jaccard, tolerance)) for one in compared], n_found
+
+
+def _kinds(tolerance: Tolerance, near: Near) -> dict[int, str]:
+    """Return the kind of candidate that each content was."""
+    kind = _FOUND_BY.get(tolerance.method, "")
+    return {number: near.found_by.get(number, kind) for number in near.contents.tolist()}
 
 
 def near_contents(
@@ -148,18 +188,28 @@ def near_contents(
 ) -> Near:
     """Return the contents within the tolerance, including those of removed documents.
 
-    Method "si" searches with the query's similarity index and needs no segments.
+    Method "si" searches with the query's similarity index and needs no segments; "containment" is searched for by
+    `asked_near`.
     """
     if tolerance.method == "range":
         near = _in_range(counting, segments, query, tolerance)
     elif tolerance.method == "si":
         near = near_by_index(connection, similarity_index, tolerance.value)
+    elif tolerance.method == "edit":
+        near = near_by_edit(
+            connection,
+            query,
+            tolerance.value,
+            by_words=_near_by_signature(segments, query, Tolerance("minhash", CANDIDATE_THRESHOLD)),
+            by_letters=_in_range(counting, segments, query, Tolerance("range", CANDIDATE_GAMMA)),
+            current=partial(_of_current_documents, connection),
+        )
     else:
         near = _near_by_signature(segments, query, tolerance)
         if tolerance.method == "minhash" and near.is_answered:
             near = _compared_by_words(connection, counting, query, tolerance, near)
     if not near.is_answered and query.number >= 0:
-        return Near(np.array([query.number]), near.stages, False)
+        return Near(contents=np.array([query.number]), stages=near.stages, is_answered=False)
     return near
 
 
@@ -168,7 +218,7 @@ def _in_range(counting: TextCounting, segments: Sequence[Segment], query: Conten
     asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
     stages = tuple(zip(("texts with enough letters", *found.stages[1:]), found.survivors[0].tolist(), strict=True))
-    return Near(found.row, stages, query.is_counted)
+    return Near(contents=found.row, stages=stages, is_answered=query.is_counted)
 
 
 def _near_by_signature(segments: Sequence[Segment], query: Content, tolerance: Tolerance) -> Near:
@@ -176,7 +226,7 @@ def _near_by_signature(segments: Sequence[Segment], query: Content, tolerance: T
     reach = tolerance.reach
     names = "texts with words", f"signatures within {reach} bits"
     if query.signature is None:
-        return Near(_NOTHING, tuple(zip(names, (0, 0))), False)
+        return Near(contents=_NOTHING, stages=tuple(zip(names, (0, 0))), is_answered=False)
     words: U64 = np.ascontiguousarray(query.signature).view(np.uint64)
     rows, bits = [_NOTHING], [_NOTHING]
     for segment in segments:
@@ -186,7 +236,7 @@ def _near_by_signature(segments: Sequence[Segment], query: Content, tolerance: T
         bits.append(distances[has_features])
     all_rows, all_bits = np.concatenate(rows), np.concatenate(bits)
     order = np.lexsort((all_rows, all_bits))
-    return Near(all_rows[order], tuple(zip(names, (n_signed, len(order)))), True)
+    return Near(contents=all_rows[order], stages=tuple(zip(names, (n_signed, len(order)))), is_answered=True)
 
 
 def _compared_by_words(
@@ -195,13 +245,13 @@ def _compared_by_words(
     """Return the contents of current documents with sufficient exact Jaccard similarity, the most similar first."""
     candidates = _of_current_documents(connection, near.contents)
     compared = sorted(candidates[:MAX_COMPARED])
-    shared = {one.number: jaccard for one, jaccard in _with_jaccards(connection, counting, query.text, compared)}
+    shared = {one.number: own[0] for one, own in _with_shares(connection, counting, query.text, compared)}
     found = np.array(list(shared), np.int64)
     similarities = np.array(list(shared.values()), np.float64)
     passed = np.flatnonzero(similarities >= tolerance.value)
     order = passed[np.lexsort((found[passed], -similarities[passed]))]
     stages = (*near.stages, ("matches", len(order)))
-    return Near(found[order], stages, True, len(candidates) - len(compared))
+    return Near(contents=found[order], stages=stages, is_answered=True, n_not_compared=len(candidates) - len(compared))
 
 
 def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
@@ -213,30 +263,39 @@ def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
     return [number for number in numbers.tolist() if number in found]
 
 
-def _with_jaccards(
+def _with_shares(
     connection: Connection, counting: TextCounting, text: str, numbers: Sequence[int]
-) -> Iterator[tuple[Content, float]]:
-    """Yield lots of contents that fit in memory, each with the Jaccard similarity of its text with another."""
+) -> Iterator[tuple[Content, tuple[float, float, float]]]:
+    """Yield contents, in lots that fit in memory, with the Jaccard similarity and the containments of a text."""
     (own,) = word_sets(counting, [text])
     for some in some_at_a_time(connection, numbers):
         found = list(contents_of(connection, some).values())
         sets = word_sets(counting, [one.text for one in found])
-        yield from zip(found, [jaccard(own, other) for other in sets])
+        yield from zip(found, [shares(own, other) for other in sets])
 
 
 def compare_with(
-    connection: Connection, counting: TextCounting, query: Content, found: Sequence[StoredDocument]
+    connection: Connection,
+    counting: TextCounting,
+    query: Content,
+    found: Sequence[StoredDocument],
+    found_by: Mapping[int, str],
 ) -> list[SimilarDocument]:
     """Compare each document with the query by every measure, using the store."""
     numbers = list(dict.fromkeys(one.content for one in found))
     length = math.sqrt(_square(query.counts, np.zeros_like(query.counts)))
     by_content = {
-        stored.number: _measures(query, stored, jaccard, length)
-        for stored, jaccard in _with_jaccards(connection, counting, query.text, numbers)
+        stored.number: _measures(query, stored, own, length)
+        for stored, own in _with_shares(connection, counting, query.text, numbers)
     }
     indexes = similarity_indexes(connection, numbers)
     return [
-        SimilarDocument(document=one, **by_content[one.content]._asdict(), similarity_index=indexes.get(one.content))
+        SimilarDocument(
+            document=one,
+            **by_content[one.content]._asdict(),
+            similarity_index=indexes.get(one.content),
+            found_by=found_by.get(one.content, "id"),
+        )
         for one in found
     ]
 
@@ -250,9 +309,11 @@ class Measures(NamedTuple):
     edit_similarity: float | None
     jaccard: float
     is_same_text: bool
+    contained: float
+    contains: float
 
 
-def _measures(query: Content, other: Content, jaccard: float, length: float) -> Measures:
+def _measures(query: Content, other: Content, shares: tuple[float, float, float], length: float) -> Measures:
     distance = relative = n_bits = None
     if query.is_counted and other.is_counted:
         distance = math.sqrt(_square(query.counts, other.counts))
@@ -261,7 +322,8 @@ def _measures(query: Content, other: Content, jaccard: float, length: float) -> 
         n_bits = int(np.bitwise_count(query.signature ^ other.signature).sum())
     is_same = query.text == other.text
     similarity = 1.0 if is_same else edit_similarity(query.text, other.text).similarity
-    return Measures(distance, relative, n_bits, similarity, 1.0 if is_same else jaccard, is_same)
+    jaccard, contained, contains = (1.0, 1.0, 1.0) if is_same else shares
+    return Measures(distance, relative, n_bits, similarity, jaccard, is_same, contained, contains)
 
 
 def _square(a: object, b: object) -> int:
@@ -271,7 +333,7 @@ def _square(a: object, b: object) -> int:
 
 def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
     """Compute every distance again from the store, so that a damaged index never appears in a result."""
-    if tolerance.method in ("minhash", "si"):
+    if tolerance.method not in ("range", "hamming"):
         return  # computed from the store
     most = tolerance.value * (1 + 1e-12)
     for one in found:

@@ -11,12 +11,20 @@ from nearkin.errors import ParameterError
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
-Method = Literal["range", "minhash", "hamming", "si"]
-MethodName = Literal["words", "letters", "range", "minhash", "hamming", "si"]
+Method = Literal["range", "minhash", "hamming", "si", "containment", "edit"]
+MethodName = Literal["words", "letters", "range", "minhash", "hamming", "si", "containment", "edit"]
 """Names that users may give: "words" is "minhash", "letters" is "range"."""
 _NAMED: dict[str, Method] = {"words": "minhash", "letters": "range"}
-_SHOWN = {"minhash": "words", "range": "letters", "hamming": "hamming", "si": "si"}
-METHODS: tuple[Method, ...] = ("range", "minhash", "hamming", "si")
+_SHOWN = {
+    "minhash": "words",
+    "range": "letters",
+    "hamming": "hamming",
+    "si": "si",
+    "containment": "containment",
+    "edit": "edit",
+}
+METHODS: tuple[Method, ...] = ("range", "minhash", "hamming", "si", "containment", "edit")
+_BY_THRESHOLD = frozenset(("minhash", "containment", "edit"))
 GAMMA = 0.025
 """The article's default; 0.05 is its relaxed setting."""
 THRESHOLD = 0.5
@@ -25,8 +33,23 @@ DISTANCE = 32
 ALL = (1 << 31) - 1
 """Limit of a query for all results."""
 MAX_TOLERANCE = 10
-_PARAMETERS = {"range": "gamma", "minhash": "threshold", "hamming": "distance", "si": "tolerance"}
-_DEFAULTS = {"range": GAMMA, "minhash": THRESHOLD, "hamming": DISTANCE, "si": TOLERANCE}
+_PARAMETERS = {
+    "range": "gamma",
+    "minhash": "threshold",
+    "hamming": "distance",
+    "si": "tolerance",
+    "containment": "threshold",
+    "edit": "threshold",
+}
+CONTAINMENT, EDIT = 0.9, 0.9
+_DEFAULTS = {
+    "range": GAMMA,
+    "minhash": THRESHOLD,
+    "hamming": DISTANCE,
+    "si": TOLERANCE,
+    "containment": CONTAINMENT,
+    "edit": EDIT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +58,13 @@ class Tolerance:
 
     Parameters
     ----------
-    method : {"range", "minhash", "hamming", "si"}
+    method : {"range", "minhash", "hamming", "si", "containment", "edit"}
         "range": letter counts within ``gamma`` times the length of the query's. "minhash": Jaccard similarity of the
         word 5-grams of at least ``threshold``. "hamming": signatures that differ in at most ``distance`` of their 256
         bits. "si": a similarity index whose difference from the query's is less than ``tolerance`` times the query's;
-        neither complete nor exact, as one number is weak evidence, and not symmetric.
+        neither complete nor exact, as one number is weak evidence, and not symmetric. "containment": at least
+        ``threshold`` of the word 5-grams of either text occur in the other. "edit": an edit similarity of at least
+        ``threshold``, of the texts as they are. Both are verified; their candidates are not complete.
     value : float
         gamma, at least 0; threshold, above 0 and at most 1; distance, an int from 0 to 255; or tolerance, above 0 and
         at most 10.
@@ -63,7 +88,7 @@ class Tolerance:
             raise ParameterError.of(self.parameter, "similar", "a finite number", value)
         if self.method == "range" and value < 0:
             raise ParameterError.of("gamma", "similar", "at least 0", value)
-        if self.method == "minhash" and not 0 < value <= 1:
+        if self.method in _BY_THRESHOLD and not 0 < value <= 1:
             raise ParameterError.of("threshold", "similar", "above 0 and at most 1", value)
         if self.method == "hamming" and (int(value) != value or not 0 <= value < SIGNATURE.bits):
             raise ParameterError.of("distance", "similar", f"an int from 0 to {SIGNATURE.bits - 1}", value)
@@ -92,6 +117,8 @@ class Tolerance:
         chosen: Method | None = _NAMED.get(str(method), method)  # type: ignore[arg-type]  # checked below
         given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}
         named = {of_method: value for of_method, value in given.items() if value is not None}
+        if chosen in _BY_THRESHOLD and threshold is not None:
+            named[chosen] = named.pop("minhash")
         if chosen is None and len(named) <= 1:
             chosen = next(iter(named), "minhash")
         if chosen in METHODS and set(named) - {chosen}:
@@ -145,9 +172,10 @@ class Tolerance:
     def recall(self) -> float | None:
         """Minimum share of the documents within the tolerance that are found: expected for "minhash", else certain.
 
-        None for "si": everything in the interval is found, but the share of similar documents in it is unknown.
+        None for "si": everything in the interval is found, but the share of similar documents in it is unknown. None
+        for "containment" and "edit", whose candidates are found by other measures.
         """
-        return {"minhash": RECALL, "si": None}.get(self.method, 1.0)
+        return {"minhash": RECALL, "range": 1.0, "hamming": 1.0}.get(self.method)
 
     def in_options(self) -> str:
         """Return the options of a command.
@@ -171,6 +199,10 @@ class Tolerance:
             return f"within {self.value:g} of {SIGNATURE.bits} bits"
         if self.method == "minhash":
             return f"with a Jaccard similarity of at least {self.value:g}"
+        if self.method == "containment":
+            return f"of which one contains at least {self.value:g} of the other"
+        if self.method == "edit":
+            return f"with an edit similarity of at least {self.value:g}"
         if self.method == "si":
             return f"with a similarity index within {self.value:g} of its own"
         return f"within gamma {self.value:g}"

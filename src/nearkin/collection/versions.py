@@ -17,7 +17,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.purged import purged_contents
 from nearkin.collection.relations import relate
 from nearkin.collection.results import SimilarDocument, StoredDocument
-from nearkin.collection.similar import asked_near, compare_with, documents_among
+from nearkin.collection.similar import asked_near, compare_with, documents_among, prepare
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
@@ -85,7 +85,7 @@ class Version:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
     """All versions of a document in a collection.
 
@@ -159,28 +159,36 @@ def versions(
         current = next((one for one in stored if one.is_current), None)  # a version, not a similar document
         erased = purged_contents(connection, [one.content for one in stored if not one.n_characters])
         others = [one for one in stored if one != own and one.content not in erased]
-        near, _ = asked_near(connection, counting, seen.segments, query, tolerance)
+        near, _ = asked_near(connection, counting, seen.segments, query, tolerance, collection.store)
         similar, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=current)
-        alike = [*similar, *compare_with(connection, counting, query, others)]
+        alike = [*similar, *compare_with(connection, counting, query, others, {})]
         alike = sorted(alike, key=lambda one: (one.is_letters_only, *_order(one, tolerance), str(one.document)))
         force = None
         if dated is not None:
             every = _all(connection, near.contents)
             if tolerance.method == "range":  # like letters do not make a version
-                measured = compare_with(connection, counting, query, every)
+                measured = compare_with(connection, counting, query, every, {})
                 every = [one.document for one in measured if not is_letters_only(one.jaccard, tolerance)]
             force = in_force(connection, dated, own, [*others, *every])
         wanted = [one for one in (force.documents if force else ()) if one != own]
         hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
-        alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden)]
+        alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden, {})]
         texts = contents_of(connection, list({one.document.content for one in alike}))
         related = relate(query.text, [texts[one.document.content].text for one in alike])
         told = tuple(
             _version(one, own, query.text, texts[one.document.content].text, relation.comparison.judgement, force)
             for one, relation in zip(alike, related, strict=True)
         )
-        return Versions(own, tolerance, told, n_found + len(others), force, near.n_not_compared)
+        return Versions(
+            document=own,
+            tolerance=tolerance,
+            versions=told,
+            n_found=n_found + len(others),
+            in_force=force,
+            n_not_compared=near.n_not_compared,
+        )
 
+    prepare(collection, tolerance)
     return collection.answered(ask)
 
 
@@ -200,6 +208,10 @@ def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
         return (math.inf if one.relative_distance is None else one.relative_distance), -edit
     if tolerance.method == "hamming":
         return (math.inf if one.n_bits is None else one.n_bits), -edit
+    if tolerance.method == "edit":
+        return -edit, -one.jaccard
+    if tolerance.method == "containment":
+        return -max(one.contained, one.contains), -one.jaccard
     return -one.jaccard, -edit
 
 

@@ -45,6 +45,21 @@ def jaccard(a: U64, b: U64) -> float:
     return n_both / n_all if n_all else 1.0
 
 
+def shares(a: U64, b: U64) -> tuple[float, float, float]:
+    """Return the Jaccard similarity of two sets, the share of the first in the second, and of the second in the first.
+
+    Examples
+    --------
+    >>> shares(np.array([1, 2], np.uint64), np.array([1, 2, 3, 4], np.uint64))
+    (0.5, 1.0, 0.5)
+    """
+    n_both = len(np.intersect1d(a, b, assume_unique=True))
+    n_all = len(a) + len(b) - n_both
+    if not n_all:
+        return 1.0, 1.0, 1.0
+    return n_both / n_all, n_both / max(1, len(a)), n_both / max(1, len(b))
+
+
 def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
     """Yield the contents in lots whose texts fit in memory; a single text is never too long."""
     batch, n_bytes = list[int](), 0

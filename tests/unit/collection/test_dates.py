@@ -36,7 +36,9 @@ def version(doc_id: str, relation: str = "revised", **more: object) -> Version:
 
 
 def told(versions: tuple[Version, ...], force: InForce) -> list[str]:
-    found = Versions(stored("lease"), Tolerance.of(), versions, len(versions), force)
+    found = Versions(
+        document=stored("lease"), tolerance=Tolerance.of(), versions=versions, n_found=len(versions), in_force=force
+    )
     return [one.strong + one.text for one in versions_sentences(found)][1:]
 
 

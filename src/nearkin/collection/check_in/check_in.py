@@ -51,7 +51,7 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
         return ask(connection, keys_state(connection, store))
 
 
-def _make_keys(collection: OpenedCollection) -> None:
+def make_keys(collection: OpenedCollection) -> None:
     """Store missing keys, if there are any."""
     with collection.store.reading() as connection:
         first = keys_state(connection, collection.store).first_missing
@@ -100,7 +100,7 @@ def check_many(
             raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", one)
     if under is not None:
         return _check_in_many(collection, documents, options, under, stops=stops)
-    _make_keys(collection)
+    make_keys(collection)
     with collection.store.reading() as connection:
         state = keys_state(connection, collection.store)
 

@@ -1,4 +1,4 @@
-"""How much of what a setting finds is right, and how much of what is right it finds."""
+"""Precision and recall of a setting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FoundCounts:
     """Counts of one setting.
 
     Parameters
@@ -21,7 +21,7 @@ class Outcome:
 
     Examples
     --------
-    >>> Outcome(3, 4, 6).precision, Outcome(3, 4, 6).recall
+    >>> FoundCounts(3, 4, 6).precision, FoundCounts(3, 4, 6).recall
     (0.75, 0.5)
     """
 

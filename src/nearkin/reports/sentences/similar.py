@@ -28,6 +28,12 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         )
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         yield Sentence(f"Expected recall: {found.tolerance.recall:.1%} at this similarity, higher above")
+    if found.tolerance.method in ("containment", "edit") and found.is_answered:
+        names = {"containment": "keys of check-ins", "edit": "words and by letters"}[found.tolerance.method]
+        yield Sentence(f"Verified. Candidates were found by {names}; similar documents among none of them are missing")
+    if found.n_hot_keys:
+        n = found.n_hot_keys
+        yield Sentence(f"{counted(n, 'passage')} in very many documents searched only partly", "warning")
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
     n_letters_only = sum(one.is_letters_only for one in found.documents)
@@ -42,8 +48,8 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
 def not_compared_sentence(n_texts: int) -> Sentence:
     """Say how many texts a query by words did not compare."""
     return Sentence(
-        f"Not compared word by word: {counted(n_texts, 'text')} with signatures farther from the query's; the nearest "
-        "ones were. Raise --threshold to compare fewer.",
+        f"Not compared word by word: {counted(n_texts, 'text')}, as there were too many candidates; the nearest ones "
+        "were compared. Raise --threshold to have fewer.",
         "warning",
     )
 

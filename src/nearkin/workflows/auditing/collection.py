@@ -15,6 +15,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
 from nearkin.collection.tolerance import Method, Tolerance
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
@@ -55,6 +56,8 @@ def audit_collection(place: str | Path, options: AuditOptions, progress: Progres
 
 def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
     tolerance = options.tolerance or Tolerance.of()
+    if tolerance.method not in SIMILARITY:
+        raise ParameterError.of("measure", "audit", "words, letters, hamming or si", tolerance.method)
     rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
     current = np.unique(np.array(rows, np.int64))
     population = _answered(seen.connection, tolerance.method, current)

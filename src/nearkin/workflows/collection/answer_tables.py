@@ -24,6 +24,7 @@ _DOCUMENT: _Fields = (
 _MEASURES: _Fields = (
     *(("jaccard", _NUMBER), ("edit_similarity", _NUMBER), ("distance", _NUMBER), ("relative_distance", _NUMBER)),
     *(("n_bits", _WHOLE), ("is_same_text", _YES), ("similarity_index", _WHOLE), ("is_letters_only", _YES)),
+    *(("contained", _NUMBER), ("contains", _NUMBER), ("found_by", _TEXT)),
 )
 _CHANGE: _Fields = (
     *(("n_words_removed", _WHOLE), ("n_words_added", _WHOLE), ("n_differences", _WHOLE), ("is_whole", _YES)),

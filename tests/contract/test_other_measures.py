@@ -1,0 +1,86 @@
+"""Similar documents and versions by containment and by edit similarity, against a comparison of all pairs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from rapidfuzz.distance import Levenshtein
+
+from contract.test_check_in import grams
+from made_up_prose import Prose
+from nearkin.errors import ParameterError
+
+THRESHOLD = 0.8
+
+
+def documents() -> dict[str, str]:
+    """Texts, with copies that are cut, extended, altered, written in capitals or shuffled."""
+    prose, chance = Prose(31, n_words=3_000), random.Random(5)
+    found = dict[str, str]()
+    for i in range(25):
+        words = prose.text(chance.choice([120, 300])).split()
+        half, shuffled = words[: len(words) // 2], chance.sample(words, len(words))
+        made = {
+            "text": words, "half": half, "longer": [*words, *prose.text(150).split()], "shuffled": shuffled,
+            "altered": prose.altered(" ".join(words), 6).split(),
+        }  # fmt: skip
+        found |= {f"{i}/{name}": " ".join(own) for name, own in made.items()}
+        found[f"{i}/capitals"] = found[f"{i}/text"].upper()
+    return found
+
+
+def share(a: str, b: str) -> float:
+    """The larger containment of two texts."""
+    n_both = len(grams(a) & grams(b))
+    return n_both / min(len(grams(a)), len(grams(b)))
+
+
+@pytest.mark.parametrize("measure", ["containment", "edit"])
+def test_what_is_found_is_similar_and_little_is_missed(place, measure):
+    texts = documents()
+    measured = {"containment": share, "edit": Levenshtein.normalized_similarity}[measure]
+    n_expected = n_missed = 0
+    with place.open() as collection:
+        collection.add(list(texts.items()))
+        for doc_id in list(texts)[::2]:
+            expected = {other for other, text in texts.items() if measured(texts[doc_id], text) >= THRESHOLD} - {doc_id}
+            found = collection.similar(doc_id, method=measure, threshold=THRESHOLD)
+            told = {one.document.doc_id: one for one in found.documents}
+            assert told.keys() <= expected  # verified
+            n_expected, n_missed = n_expected + len(expected), n_missed + len(expected - told.keys())
+            for name, one in told.items():
+                own = max(one.contained, one.contains) if measure == "containment" else one.edit_similarity
+                assert own == pytest.approx(measured(texts[doc_id], texts[name]))
+                kinds = {"keys"} if measure == "containment" else {"words", "letters", "words and letters"}
+                assert one.found_by in kinds
+            versions = collection.versions(doc_id, method=measure, threshold=THRESHOLD)
+            assert {one.similar.document.doc_id for one in versions.versions} == told.keys()
+    assert n_expected > 20
+    assert n_missed <= 0.05 * n_expected
+
+
+def test_parts_have_both_shares(place):
+    texts = documents()
+    with place.open() as collection:
+        collection.add(list(texts.items()))
+        found = collection.similar("3/half", method="containment").documents
+        one = next(one for one in found if one.document.doc_id == "3/longer")
+        assert one.contained == 1.0
+        assert one.contains < 0.5
+        asked = collection.similar(text=texts["3/half"], method="containment")
+        assert {one.document.doc_id for one in found} < {one.document.doc_id for one in asked.documents}
+        assert not collection.similar(text="", method="containment").is_answered
+
+
+@pytest.mark.parametrize("measure", ["containment", "edit"])
+def test_groups_and_audits_refuse_the_measure_and_say_why(place, measure):
+    with place.open() as collection:
+        collection.add([("a", "one text")])
+        for ask in (collection.groups, lambda method: collection.conflicts({"a": "x"}, method=method)):
+            with pytest.raises(ParameterError, match=f"do not go by {measure}: .* Use words or letters"):
+                ask(method=measure)
+        with pytest.raises(ParameterError, match="takes 'threshold', not 'gamma'"):
+            collection.similar("a", method=measure, gamma=0.1)
+        with pytest.raises(ParameterError, match="at most 1"):
+            collection.similar("a", method=measure, threshold=1.5)
