@@ -83,7 +83,7 @@ class LabelledTexts:
 
 
 def read_labelled(file: LabelledFile) -> LabelledTexts:
-    """Read the distinct texts of a table; texts that are equal but for case and white space are taken once.
+    """Read the distinct texts of a table; of texts that differ only in case and white space one is taken.
 
     Raises
     ------

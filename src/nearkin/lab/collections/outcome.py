@@ -1,4 +1,4 @@
-"""How much of what a setting finds is right, and how much of what is right it finds."""
+"""Precision and recall of one setting, from counts."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _ROWS_AT_A_TIME = 64
 
 
 @dataclass(frozen=True, slots=True)
-class TruePairs:
+class BelongingPairs:
     """Pairs of texts that belong together.
 
     Parameters
@@ -44,7 +44,7 @@ class TruePairs:
         return len(self.left)
 
 
-def compare_all(documents: LabelledTexts, progress: Progress) -> TruePairs:
+def compare_all(documents: LabelledTexts, progress: Progress) -> BelongingPairs:
     """Compare every pair: Jaccard similarity of word 5-grams, and relative distance of the letter counts.
 
     Pairs belong together if they have one label; without labels, if their Jaccard similarity is at least 0.5.
@@ -77,7 +77,7 @@ def compare_all(documents: LabelledTexts, progress: Progress) -> TruePairs:
         rights.append(right[is_true])
         progress.advance(len(rows))
     progress.finish()
-    return TruePairs(np.concatenate(lefts), np.concatenate(rights), found, right_found)
+    return BelongingPairs(np.concatenate(lefts), np.concatenate(rights), found, right_found)
 
 
 def _jaccards(hashes: np.ndarray, offsets: I64, left: I64, right: I64) -> F64:

@@ -29,7 +29,7 @@ from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput
 _ROWS_AT_A_TIME = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionDocuments:
     """Documents of a collection that were current at one moment.
 
@@ -61,7 +61,15 @@ class CollectionDocuments:
             There is no collection, or it cannot be read.
         """
         with _opened(place, is_read_only) as store, store.reading() as connection:
-            return cls(place, store.facts["collection"], *_current(connection, end_row), is_read_only)
+            rows, numbers, sizes = _current(connection, end_row)
+            return cls(
+                place=place,
+                collection=store.facts["collection"],
+                rows=rows,
+                contents=numbers,
+                sizes=sizes,
+                is_read_only=is_read_only,
+            )
 
     def __len__(self) -> int:
         return len(self.rows)
