@@ -21,6 +21,7 @@ import zstandard
 
 from commands import quick_command
 from functional.conftest import CHOSEN, Ended, nearkin, results, run_here
+from golden.in_postgresql import copy_to_postgresql
 from golden.stored_collection import WAVES
 from nearkin.collection.collection import Collection
 from nearkin.workflows.dedup.files import Delivery
@@ -144,6 +145,33 @@ def test_decisions_that_are_killed_again_and_again(seed, tmp_path):
         of = {one["doc_id"]: one["group"] for one in groups}
         assert of.get("d00", -1) != of.get("d02", -2)
         assert not collection.has_document("d03")
+
+
+@pytest.mark.parametrize("seed", seeds(1, 50))
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_migration_and_groups_that_are_killed_again_and_again(version, seed, place):
+    """From an earlier schema, in both databases: in the end the groups are those of a collection nobody touched."""
+    chance, stored = random.Random(f"{seed} {version}"), WAVES / f"schema-{version}" / "stored"
+    places = place, place.another()
+    for one in places:
+        if one.server is None:
+            shutil.copytree(stored, one.address)
+        else:
+            copy_to_postgresql(stored, one)
+    with places[1].open(create=False) as untouched:
+        expected = untouched.groups(threshold=0.3)
+    arguments = ("groups", place.address, "--threshold", "0.3", "--cache", place.cache, "-q")
+    for _ in range(2):
+        killed_after(chance.uniform(0.05, 0.5), *arguments)
+    ended = nearkin(*arguments)
+    assert ended.code == 0, ended.err
+    with place.open(create=False) as collection:
+        assert collection.fsck().is_whole
+        found = collection.groups(threshold=0.3)
+        assert not found.changes
+        assert found.groups == expected.groups
+        columns = ["group", "doc_id", "is_principal", "jaccard"]
+        assert found.members.select(columns).equals(expected.members.select(columns))
 
 
 def tags_after(n_activities: int) -> set[tuple[str, str]]:

@@ -21,6 +21,7 @@ from nearkin.cli.collection_options import (
     Wait,
 )
 from nearkin.cli.command_line import CommandLine
+from nearkin.cli.decision_options import GroupGamma, GroupThreshold
 from nearkin.cli.lazy_group import PlainGroup
 from nearkin.cli.options import Overwrite
 
@@ -37,6 +38,14 @@ this query. --measure letters and si take no preparation, and find what nearkin 
   nearkin sql similar lease-17 --threshold 0.7 | psql postgresql://ada:secret@localhost/matters
 
   nearkin sql similar lease-17 --measure si --dialect sqlite | sqlite3 matter/nearkin.sqlite
+"""
+_GROUPS = """
+Print a query in plain SQL for the group of each current document, and its principal: one document of each group is \
+left of any list. The groups are those that nearkin groups stored.
+
+[bold]Example[/]
+
+  nearkin sql groups --dialect sqlite | sqlite3 matter/nearkin.sqlite
 """
 _SCHEMA = """
 Print the tables, indexes and view of a collection as SQL.
@@ -124,6 +133,19 @@ def similar(
     limits = {"threshold": threshold, "gamma": gamma, "tolerance": tolerance}
     alike = Tolerance.of(method, **limits)  # type: ignore[arg-type]  # it checks the method
     typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
+
+
+@sql.command(help=_GROUPS, short_help="Print a query for the group of each document")
+def groups(
+    threshold: GroupThreshold = None, gamma: GroupGamma = None, dialect: _Dialect = "postgresql", schema: _Schema = ""
+) -> None:
+    """Print a query."""
+    _check_schema(dialect, schema)
+    from nearkin.collection.plain_sql.queries import groups_query
+    from nearkin.collection.tolerance import Tolerance
+
+    alike = Tolerance.of(threshold=threshold, gamma=gamma)
+    typer.echo(groups_query(alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
 
 
 @sql.command(help=_SCHEMA, short_help="Print the tables and indexes of a collection as SQL")

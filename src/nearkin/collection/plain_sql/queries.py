@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Literal
 
 from nearkin.collection.documents import check_id
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import is_storable
 from nearkin.store.place import check_schema
@@ -59,6 +59,38 @@ def similar_query(doc_id: str, tolerance: Tolerance, *, dialect: str = "postgres
         return _filled("similar_by_words.sql", words | _of_words(tolerance.value, dialect))
     rule = "'words', 'letters' or 'si'; the others need more than SQL"
     raise ParameterError.of("measure", _OWNER, rule, tolerance.measure)
+
+
+_NO_GROUPS = "There are no such groups; run nearkin groups. Stored groupings: "
+
+
+def groups_query(tolerance: Tolerance, *, dialect: str = "postgresql", schema: str = "nearkin") -> str:
+    """Return a query for the stored group of each current document, which collapses near-duplicates in a list.
+
+    Parameters
+    ----------
+    tolerance : Tolerance
+        Tolerance of the groups.
+    dialect : {"postgresql", "sqlite", "duckdb"}
+    schema : str
+        PostgreSQL only.
+
+    Examples
+    --------
+    >>> print(groups_query(Tolerance.of(), dialect="sqlite").splitlines()[4].strip())
+    SELECT MAX("grouping") AS number FROM groupings WHERE tolerance = 'minhash, threshold 0.5'
+    """
+    check_dialect(dialect)
+    prefix = _prefix(dialect, schema)
+    counted = f"'{_NO_GROUPS}' || (SELECT COUNT(*) FROM {prefix}groupings)"  # not evaluated while databases plan
+    missing = {
+        "postgresql": f"CAST({counted} AS INTEGER)",
+        "sqlite": f"JSON_EXTRACT('{{}}', {counted})",
+        "duckdb": f"ERROR({counted})",
+    }[dialect]
+    words = {"schema": prefix, "missing": missing, "stored": quoted(str(tolerance), dialect)}
+    words |= {"tolerance": described(str(tolerance)), "options": tolerance.in_options()}
+    return _filled("group_of_documents.sql", words)
 
 
 def check_dialect(dialect: str) -> None:

@@ -83,7 +83,7 @@ class LabelledTexts:
 
 
 def read_labelled(file: LabelledFile) -> LabelledTexts:
-    """Read the distinct texts of a table; of texts that differ only in case and white space, one is taken.
+    """Read the distinct texts of a table; of texts that differ only in case and white space one is taken.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Precision and recall of a setting."""
+"""Precision and recall of one setting, from counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCounts:
+class Outcome:
     """Counts of one setting.
 
     Parameters
@@ -21,7 +21,7 @@ class FoundCounts:
 
     Examples
     --------
-    >>> FoundCounts(3, 4, 6).precision, FoundCounts(3, 4, 6).recall
+    >>> Outcome(3, 4, 6).precision, Outcome(3, 4, 6).recall
     (0.75, 0.5)
     """
 

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.errors import CollectionError, SourceError
 from nearkin.nouns import agreeing, counted
-from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
+from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import MAX_NAMED
 from nearkin.store.place import FILE, Place
@@ -61,12 +61,12 @@ class CollectionDocuments:
             There is no collection, or it cannot be read.
         """
         with _opened(place, is_read_only) as store, store.reading() as connection:
-            rows, contents, sizes = _current(connection, end_row)
+            rows, numbers, sizes = _current(connection, end_row)
             return cls(
                 place=place,
                 collection=store.facts["collection"],
                 rows=rows,
-                contents=contents,
+                contents=numbers,
                 sizes=sizes,
                 is_read_only=is_read_only,
             )
@@ -93,7 +93,7 @@ class CollectionDocuments:
         return int(self.rows[-1]) + 1 if len(self.rows) else 0
 
     def state(self) -> str:
-        """Return the digest; writing to the collection does not change the documents that are read."""
+        """The digest; writing to the collection does not change the documents that are read."""
         return self.digest
 
     def input(self, name: str, *, keep_column: str | None) -> Input:
@@ -153,7 +153,6 @@ class CollectionDocuments:
                 pa.array([None if text is not None else problem for text in texts], pa.large_string()),
                 pa.nulls(len(rows), pa.float64()),
                 pa.nulls(len(rows), pa.large_string()),
-                pa.nulls(len(rows), ORIGIN_TYPE),
             ],
             schema=DOCUMENTS_SCHEMA,
         )

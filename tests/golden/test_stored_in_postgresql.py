@@ -1,0 +1,50 @@
+"""Collections of earlier schemas in PostgreSQL are brought up to date, and answer as those in SQLite did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import postgresql
+from golden.in_postgresql import copy_to_postgresql
+from golden.stored_collection import WAVES, answers
+from golden.test_stored_collection import as_recorded
+from nearkin.store import schema
+from places import SomePlace
+
+STORED = sorted(WAVES.iterdir())
+
+
+@pytest.mark.parametrize("folder", STORED, ids=lambda path: path.name)
+def test_a_stored_collection_answers_as_it_did(folder: Path, tmp_path: Path, server: postgresql.Server) -> None:
+    place = SomePlace.new(tmp_path, server)
+    copy_to_postgresql(folder / "stored", place)
+    with place.open(create=False) as collection:
+        recorded = json.loads((folder / "answers.json").read_text("utf-8"))
+        assert as_recorded(answers(collection), recorded) == recorded
+        verified = collection.fsck()
+        assert (verified.is_whole, verified.mended_texts) == (True, 0)
+        assert collection.info().schema == schema.VERSION
+        assert collection.groups(gamma=0.3).groups
+        collection.add([("late", "A document that came much later than all of the others did.")], wave="late")
+        assert collection.check(collection.text("late")).verdict == "exact"
+        assert objects(place) == objects_of_a_new_one(place)
+
+
+def objects(place: SomePlace) -> set[str]:
+    tables = (
+        f"SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = '{place.schema}'"
+    )
+    indexes = f"SELECT indexname FROM pg_indexes WHERE schemaname = '{place.schema}'"
+    return {*place.sql(tables).split(), *place.sql(indexes).split()}
+
+
+def objects_of_a_new_one(place: SomePlace) -> set[str]:
+    new = place.another()
+    with new.open() as collection:
+        collection.add([("a", "A document of a new collection."), ("b", "A document of a new collection, too.")])
+        collection.groups(gamma=0.3)
+        collection.check("A document")
+        return objects(new)
