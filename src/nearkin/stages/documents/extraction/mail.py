@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import email.policy
 import re
 from collections.abc import Iterator
 from email import message_from_bytes
+from email.errors import InvalidBase64CharactersDefect, InvalidBase64LengthDefect, InvalidBase64PaddingDefect
 from email.message import Message
 from functools import cached_property
 
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
+from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
 from nearkin.stages.documents.mail.encoded_words import decoded_header
 from nearkin.stages.documents.mail.headers import headers_of
 
 NAME = "nearkin mail 1"
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
+_NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
+_DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
 
 
@@ -54,12 +59,13 @@ class Mail:
         headers = headers_of(self._message)
         if n_inline:
             self._warnings.append(f"{n_inline} {'image' if n_inline == 1 else 'images'} in the body not read")
-        return DocumentRead(
+        read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
             extractor=NAME,
             warnings=tuple(dict.fromkeys(self._warnings)),
             mail=headers,
         )
+        return read.lacking("corrupt", _DAMAGED) if any(map(_is_damaged, body)) else read
 
     def has_members(self) -> bool:
         """Whether it has attachments."""
@@ -69,13 +75,18 @@ class Mail:
         """Yield the attachments."""
         for part in self._parts[1]:
             kind = part.get_content_type()
+            name = safe_name(_file_name(part) or "") or None
             if kind == "message/rfc822" and part.is_multipart():
-                yield Member(name=_file_name(part), blob=Blob(_as_bytes(part.get_payload(0))), kind="eml")
+                yield Member(name=name, blob=Blob(_as_bytes(part.get_payload(0))), kind="eml")
             elif part.is_multipart():  # the report of a delivery
                 pieces = [_as_bytes(one) for one in part.get_payload() if isinstance(one, Message)]
-                yield Member(name=_file_name(part), blob=Blob(b"\n".join(pieces)), kind="text")
+                yield Member(name=name, blob=Blob(b"\n".join(pieces)), kind="text")
             else:
-                yield Member(name=_file_name(part), blob=Blob(_payload(part)))
+                blob = Blob(_payload(part))
+                if _is_damaged(part):
+                    yield Member(name=name, blob=blob, exception="corrupt", sentence=_DAMAGED)
+                else:
+                    yield Member(name=name, blob=blob)
 
     def _text(self, part: Message) -> str:
         """Return the text of a part of the body."""
@@ -151,10 +162,23 @@ def _payload(part: Message) -> bytes:
         data = part.get_payload(decode=True)
     except (ValueError, LookupError, AssertionError):
         data = None
-    if isinstance(data, bytes):
+    if isinstance(data, bytes) and not any(isinstance(one, InvalidBase64LengthDefect) for one in part.defects):
         return data
     raw = part.get_payload()
-    return raw.encode("ascii", "surrogateescape") if isinstance(raw, str) else b""
+    raw = raw.encode("ascii", "surrogateescape") if isinstance(raw, str) else b""
+    if not isinstance(data, bytes):
+        return raw
+    letters = _NO_BASE64.sub(b"", raw)  # one more than fours: the last one holds less than a byte
+    return base64.b64decode(letters[: len(letters) // 4 * 4])
+
+
+def _is_damaged(part: Message) -> bool:
+    """Whether the base64 of a part, which was decoded before, is cut off or holds other signs than white space."""
+    kinds = {type(one) for one in part.defects}
+    if kinds & {InvalidBase64LengthDefect, InvalidBase64PaddingDefect}:
+        return True
+    raw = part.get_payload() if InvalidBase64CharactersDefect in kinds else ""
+    return isinstance(raw, str) and re.search(r"[^A-Za-z0-9+/=\s]", raw) is not None
 
 
 def _charset(part: Message) -> str | None:

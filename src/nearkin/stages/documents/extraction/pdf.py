@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
+from nearkin.stages.documents.extraction.pdf_streams import damaged_pages
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 
 _NO_IMAGE_TEXT = "text in images is not recognised"
@@ -25,6 +26,7 @@ _MAX_UNDECODED = 0.05
 _MIN_WORDS = 6
 _WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
 _UNDECODED = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
+_SHOWN = 10
 _FILE_ATTACHMENT = 17
 _FORM_OF_XFA = (2, 3)
 
@@ -63,22 +65,24 @@ class Pdf:
 
     def document(self) -> DocumentRead:
         """Return the text of all pages, and what was filled into a form."""
-        pages, n_images, n_broken = [], 0, 0
-        for page in self._pages():
+        pages: list[str] = []
+        lost: list[int] = []
+        n_images = 0
+        for number, page in enumerate(self._pages(), start=1):
             if page is None:
-                n_broken += 1
+                lost.append(number)
                 continue
             text = _text_of_page(page)
             pages.append(text)
             n_images += not text.strip() and _has_image(page)
             self._n_attached += _n_attached(page)
             page.close()
-        n_pages = len(pages) + n_broken
+        n_pages = len(pages) + len(lost)
         read = DocumentRead(text="\n".join(pages), extractor=self.name, n_pages=n_pages)
         read = self._with_second_opinion(read)
         read = self._with_form(read)
-        if n_broken:
-            read = read.lacking("corrupt", f"{n_broken} of {counted(n_pages, 'page')} cannot be read")
+        if damage := _damage(lost, [one for one in self._damaged() if one not in lost], n_pages):
+            read = read.lacking("corrupt", damage)
         if not n_images:
             return read
         if not (read.text or "").strip():
@@ -87,6 +91,13 @@ class Pdf:
             )  # fmt: skip
         are = agreeing(n_images, "is an image", "are images")
         return read.lacking("image only", f"{n_images:,} of {counted(n_pages, 'page')} {are}; {_NO_IMAGE_TEXT}")
+
+    def _damaged(self) -> list[int]:
+        """Return the numbers of pages that pdfium may have read only in part."""
+        try:
+            return damaged_pages(_reader(self._data), self._given.limits["output_bytes"])
+        except Exception:  # noqa: BLE001  (pypdf raises what comes for files that pdfium repairs)
+            return []
 
     def _pages(self) -> Iterator[Any]:
         """Yield the pages; None for one that cannot be read."""
@@ -165,6 +176,27 @@ def is_broken(text: str) -> bool:
         return False
     words = _WORD.findall(text)
     return len(words) >= _MIN_WORDS and sum(map(len, words)) < _MIN_MEAN_LENGTH * len(words)
+
+
+def _damage(lost: list[int], damaged: list[int], n_pages: int) -> str:
+    """Return which pages are missing, and which ones may be incomplete; nothing if there are none.
+
+    Examples
+    --------
+    >>> _damage([2], [], 3), _damage([2], [1, 3], 3)
+    ('page 2 of 3 cannot be read', 'page 2 of 3 cannot be read; pages 1, 3 of 3 are damaged: text is missing')
+    >>> _damage([], [], 3)
+    ''
+    """
+    said = [
+        f"{agreeing(len(numbers), 'page')} {first_of([f'{one:,}' for one in numbers], _SHOWN)} of {n_pages:,} {what}"
+        for numbers, what in (
+            (lost, "cannot be read"),
+            (damaged, f"{agreeing(len(damaged), 'is', 'are')} damaged: text is missing"),
+        )
+        if numbers
+    ]
+    return "; ".join(said)
 
 
 def _text_of_page(page: Any) -> str:

@@ -92,7 +92,7 @@ class Member:
     kind : str or None
         If what holds it says so.
     exception, sentence : str or None
-        Why it cannot be read.
+        Why it cannot be read; with a blob: why it is incomplete.
     """
 
     name: str | None

@@ -44,6 +44,8 @@ class _Place:
     parent: int | None
     position: int
     level: int
+    lack: ExtractionError | None = None
+    """Why it is incomplete, if what holds it is damaged."""
 
 
 class FileWalk:
@@ -142,6 +144,8 @@ class FileWalk:
             return replace(node, is_container=True, has_members=True, extractor=extractor.name)
         read = self._document(extractor, blob, kind)
         may_have = read.exception in (None, *_KEEP_MEMBERS)
+        if place.lack is not None:
+            read = read.lacking(place.lack.exception, place.lack.sentence)
         return self._with_text(node, read, has_members=may_have and extractor.has_members())
 
     def _document(self, extractor: Extractor, blob: Blob, kind: str) -> DocumentRead:
@@ -206,8 +210,9 @@ class FileWalk:
             if member.blob is None:
                 yield from self._failed(number, member, position)
                 continue
-            name = member.name or ""
-            yield from self._of(member.blob, member.kind, _Place(name, member.name, number, position, place.level + 1))
+            lack = None if member.exception is None else ExtractionError(member.exception, member.sentence or "")
+            inner = _Place(member.name or "", member.name, number, position, place.level + 1, lack)
+            yield from self._of(member.blob, member.kind, inner)
 
     def _exceeded(self, member: Member) -> Member | None:
         """Return what to say in place of a member with which the file exceeds its limits."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from datetime import UTC, datetime, timedelta
 
@@ -188,3 +189,32 @@ def test_a_mail_saved_with_the_line_of_the_postman_is_that_mail(pool, tmp_path):
     found = extracted(pool, written(tmp_path, files))
     assert list(found) == ["0001.7c53", "box.mbox!#1", "two!#1", "two!#2"]
     assert {one.origin.kind for one in found.values()} == {"eml"}
+
+
+@pytest.mark.parametrize("n_cut", range(4))
+def test_base64_that_is_cut_off(pool, tmp_path, n_cut):
+    text = b"The tenant shall pay the rent on the first day."  # 47 bytes, in 64 characters with their padding
+    packed = base64.b64encode(text)[: 63 - n_cut]
+    plain = b"Subject: x\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n" + packed
+    parts = (
+        b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=a\n\n--a\n\nSee it.\n--a\n"
+        b"Content-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: base64\n\n" + packed
+    )
+    found = extracted(pool, written(tmp_path, {"x.eml": plain, "y.eml": parts}))
+    assert set(found) == {"x.eml", "y.eml", "y.eml!a.txt"}
+    for doc_id in ("x.eml", "y.eml!a.txt"):
+        origin = found[doc_id].origin
+        assert text.decode().startswith(text_of(found[doc_id]))
+        assert len(text_of(found[doc_id])) >= 44
+        assert (origin.exception, origin.is_partial) == (("corrupt", True) if n_cut < 3 else (None, False))
+    assert found["y.eml"].origin.exception is None
+
+
+def test_base64_with_other_signs(pool, tmp_path):
+    head = b"Content-Transfer-Encoding: base64\n\n"
+    found = extracted(pool, written(tmp_path, {
+        "signs.eml": head + b"SXQgd2Fz!!!??", "spaces.eml": head + b"SXQg d2Fz \t\r\n", "one.eml": head + b"S",
+    }))  # fmt: skip
+    assert {doc_id: (text_of(one), one.origin.exception) for doc_id, one in found.items()} == {
+        "signs.eml": ("It was", "corrupt"), "spaces.eml": ("It was", None), "one.eml": ("", "corrupt"),
+    }  # fmt: skip
