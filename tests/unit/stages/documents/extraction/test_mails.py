@@ -218,3 +218,19 @@ def test_base64_with_other_signs(pool, tmp_path):
     assert {doc_id: (text_of(one), one.origin.exception) for doc_id, one in found.items()} == {
         "signs.eml": ("It was", "corrupt"), "spaces.eml": ("It was", None), "one.eml": ("", "corrupt"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../../../etc/cron.d/x.txt", "etc/cron.d/x.txt"),
+        ("/etc/x.txt", "etc/x.txt"),
+        (r"C:\\..\\x\\t.txt", "x/t.txt"),
+        ("..", None),
+    ],
+)
+def test_names_of_attachments_are_cleaned(name, shown):
+    kind = f'Content-Type: text/plain\nContent-Disposition: attachment; filename="{name}"\n\nIt was.\n'
+    head = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=a\n\n--a\n"
+    _, members = read(f"{head}{kind}--a--\n".encode())
+    assert [one.name for one in members] == [shown]
