@@ -46,9 +46,9 @@ class Origin:
 
     Parameters
     ----------
-    sha256 : str
-        Of the original bytes of this document, in hexadecimal.
-    size_bytes : int
+    sha256 : str or None
+        Of the original bytes of this document, in hexadecimal; None if they could not be read.
+    size_bytes : int or None
         Number of these bytes.
     kind : str
         By content, such as "pdf" or "docx".
@@ -74,8 +74,8 @@ class Origin:
         Only for mails.
     """
 
-    sha256: str
-    size_bytes: int
+    sha256: str | None
+    size_bytes: int | None
     kind: str
     declared_kind: str | None = None
     extractor: str

@@ -159,7 +159,7 @@ class MailReader:
                 continue
             source, family = int(batch.sources[i]), row["family"]
             if family is not None and family != ids[i]:
-                self._inside.setdefault((source, family), []).append(row["sha256"])
+                self._inside.setdefault((source, family), []).append(row["sha256"] or f"unread {first + i}")
             elif row["mail"] is not None:
                 text = None if problems[i] is not None else prepared["text"][i].as_py()
                 self._found.append(_mail(first + i, (source, ids[i]), row, text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import struct
@@ -36,6 +37,7 @@ _OF_STREAMS = (
     ("__properties_version1.0", "msg"),
 )  # fmt: skip
 _FIELD = re.compile(rb"(?:From [^\r\n]*\r?\n)?[!-9;-~]+:[ \t\r\n]")
+_POSTMARK = re.compile(rb"\AFrom |^From \S[^\r\n]*\d:\d\d", re.MULTILINE)
 _IMAGES = ("an image", "a PNG image", "a JPEG image", "a TIFF image", "a GIF image", "a BMP image")
 _MARKUP = {
     "an HTML page": "html", "an RTF file": "rtf", "a mailbox, mbox": "mbox",
@@ -120,11 +122,11 @@ def _text_kind(head: bytes, name: str, declared: str | None) -> str:
     if known is not None and not known.is_text:
         return "image" if known.name in _IMAGES else "unsupported"
     found = None if known is None else _MARKUP.get(known.name)
-    if declared == "eml" and found in (None, "mbox") and _FIELD.match(head.lstrip()):
+    if declared == "eml" and found in (None, "mbox") and _FIELD.match(head.removeprefix(codecs.BOM_UTF8).lstrip()):
         return "eml"
     if found is not None:
         return found
-    if declared == "html" or (declared == "mbox" and head.startswith(b"From ")):
+    if declared == "html" or (declared == "mbox" and _POSTMARK.search(head)):
         return declared
     return "text" if known is None else "unsupported"
 

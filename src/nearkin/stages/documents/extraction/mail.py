@@ -23,6 +23,8 @@ NAME = "nearkin mail 1"
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
+_BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
+"""Byte order mark and blank lines, if headers come after them."""
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
 
 
@@ -43,6 +45,8 @@ class Mail:
         if (count := _EMLX_COUNT.match(data)) is not None:  # of Apple Mail: the size of the mail, and a list behind it
             size = int(count[0])
             data = data[count.end() : count.end() + size]
+        if (before := _BEFORE_HEADERS.match(data)) is not None:
+            data = data[before.end() :]
         if (line := _FROM_LINE.match(data)) is not None:
             data = data[line.end() :]
         return message_from_bytes(data, policy=email.policy.compat32)
@@ -54,6 +58,11 @@ class Mail:
 
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
+        if self._message.get_content_type() == "multipart/encrypted":
+            return DocumentRead(
+                text=None, extractor=NAME, exception="encrypted", sentence="an encrypted mail",
+                mail=headers_of(self._message),
+            )  # fmt: skip
         body, _, n_inline = self._parts
         texts = [text for part in body if (text := self._text(part)).strip()]
         headers = headers_of(self._message)

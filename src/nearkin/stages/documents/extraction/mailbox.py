@@ -7,6 +7,7 @@ the descriptions of mboxo and mboxrd by R. Long, 1999.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -61,7 +62,7 @@ def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None
     r"""Yield size and bytes of each mail of a mailbox; no bytes if there are more than ``max_bytes``.
 
     A line that begins with "From " and holds a time begins a mail, at the beginning of the file or after a blank line.
-    What comes before the first is ignored if it is blank.
+    What comes before the first is ignored if it is blank, and a mail of its own if it is text.
 
     Examples
     --------
@@ -72,12 +73,14 @@ def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None
     """
     held: list[bytes] = []
     size, blank, is_begun = 0, b"\n", False  # a blank line is only known to belong to a mail when another line follows
-    at_start = True
+    at_start, is_first = True, True  # the first separator needs no blank line before it
+    if file.read(len(BOM_UTF8)) != BOM_UTF8:
+        file.seek(0)
     while line := file.readline(_PIECE_BYTES):
-        if at_start and blank and _SEPARATOR.match(line):
+        if at_start and (blank or is_first) and _SEPARATOR.match(line):
             if is_begun:
                 yield size, b"".join(held) if size <= max_bytes else None
-            held, size, blank, is_begun = [], 0, b"", True
+            held, size, blank, is_begun, is_first = [], 0, b"", True, False
             continue
         if blank and is_begun:
             size += len(blank)

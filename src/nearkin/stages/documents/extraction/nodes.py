@@ -90,8 +90,8 @@ class ExtractedNode:
     is_container: bool = False
     has_members: bool = False
     text: bytes | None = None
-    sha256: str = ""
-    size_bytes: int = 0
+    sha256: str | None = None
+    size_bytes: int | None = None
     kind: str = "unknown"
     declared_kind: str | None = None
     extractor: str = ""
@@ -151,7 +151,8 @@ def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> Extrac
         sent_at = None if sent_at is None else datetime.fromisoformat(sent_at)
         told["mail"] = MailHeaders(**{**mail, **lists, "sent_at": sent_at})
     node = cls(**{**told, "warnings": tuple(map(str, told["warnings"]))})
-    whole, words = (node.number, node.position, node.size_bytes), (node.sha256, node.kind, node.extractor)
+    whole = (node.number, node.position, 0 if node.size_bytes is None else node.size_bytes)
+    words = ("" if node.sha256 is None else node.sha256, node.kind, node.extractor)
     if node.exception not in (None, *EXCEPTIONS) or not all(isinstance(one, int) and one >= 0 for one in whole):
         raise WorkerFault("a value is out of range")
     if not all(isinstance(one, str) for one in words):

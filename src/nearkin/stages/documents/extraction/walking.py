@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -232,7 +231,7 @@ class FileWalk:
         if own < self._request.first:
             return
         yield ExtractedNode(
-            number=own, parent=number, name=member.name, position=position, sha256=hashlib.sha256(b"").hexdigest(),
+            number=own, parent=number, name=member.name, position=position, sha256=None, size_bytes=None,
             kind=declared_kind(member.name or "") or "unknown", extractor="none", exception=member.exception,
             sentence=member.sentence,
         )  # fmt: skip

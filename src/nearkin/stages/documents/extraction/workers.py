@@ -454,7 +454,7 @@ def _rest_of(number: int, death: _Dead) -> ExtractedNode:
     parent = 0 if number else None
     return ExtractedNode(
         number=number, parent=parent, name=None, position=number, extractor="none", exception=death.exception,
-        sentence=death.sentence, sha256="",
+        sentence=death.sentence,
     )  # fmt: skip
 
 

@@ -44,6 +44,9 @@ def test_a_zip_bomb_and_what_lies_beside_it(pool, tmp_path):
     assert len(bomb) < 100_000
     found = extracted(pool, written(tmp_path, {"x.zip": bomb}))
     assert exceptions_of(found) == {"x.zip!a.txt": None, "x.zip!zeros": "bomb", "x.zip!b.txt": None}
+    assert [(one.origin.sha256 is None, one.origin.size_bytes) for one in found.values()] == [
+        (False, 7), (True, None), (False, 6),
+    ]  # fmt: skip
     assert "unpacks to more than" in str(found["x.zip!zeros"].problem)
 
 

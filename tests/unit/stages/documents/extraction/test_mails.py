@@ -218,3 +218,49 @@ def test_base64_with_other_signs(pool, tmp_path):
     assert {doc_id: (text_of(one), one.origin.exception) for doc_id, one in found.items()} == {
         "signs.eml": ("It was", "corrupt"), "spaces.eml": ("It was", None), "one.eml": ("", "corrupt"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../../../etc/cron.d/x.txt", "etc/cron.d/x.txt"),
+        ("/etc/x.txt", "etc/x.txt"),
+        (r"C:\\..\\x\\t.txt", "x/t.txt"),
+        ("..", None),
+    ],
+)
+def test_names_of_attachments_are_cleaned(name, shown):
+    kind = f'Content-Type: text/plain\nContent-Disposition: attachment; filename="{name}"\n\nIt was.\n'
+    head = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=a\n\n--a\n"
+    _, members = read(f"{head}{kind}--a--\n".encode())
+    assert [one.name for one in members] == [shown]
+
+
+def test_headers_after_a_mark_or_blank_lines_and_mailboxes_after_a_text(pool, tmp_path):
+    mail = b"Subject: x\nMessage-ID: <1@b.org>\n\nIt was.\n"
+    box = SEPARATOR + mail + b"\n" + SEPARATOR + mail
+    found = extracted(pool, written(tmp_path, {
+        "bom.eml": b"\xef\xbb\xbf" + mail, "blank.eml": b"\r\n\n" + mail, "bom.mbox": b"\xef\xbb\xbf" + box,
+        "text.mbox": b"Mails of May\n" + box, "body.eml": b"\n\nSubject to change.\n",
+    }))  # fmt: skip
+    said = {}
+    for doc_id, one in found.items():
+        said[doc_id] = (text_of(one), None if one.origin.mail is None else one.origin.mail.subject)
+    whole = ("It was.", "x")
+    assert {one for one in said if said[one] == whole} == {
+        "bom.eml", "blank.eml", "bom.mbox!#1", "bom.mbox!#2", "text.mbox!#2", "text.mbox!#3",
+    }  # fmt: skip
+    assert said["text.mbox!#1"][0].strip() == "Mails of May"
+    assert "Subject to change." in said["body.eml"][0]
+
+
+def test_a_mail_encrypted_with_pgp(pool, tmp_path):
+    data = (
+        b"Subject: x\nContent-Type: multipart/encrypted; boundary=a\n\n--a\n"
+        b"Content-Type: application/pgp-encrypted\n\n"
+        b"Version: 1\n--a\nContent-Type: application/octet-stream\n\n-----BEGIN PGP MESSAGE-----\n--a--\n"
+    )
+    found = extracted(pool, written(tmp_path, {"x.eml": data}))
+    assert [(one.text, one.origin.exception, one.origin.mail.subject) for one in found.values()] == [
+        (None, "encrypted", "x")
+    ]
