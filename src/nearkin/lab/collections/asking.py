@@ -13,7 +13,7 @@ from nearkin.collection.opened import Snapshot
 from nearkin.collection.similar import asked_near
 from nearkin.collection.tolerance import Tolerance
 from nearkin.lab.collections.documents import LabelledTexts
-from nearkin.lab.collections.outcome import Outcome
+from nearkin.lab.collections.outcome import FoundCounts
 from nearkin.lab.collections.pairs import SETTINGS, BelongingPairs
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
@@ -23,7 +23,7 @@ _MANY = 100_000
 
 def ask_collection(
     documents: LabelledTexts, true: BelongingPairs, *, n_queries: int, n_planted: int, seed: int, progress: Progress
-) -> dict[str, tuple[Outcome, ...]]:
+) -> dict[str, tuple[FoundCounts, ...]]:
     """Return the outcome of every setting for "versions", "groups" and "conflicts".
 
     Versions are what `Collection.similar` finds for documents drawn at random. Groups are right as far as pairs in one
@@ -33,7 +33,7 @@ def ask_collection(
     random = np.random.default_rng(seed)
     labels, planted = _planted(documents, true, n_planted, random)
     queries = np.sort(random.choice(len(documents), min(n_queries, len(documents)), replace=False))
-    found: dict[str, list[Outcome]] = {"versions": [], "groups": [], "conflicts": []}
+    found: dict[str, list[FoundCounts]] = {"versions": [], "groups": [], "conflicts": []}
     with tempfile.TemporaryDirectory() as folder, Collection.open(f"{folder}/matter", create=True) as collection:
         collection.add([(str(row), text) for row, text in enumerate(documents.texts.to_pylist())])
         progress.start("ask the collection", len(SETTINGS), "steps")
@@ -46,7 +46,7 @@ def ask_collection(
     return {name: tuple(outcomes) for name, outcomes in found.items()}
 
 
-def _versions(collection: Collection, setting: Tolerance, queries: I64, true: BelongingPairs) -> Outcome:
+def _versions(collection: Collection, setting: Tolerance, queries: I64, true: BelongingPairs) -> FoundCounts:
     def ask(seen: Snapshot) -> list[I64]:
         some = contents_of(seen.connection, queries.tolist())
         counting, store = collection.opened.counting, collection.opened.store
@@ -65,26 +65,26 @@ def _versions(collection: Collection, setting: Tolerance, queries: I64, true: Be
         n_found += len(others)
         n_true += len(partners)
         n_right += int(np.isin(others, partners).sum())
-    return Outcome(n_right, n_found, n_true)
+    return FoundCounts(n_right, n_found, n_true)
 
 
-def _groups(collection: Collection, setting: Tolerance, n_documents: int, true: BelongingPairs) -> Outcome:
+def _groups(collection: Collection, setting: Tolerance, n_documents: int, true: BelongingPairs) -> FoundCounts:
     members = collection.groups(threshold=_limit(setting, "threshold"), gamma=_limit(setting, "gamma")).members
     group_of = np.full(n_documents, -1, np.int64)
     group_of[np.array(members["doc_id"].to_pylist(), np.int64)] = members["group"].to_numpy()
     sizes = np.bincount(group_of[group_of >= 0]).astype(np.int64)
     is_together = (group_of[true.left] == group_of[true.right]) & (group_of[true.left] >= 0)
-    return Outcome(int(is_together.sum()), int((sizes * (sizes - 1) // 2).sum()), len(true))
+    return FoundCounts(int(is_together.sum()), int((sizes * (sizes - 1) // 2).sum()), len(true))
 
 
-def _conflicts(collection: Collection, setting: Tolerance, labels: Sequence[str], planted: I64) -> Outcome:
+def _conflicts(collection: Collection, setting: Tolerance, labels: Sequence[str], planted: I64) -> FoundCounts:
     given = {str(row): label for row, label in enumerate(labels)}
     found = collection.conflicts(
         given, threshold=_limit(setting, "threshold"), gamma=_limit(setting, "gamma"), limit=_MANY
     )
     wrong = set(map(str, planted.tolist()))
     named = [{one.a.doc_id, one.b.doc_id} & wrong for one in found.conflicts]
-    return Outcome(
+    return FoundCounts(
         sum(map(bool, named)), len(named), len(wrong), n_true_found=len(set().union(*named) if named else set())
     )
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.collections.asking import ask_collection
 from nearkin.lab.collections.documents import OWNER, LabelledFile, LabelledTexts, read_labelled
-from nearkin.lab.collections.outcome import Outcome
+from nearkin.lab.collections.outcome import FoundCounts
 from nearkin.lab.collections.pairs import compare_all
 from nearkin.runs.progress import Progress
 from nearkin.workflows.resources import Resources
 
 MAX_SEED = 2**32 - 1
 QUESTIONS = ("pairs", "versions", "groups", "conflicts")
-"""What is measured: every pair, without any search; and three questions to a collection."""
+"""Measured answers: all pairs, compared without a search, and those of three questions to a collection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class CollectionsResults:
     documents : LabelledTexts
     n_true : int
         Number of pairs that belong together.
-    outcomes : dict of str to tuple of Outcome
+    outcomes : dict of str to tuple of FoundCounts
         For each of `QUESTIONS`, the outcome of every setting.
     elapsed_s : float
     """
@@ -68,7 +68,7 @@ class CollectionsResults:
     plan: CollectionsPlan
     documents: LabelledTexts
     n_true: int
-    outcomes: dict[str, tuple[Outcome, ...]]
+    outcomes: dict[str, tuple[FoundCounts, ...]]
     elapsed_s: float
 
 
@@ -93,6 +93,6 @@ def run(plan: CollectionsPlan, *, resources: Resources, progress: Progress) -> C
         plan=plan,
         documents=documents,
         n_true=len(true),
-        outcomes={"pairs": tuple(Outcome(right, found, len(true)) for right, found in pairs), **asked},
+        outcomes={"pairs": tuple(FoundCounts(right, found, len(true)) for right, found in pairs), **asked},
         elapsed_s=time.perf_counter() - started,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FoundCounts:
     """Counts of one setting.
 
     Parameters
@@ -21,7 +21,7 @@ class Outcome:
 
     Examples
     --------
-    >>> Outcome(3, 4, 6).precision, Outcome(3, 4, 6).recall
+    >>> FoundCounts(3, 4, 6).precision, FoundCounts(3, 4, 6).recall
     (0.75, 0.5)
     """
 

@@ -93,7 +93,7 @@ class CollectionDocuments:
         return int(self.rows[-1]) + 1 if len(self.rows) else 0
 
     def state(self) -> str:
-        """The digest; writing to the collection does not change the documents that are read."""
+        """Return the digest; writing to the collection does not change the documents that are read."""
         return self.digest
 
     def input(self, name: str, *, keep_column: str | None) -> Input:

@@ -34,7 +34,7 @@ _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds of which an empty one is a document: a mail has its headers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
     """Place of a file: its name, and what it is inside of."""
 
@@ -44,7 +44,7 @@ class _Place:
     position: int
     level: int
     lack: ExtractionError | None = None
-    """Why it is incomplete, if what holds it is damaged."""
+    """Reason that the file is incomplete, if what holds it is damaged."""
 
 
 class FileWalk:
@@ -67,7 +67,7 @@ class FileWalk:
     def nodes(self, blob: Blob) -> Iterator[ExtractedNode]:
         """Yield the nodes that were not sent before."""
         name = self._request.name
-        yield from self._of(blob, None, _Place(name, None, None, 0, 0))
+        yield from self._of(blob, None, _Place(name=name, member=None, parent=None, position=0, level=0))
 
     def _of(self, blob: Blob, told: str | None, place: _Place) -> Iterator[ExtractedNode]:
         """Yield a file, and all that is inside."""
@@ -210,7 +210,14 @@ class FileWalk:
                 yield from self._failed(number, member, position)
                 continue
             lack = None if member.exception is None else ExtractionError(member.exception, member.sentence or "")
-            inner = _Place(member.name or "", member.name, number, position, place.level + 1, lack)
+            inner = _Place(
+                name=member.name or "",
+                member=member.name,
+                parent=number,
+                position=position,
+                level=place.level + 1,
+                lack=lack,
+            )
             yield from self._of(member.blob, member.kind, inner)
 
     def _exceeded(self, member: Member) -> Member | None:
