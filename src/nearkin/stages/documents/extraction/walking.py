@@ -44,7 +44,7 @@ class _Place:
     position: int
     level: int
     lack: ExtractionError | None = None
-    """Why it is incomplete, if what holds it is damaged."""
+    """Reason why it is incomplete, if what holds it is damaged."""
 
 
 class FileWalk:
