@@ -23,6 +23,8 @@ def check_has_columns(name: str, file_format: str | None) -> None:
     """Raise SourceError for a format without a column to keep by; None stands for strings and pairs in memory."""
     if file_format is None:
         raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
+    if file_format == "document":
+        raise SourceError(f"{name} is a document whose text is extracted; it has no columns, and {RULE}.")
     if not has_columns(file_format):
         raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
 

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.errors import CollectionError, SourceError
 from nearkin.nouns import agreeing, counted
-from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import MAX_NAMED
 from nearkin.store.place import FILE, Place
@@ -153,6 +153,7 @@ class CollectionDocuments:
                 pa.array([None if text is not None else problem for text in texts], pa.large_string()),
                 pa.nulls(len(rows), pa.float64()),
                 pa.nulls(len(rows), pa.large_string()),
+                pa.nulls(len(rows), ORIGIN_TYPE),
             ],
             schema=DOCUMENTS_SCHEMA,
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.members import BETWEEN, printable_id
@@ -18,6 +19,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.request import ReadingRequest
 
 _SHOWN = 5
+_MANY = {"zip": "an archive", "tar": "an archive", "mbox": "a mailbox", "pst": "a mailbox"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
             return OneDocument(doc_id, str(prepared["text"][at]), texts.names[0])
         others += prepared["doc_id"].slice(0, _SHOWN).to_pylist()
         n_others += len(prepared)
+    if len(texts.names) == 1 and others and file == str(path):
+        what = _MANY.get(declared_kind(file) or "", "a file of several documents")
+        raise SourceError(
+            f"{path} is {what}, not one document. Name one inside it: {first_of(others, _SHOWN, n_others)}."
+        )
     if len(texts.names) == 1 and others:
         raise SourceError(
             f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
