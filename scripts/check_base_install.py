@@ -9,7 +9,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-EXTRAS = ("jinja2", "pg8000", "py4j", "pyspark", "rapidfuzz", "snowballstemmer", "sqlalchemy")
+EXTRAS = (
+    "jinja2",
+    "pg8000",
+    "py4j",
+    "pypdf",
+    "pypdfium2",
+    "pyspark",
+    "rapidfuzz",
+    "snowballstemmer",
+    "sqlalchemy",
+    "xberg",
+)
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
@@ -75,6 +86,15 @@ def main() -> None:
         files = [f"collection/{one}.jsonl" for one in ("contracts", "oddities")]
         run = nearkin("dedup", *files, "--out", "clean", "--threshold", "0.8", cwd=folder)
         check(run.returncode == 0 and "185 documents: 107 kept, 73 dropped" in run.stdout, "README's first run", run)
+
+        case = [sys.executable, str(EXAMPLES / "documents.py"), "case"]
+        subprocess.run(case, cwd=folder, check=True, capture_output=True)
+        run = nearkin("dedup", "case", "--out", "of-case", "--max-unreadable", "80%", cwd=folder)
+        check(
+            run.returncode == 0 and "13 documents extracted" in run.stdout, "mail, HTML and archives need no extra", run
+        )
+        told = (folder / "of-case/exceptions.csv").read_text(encoding="utf-8")
+        check(told.count("nearkin[documents]") == 9, "PDF and office files name the extra", told)
 
         for side in ("left", "right"):
             (folder / f"{side}.jsonl").write_text(

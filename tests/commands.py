@@ -64,7 +64,7 @@ def _server() -> str:
     place = str(Path(folder.name) / "socket")
     server = subprocess.Popen(
         [sys.executable, "-c", f"import commands; commands.serve({place!r})"],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "tests")},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         start_new_session=True,

@@ -1,9 +1,10 @@
 """Nearkin finds documents that say nearly the same thing.
 
 Every reported pair is verified, and what may have been missed is measured. Each job is a function: `dedup`, `pairs`,
-`sign`, `neighbours`, `families`, `audit`, `plan`, `compare`; `Collection` stores documents, `StreamDeduplicator` reads
-a stream. Each name is imported when it is first used, so importing the package is quick. The records that the functions
-return are in `nearkin.results`; signatures have a module of their own, `nearkin.signatures`, and so has Spark.
+`sign`, `neighbours`, `families`, `threads`, `audit`, `plan`, `compare`; `Collection` stores documents,
+`StreamDeduplicator` reads a stream. Each name is imported when it is first used, so importing the package is quick.
+The records that the functions return are in `nearkin.results`; signatures have a module of their own,
+`nearkin.signatures`, and so has Spark.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from nearkin.jobs.pairing import pairs
     from nearkin.jobs.planning import plan
     from nearkin.jobs.signing import sign
+    from nearkin.jobs.threads import threads
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import Characters, Words
     from nearkin.workflows.comparing import compare
@@ -46,6 +48,7 @@ __all__ = [
     "pairs",
     "plan",
     "sign",
+    "threads",
 ]
 __getattr__ = lazy(
     __name__,
@@ -65,6 +68,7 @@ __getattr__ = lazy(
         "pairs": "nearkin.jobs.pairing",
         "plan": "nearkin.jobs.planning",
         "sign": "nearkin.jobs.signing",
+        "threads": "nearkin.jobs.threads",
     },
 )
 

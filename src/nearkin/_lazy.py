@@ -1,4 +1,4 @@
-"""Names of a module that are imported when they are first used."""
+"""Lazy imports: the names of a module are imported when they are first used."""
 
 from __future__ import annotations
 

@@ -6,17 +6,18 @@
     ├── ParameterError (ValueError)      a parameter breaks its rule
     ├── InputError                       the input as a whole cannot be used
     │   ├── SourceError                  a file, a folder or a column of it
-    │   │   └── TruncatedInputError      a file that ends before its end, or whose rest is damaged
-    │   └── DocumentError                documents that cannot be read, where they stop the run
+    │   │   └── TruncatedInputError      a file that is truncated or damaged
+    │   └── DocumentError                documents that cannot be read and stop the run
     ├── RunError                         a run directory cannot be used
     │   ├── OutputExistsError            it already holds results, or an unfinished run
-    │   ├── ResumeError                  what is there was made from something else
+    │   ├── ResumeError                  an unfinished run there has other parameters or input
     │   └── OutputError                  writing failed: disk full, no permission
     ├── CollectionError                  a collection cannot be used
+    │   ├── MissingCollectionError       there is none
     │   ├── CollectionBusyError          another process is writing to it
-    │   └── UnknownDocumentError (KeyError)  it has no such document
-    ├── EngineError                      a cluster cannot be used, or gave up
-    │   └── DriverMemoryError (MemoryError)  its driver, this process, has too little memory
+    │   └── UnknownDocumentError (KeyError)  there is no such document
+    ├── EngineError                      a cluster cannot be used, or stopped working
+    │   └── DriverMemoryError (MemoryError)  the driver, this process, has too little memory
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
@@ -26,10 +27,11 @@ A message says what is wrong, where, the rule and what came.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeGuard
 
 
 class NearkinError(Exception):
-    """The root of the tree above; ``exit_code`` is what the command line ends with."""
+    """Base of all errors above; ``exit_code`` is the exit code of the command line."""
 
     exit_code = 1
 
@@ -40,9 +42,9 @@ class ParameterError(NearkinError, ValueError):
     Parameters
     ----------
     message : str
-        For callers from Python.
+        Text for callers from Python.
     named : iterable of str
-        The parameters that stand in quotes in the message, ``'overwrite'``.
+        Parameters that the message names in quotes, such as ``'overwrite'``.
 
     Examples
     --------
@@ -60,14 +62,14 @@ class ParameterError(NearkinError, ValueError):
 
     @classmethod
     def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
-        """The message in its one form: the parameter, its owner, the rule, what came."""
+        """Make an error that names the parameter and its owner, the rule, and the value that came."""
         whose = f"The '{parameter}' parameter of {owner}"
         error = cls(f"{whose} must be {rule}. Got {came!r} instead.")
         error._named = {parameter: whose}
         return error
 
     def with_options(self, option_of: Callable[[str], str | None]) -> str:
-        """The message for somebody who gave options; ``option_of`` spells a parameter as an option, if there is one.
+        """Return the message with parameters spelt as options by ``option_of``; None leaves a parameter as it is.
 
         Examples
         --------
@@ -81,6 +83,38 @@ class ParameterError(NearkinError, ValueError):
         return message
 
 
+def is_int(value: object) -> TypeGuard[int]:
+    """Whether a value is an int; True and False are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is an int or a float; True and False are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_int(
+    parameter: str, owner: str, value: object, least: int, most: int | None = None, *, rule: str | None = None
+) -> None:
+    """Refuse a value that is not an int of at least ``least``, and at most ``most`` if that is given.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> check_int("rows", "MinHash", 3, 1)
+    >>> check_int("rows", "MinHash", True, 1, 9)
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.ParameterError: The 'rows' parameter of MinHash must be an int from 1 to 9. Got True instead.
+    """
+    if not is_int(value) or value < least or (most is not None and value > most):
+        usual = f"an int >= {least}" if most is None else f"an int from {least} to {most}"
+        raise ParameterError.of(parameter, owner, rule or usual, value)
+
+
 class InputError(NearkinError):
     """The input as a whole cannot be used."""
 
@@ -92,7 +126,7 @@ class SourceError(InputError):
 
 
 class TruncatedInputError(SourceError):
-    """A file ends before its end, or the rest of it is damaged: how many documents are missing is not known."""
+    """A file is truncated, or the rest of it is damaged; the number of missing documents is unknown."""
 
     exit_code = 13
 
@@ -128,7 +162,7 @@ class FingerprintError(NearkinError):
 
     @classmethod
     def of(cls, what: str, cannot: str, one: tuple[str, str], other: tuple[str, str]) -> FingerprintError:
-        """The message in its one form: what cannot be done, and in what the two fingerprints differ.
+        """Make an error that names what was mixed and the parameters in which the two fingerprints differ.
 
         Parameters
         ----------
@@ -158,7 +192,7 @@ class FingerprintError(NearkinError):
 
 
 _PARTS = {"size": "bits", "shingle": "features", "nonzero": "density"}
-"""What the parts of a fingerprint are called by those who choose them."""
+"""Parameter names that users know, by their names in a fingerprint."""
 
 
 def _named_part(part: str) -> tuple[str, str]:
@@ -176,14 +210,18 @@ class MissingExtraError(NearkinError, ImportError):
 
     @classmethod
     def of(cls, what: str, extra: str) -> MissingExtraError:
-        """The message in its one form: what needs it, and the command that helps."""
+        """Make an error that names what needs the extra, and the command that installs it."""
         return cls(f"{what} needs the {extra} extra: pip install 'nearkin[{extra}]'")
 
 
 class CollectionError(NearkinError):
-    """A collection cannot be used: it is not there, damaged, or of a newer Nearkin; its database does not answer."""
+    """A collection cannot be used: missing, damaged, from a newer Nearkin, or its database does not answer."""
 
     exit_code = 7
+
+
+class MissingCollectionError(CollectionError):
+    """There is no collection at the place."""
 
 
 class CollectionBusyError(CollectionError):
@@ -198,17 +236,15 @@ class UnknownDocumentError(CollectionError, KeyError):
     exit_code = 3
 
     def __str__(self) -> str:
-        """Without the quotes that KeyError puts around a message."""
+        """Return the message without the quotes that KeyError adds."""
         return str(self.args[0])
 
 
 class EngineError(NearkinError):
-    """A cluster cannot be used, or gave up: no Java, no master, no memory, workers that lack something."""
+    """A cluster cannot be used, or stopped working: no Java, no master, no memory, incomplete workers."""
 
     exit_code = 8
 
 
 class DriverMemoryError(EngineError, MemoryError):
     """The driver of a cluster has too little memory, which ``--memory`` does not change."""
-
-    exit_code = 1

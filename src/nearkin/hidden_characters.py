@@ -24,7 +24,7 @@ _BREAKS = re.compile("[\t\n]")
 
 
 def reveal_line(text: str) -> str:
-    r"""Do the same in one line: a tab or line feed in an id could make a row say something that no document says.
+    r"""Reveal hidden characters, tab and line feed included, so that an id cannot imitate other rows.
 
     Examples
     --------

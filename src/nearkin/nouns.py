@@ -1,4 +1,4 @@
-"""Numbers with their nouns: every message that counts something says it through `counted`."""
+"""Numbers with their nouns; every message that counts something uses `counted`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 
 def counted(n: int, noun: str, plural: str = "") -> str:
-    """A number and its noun.
+    """Write a number with its noun.
 
     Parameters
     ----------
     n : int
     noun : str
-        In the singular; words around it stay as they are: ``"verified pair"``.
+        Noun in the singular, with adjectives if needed: ``"verified pair"``.
     plural : str
-        Where it is not the noun with an s.
+        Plural, if it is not the noun with an s.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
 
 def agreeing(n: int, one: str, many: str = "") -> str:
-    """The noun or the verb that goes with a number, where the number itself stands elsewhere.
+    """Return the noun or the verb that agrees with a number, without the number.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def agreeing(n: int, one: str, many: str = "") -> str:
 
 
 def first_of(names: Sequence[str], n_shown: int, n: int | None = None) -> str:
-    """The first names of a list, and the number of the rest.
+    """List the first names and count the rest.
 
     Parameters
     ----------
     names : sequence of str
     n_shown : int
     n : int, optional
-        The length of the list, where only its beginning is at hand.
+        Length of the whole list, if ``names`` is only its beginning.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names of files: which are of this machine, which can be written, and why the system refuses one."""
+"""File names: whether they name files of this machine, can be written, and why the system refused one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = {
 
 
 def check_input(place: str | os.PathLike[str]) -> None:
-    """Refuse what names no file of this machine: an object store, a web address.
+    """Refuse names that are not files of this machine: object stores and web addresses.
 
     Raises
     ------
@@ -43,7 +43,7 @@ to this machine, or mount them, and name their path.
 
 
 def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
-    r"""Refuse a name that results cannot have: a URL, or bytes that are not UTF-8, which Arrow does not write to.
+    r"""Refuse a name for results: a URL, or bytes that are not UTF-8, to which Arrow cannot write.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def _number_in(message: str) -> int:
 
 
 def has_limit_on_files() -> bool:
-    """Whether this process may write files up to some size only: ``ulimit -f``."""
+    """Whether the size of the files that this process writes is limited (``ulimit -f``)."""
     try:
         import resource
     except ImportError:  # Windows has no such limits
@@ -98,12 +98,12 @@ def has_limit_on_files() -> bool:
 
 
 def not_supported(url: str) -> str:
-    """A sentence about a URL where a path is wanted."""
+    """Say that URLs are not supported."""
     return f"{without_password(url)}: object stores and other URLs are not supported yet."
 
 
 def without_password(url: str) -> str:
-    """A URL without what may be its password.
+    """Mask the password of a URL.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def without_password(url: str) -> str:
 
 
 def _url(place: str | os.PathLike[str]) -> str | None:
-    """The URL that a place is, as it was typed; None for a path."""
+    """Return a place that is a URL, as it was typed; None for a path."""
     if isinstance(place, str) and "://" not in place:
         return None
     found = _URL.fullmatch(os.fspath(place))

@@ -22,7 +22,31 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Selection = NDArray[np.bool_] | NDArray[np.integer[Any]] | slice
-"""What chooses among the elements of arrays: a mask, an array of indices, or a slice."""
+"""Selection of array elements: a mask, an array of indices, or a slice."""
+
+_STRINGS = pa.list_(pa.large_string())
+ORIGIN_TYPE = pa.struct(
+    [
+        pa.field("sha256", pa.string()), pa.field("size_bytes", pa.int64()), pa.field("kind", pa.string()),
+        pa.field("declared_kind", pa.string()), pa.field("extractor", pa.string()),
+        pa.field("n_pages", pa.int64()),
+        pa.field("exception", pa.string()), pa.field("sentence", pa.large_string()), pa.field("is_partial", pa.bool_()),
+        pa.field("warnings", pa.large_string()), pa.field("family", pa.large_string()),
+        pa.field("position", pa.int64()),
+        pa.field(
+            "mail",
+            pa.struct(
+                [
+                    pa.field("message_id", pa.large_string()), pa.field("in_reply_to", _STRINGS),
+                    pa.field("references", _STRINGS), pa.field("subject", pa.large_string()),
+                    pa.field("sent_at", pa.timestamp("us", "UTC")), pa.field("sender", pa.large_string()),
+                    pa.field("to", pa.large_string()), pa.field("cc", pa.large_string()),
+                ]
+            ),
+        ),
+    ]
+)  # fmt: skip
+"""Origin of a document that was extracted; see `stages.documents.origin.Origin`."""
 
 DOCUMENTS_SCHEMA = pa.schema(
     [
@@ -32,9 +56,10 @@ DOCUMENTS_SCHEMA = pa.schema(
         pa.field("problem", pa.large_string()),  # why the text could not be had; null: all is well
         pa.field("keep_value", pa.float64()),  # the column that chooses survivors; null where it has none
         pa.field("parent", pa.large_string()),  # id of the document or container it is inside of; null: of none
+        pa.field("origin", ORIGIN_TYPE),  # null for texts and records
     ]
 )
-"""A batch of documents as a reader hands it on."""
+"""Schema of a batch of documents as readers yield it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +75,7 @@ class ShingleSets:
     n_units : int64 array, shape (n_documents,)
         Words or characters in each document, repeats counted.
     fingerprint : str
-        Of the shingling that made them.
+        Fingerprint of the shingling that made them.
     """
 
     hashes: U64
@@ -60,14 +85,14 @@ class ShingleSets:
 
     @property
     def sizes(self) -> I64:
-        """Distinct shingles of each document, shape (n_documents,)."""
+        """Number of distinct shingles of each document, shape (n_documents,)."""
         return np.diff(self.offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def where(self, mask: Bool) -> ShingleSets:
-        """The sets for which ``mask`` holds."""
+        """Return the sets for which ``mask`` holds."""
         if mask.all():
             return self
         sizes = self.sizes
@@ -89,11 +114,11 @@ class FeatureCounts:
     offsets : int64 array, shape (n_documents + 1,)
         The features of document ``i`` are ``hashes[offsets[i]:offsets[i + 1]]``.
     texts : LargeStringArray
-        What they were counted in.
+        Texts in which they were counted.
     n_characters : int
-        In each feature, if they are character n-grams; 0 if they are of words.
+        Length of a feature that is a character n-gram; 0 for features of words.
     fingerprint : str
-        Of the shingling that made them.
+        Fingerprint of the shingling that made them.
     """
 
     hashes: U64
@@ -114,19 +139,19 @@ class FeatureCounts:
 
     @property
     def n_occurrences(self) -> I64:
-        """Features of each document, repeats counted, shape (n_documents,)."""
+        """Number of features of each document, repeats counted, shape (n_documents,)."""
         running = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
         return np.diff(running[self.offsets])
 
     @property
     def sets(self) -> ShingleSets:
-        """The features alone."""
+        """Features without their counts."""
         return ShingleSets(self.hashes, self.offsets, self.n_occurrences, self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
 class Signatures:
-    """One fixed-size sketch a document.
+    """Fixed-size sketches, one per document.
 
     Parameters
     ----------
@@ -143,13 +168,13 @@ class Signatures:
         return len(self.slots)
 
     def where(self, rows: Selection | list[int]) -> Signatures:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Signatures(self.slots[rows], self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
 class BitSignatures:
-    """One string of bits per document: documents alike differ in few bits.
+    """Bit strings, one per document; those of similar documents differ in few bits.
 
     Parameters
     ----------
@@ -172,7 +197,7 @@ class BitSignatures:
 
     @property
     def words(self) -> U64:
-        """The same bits as 64-bit numbers, shape (n_documents, ceil(n_bits / 64)); what is over is 0."""
+        """Bits as 64-bit numbers, shape (n_documents, ceil(n_bits / 64)); unused bits are 0."""
         n_documents, n_bytes = self.packed.shape
         if n_bytes % 8 == 0 and self.packed.flags.c_contiguous:
             return self.packed.view(np.uint64)
@@ -212,7 +237,7 @@ class LetterVectors:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pairs of rows that may be similar: guesses, each pair once, ``left < right``, sorted.
+    """Pairs of rows that may be similar, before verification; each pair once, ``left < right``, sorted.
 
     Parameters
     ----------
@@ -257,21 +282,21 @@ class Matches:
 
     @property
     def containment_left_in_right(self) -> F64:
-        """|A ∩ B| / |A|, in [0, 1]: how much of the left document the right one holds."""
+        """Share of the left document that the right one contains, |A ∩ B| / |A|, in [0, 1]."""
         return self.n_common / np.maximum(self.n_left.astype(np.float64), 1.0)
 
     @property
     def containment_right_in_left(self) -> F64:
-        """|A ∩ B| / |B|, in [0, 1]: how much of the right document the left one holds."""
+        """Share of the right document that the left one contains, |A ∩ B| / |B|, in [0, 1]."""
         return self.n_common / np.maximum(self.n_right.astype(np.float64), 1.0)
 
     @property
     def containment(self) -> F64:
-        """The larger of the two directions, in [0, 1]."""
+        """Larger of the two containments, in [0, 1]."""
         return np.maximum(self.containment_left_in_right, self.containment_right_in_left)
 
     def where(self, chosen: Selection) -> Matches:
-        """The matches that a mask, an array of indices or a slice chooses."""
+        """Return the matches that a mask, an array of indices or a slice selects."""
         return Matches(
             self.left[chosen], self.right[chosen], self.n_common[chosen], self.n_left[chosen], self.n_right[chosen]
         )
@@ -298,7 +323,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class TextWords:
-    """The words of a batch of texts, in their order.
+    """Words of a batch of texts, in their order.
 
     Parameters
     ----------
@@ -344,11 +369,11 @@ class TermCounts:
 
     @property
     def sizes(self) -> I64:
-        """Distinct terms of each document, shape (n_documents,)."""
+        """Number of distinct terms of each document, shape (n_documents,)."""
         return np.diff(self.offsets)
 
     def part(self, first: int, end: int) -> TermCounts:
-        """Documents from one to before another."""
+        """Return the documents from ``first`` up to but not including ``end``."""
         own = slice(int(self.offsets[first]), int(self.offsets[end]))
         return TermCounts(self.terms[own], self.counts[own], self.offsets[first : end + 1] - self.offsets[first])
 
@@ -375,10 +400,10 @@ class WeightedVectors:
 
     @property
     def sizes(self) -> I64:
-        """Terms of each document, shape (n_documents,)."""
+        """Number of terms of each document, shape (n_documents,)."""
         return np.diff(self.offsets)
 
     @property
     def sparse(self) -> tuple[I32, F32, I64]:
-        """The three arrays, as kernels take them."""
+        """Three arrays of a sparse matrix, as kernels take them."""
         return self.terms, self.weights, self.offsets

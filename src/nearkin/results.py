@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nearkin.jobs.pairing import PairsResult
     from nearkin.jobs.planning import CorpusPlan, PairsPlan
     from nearkin.jobs.signing import SignedDocuments
+    from nearkin.jobs.threads import ThreadsResult
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.comparing import ComparedTexts
     from nearkin.workflows.stream.deduplicator import StreamMatch
@@ -42,6 +43,7 @@ __all__ = [
     "PairsResult",
     "SignedDocuments",
     "StreamMatch",
+    "ThreadsResult",
     "TranslationTable",
 ]
 __getattr__ = lazy(
@@ -60,6 +62,7 @@ __getattr__ = lazy(
         "PairsResult": "nearkin.jobs.pairing",
         "SignedDocuments": "nearkin.jobs.signing",
         "StreamMatch": "nearkin.workflows.stream.deduplicator",
+        "ThreadsResult": "nearkin.jobs.threads",
         "TranslationTable": "nearkin.stages.translation.table",
     },
 )

@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing import DocumentFilter, listed_batches
+from nearkin.collection.document_filter import DocumentFilter
+from nearkin.collection.listing import listed_batches
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from places import SomePlace
 
@@ -186,6 +187,112 @@ def test_a_changed_row_is_not_listed(collection: Collection, place: SomePlace) -
     for ask in (collection.documents, lambda: collection.details("new"), lambda: collection.history("new")):
         with pytest.raises(CollectionError, match=r"'new'.*was changed"):
             ask()
+
+
+# -- lists by decisions and groups -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def decided(collection: Collection) -> Collection:
+    """Tags with dates, and groups: lease-1, lease-2, Lease-3 and new are alike by letters."""
+    collection.tag(["lease-1"], "date", "2024-03-01", by="ada")
+    collection.tag(["new"], "date", "2023-12-31", by="ada")
+    collection.tag(["lease-2", "note_1"], "privileged", by="ada")
+    collection.groups(gamma=0.2)
+    return collection
+
+
+def test_documents_with_a_tag(decided: Collection) -> None:
+    assert ids(decided, tag="date") == ["lease-1", "new"]
+    assert ids(decided, tag="date=2023-12-31") == ["new"]
+    assert ids(decided, tag="privileged") == ["lease-2", "note_1"]
+    assert ids(decided, tag="privileged", doc_id="l*") == ["lease-2"]
+    assert ids(decided, tag="none") == []
+    decided.remove(["note_1"])
+    assert ids(decided, tag="privileged") == ["lease-2"]
+    for wrong in ("", "a=", 7):
+        with pytest.raises(ParameterError):
+            decided.documents(tag=wrong)
+
+
+def test_members_of_a_group_are_those_of_groups(decided: Collection) -> None:
+    members = decided.groups(gamma=0.2).members.to_pylist()
+    expected = {one["doc_id"]: one["is_principal"] for one in members}
+    found = decided.documents(group=members[0]["group"], gamma=0.2).table.to_pylist()
+
+    assert {one["doc_id"]: one["is_principal"] for one in found} == expected
+    assert {one["group"] for one in found} == {members[0]["group"]}
+    assert sorted(ids(decided, has_near_duplicates=True, gamma=0.2)) == sorted(expected)
+    assert decided.documents().table["group"].null_count == len(decided.documents().table)
+
+
+def test_copies_alone_are_no_near_duplicates(place: SomePlace) -> None:
+    with place.open() as collection:
+        collection.add([("a", RENT.format(900)), ("b", RENT.format(900)), ("c", RENT.format(950))])
+        number = collection.groups(gamma=0.2).groups[0].number
+        assert ids(collection, has_near_duplicates=True, gamma=0.2) == ["a", "b", "c"]
+        collection.remove(["c"])
+        assert ids(collection, has_near_duplicates=True, gamma=0.2) == []
+        assert ids(collection, group=number, gamma=0.2) == ["a", "b"]
+
+
+def test_groups_must_be_there_and_news_are_counted(decided: Collection) -> None:
+    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_not_grouped == 0
+    decided.add([("later", RENT.format(975))])
+    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_not_grouped == 1
+    with pytest.raises(ParameterError, match=r"nearkin groups COLLECTION --measure words --threshold 0.5"):
+        decided.documents(has_near_duplicates=True)
+    with pytest.raises(UnknownDocumentError, match="no group 77"):
+        decided.documents(group=77, gamma=0.2)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"group": 0}, {"group": True}, {"group": 1, "which": "all"}, {"threshold": 0.5}, {"added_before": "x"}]
+)
+def test_wrong_conditions_on_groups(unchanged: Collection, wrong: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        unchanged.documents(**wrong)
+
+
+def test_documents_added_before_a_time(unchanged: Collection) -> None:
+    assert len(ids(unchanged, added_before="2999-01-01")) == 6
+    assert ids(unchanged, added_before=unchanged.details("Lease-3").added_at) == []
+
+
+def test_orders_by_wave_and_by_date(decided: Collection) -> None:
+    assert ids(decided, sort="wave") == ["Lease-3", "lease-2", "note_1", "é[1]*", "lease-1", "new"]
+    found = decided.documents(sort="date").table
+    assert found["doc_id"].to_pylist() == ["new", "lease-1", "Lease-3", "lease-2", "note_1", "é[1]*"]
+    assert found["date"].to_pylist() == ["2023-12-31", "2024-03-01", None, None, None, None]
+    every = decided.documents(which="all").table.to_pylist()  # a date is of the current version
+    assert [one["date"] for one in every if one["doc_id"] == "lease-1"] == [None, "2024-03-01"]
+    decided.tag(["lease-2"], "date", "May", by="ada")
+    with pytest.raises(ParameterError, match=r"'lease-2' must be a date"):
+        decided.documents(sort="date")
+    with pytest.raises(ParameterError, match="--date-tag"):
+        decided.documents(sort="date", date_tag="signed")
+
+
+def test_a_changed_tag_is_not_listed(decided: Collection, place: SomePlace) -> None:
+    place.sql("UPDATE tags SET value = '2025-01-01' WHERE doc_id = 'new'")
+    for ask in (decided.documents, lambda: decided.documents(tag="date"), lambda: decided.details("new")):
+        with pytest.raises(CollectionError, match="tags was changed"):
+            ask()
+
+
+def test_a_document_has_its_tags_its_note_and_its_groups(decided: Collection) -> None:
+    number = decided.groups(gamma=0.2).groups[0].number
+    decided.decide(note=("lease-2", "signed on paper"), by="ada")
+    decided.decide(group_note=(number, "the rents"), gamma=0.2, by="ada")
+    found = decided.details("lease-2")
+
+    assert (dict(found.tags), found.note) == ({"privileged": ""}, "signed on paper")
+    (group,) = found.groups
+    assert (group.number, group.n_documents, group.note) == (number, 4, "the rents")
+    assert group.principal == decided.groups(gamma=0.2).groups[0].principal
+    assert found.to_dict()["groups"][0]["tolerance"] == "letters, gamma 0.2"
+    assert decided.details("note_1").groups == ()
+    assert decided.details("lease-1", version=1).groups == ()
 
 
 # -- history ----------------------------------------------------------------------------------------------------------

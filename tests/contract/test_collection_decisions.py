@@ -502,6 +502,48 @@ def test_groups_by_words_keep_decisions_over_waves(collection) -> None:
     assert collection.fsck().is_whole
 
 
+# -- values of a table, and removal ------------------------------------------------------------------------------------
+
+
+def test_values_of_documents_are_one_activity(collection) -> None:
+    told = collection.tag_values({"d0": "2024-01-31", "d1": "2024-06-30", "d2": "2024-01-31"}, "date", by="ada")
+    assert (told.number, len(told.changes), dict(told.data)) == (1, 3, {"field": "date", "n_values": 2})
+    assert collection.tag_values({"d0": "2024-01-31"}, "date").number is None
+    assert collection.tag_values({"d0": "x", "d1": "y"}, "date", max_changes=1).is_dry_run
+    with pytest.raises(UnknownDocumentError, match="'nope'"):
+        collection.tag_values({"d0": "x", "nope": "y"}, "date")
+    for wrong in ({}, [("d0", "x")], {"d0": " "}, {"d0": 7}):
+        with pytest.raises(ParameterError):
+            collection.tag_values(wrong, "date")
+    assert tags_of(collection) == {
+        ("d0", "date"): "2024-01-31",
+        ("d1", "date"): "2024-06-30",
+        ("d2", "date"): "2024-01-31",
+    }
+    collection.undo(1)
+    assert tags_of(collection) == {}
+
+
+def test_a_removal_is_an_activity(collection) -> None:
+    assert collection.remove(["d0", "d1"], max_documents=1).is_dry_run
+    assert collection.remove(["d1", "d0"], dry_run=True).doc_ids == ("d0", "d1")
+    assert collection.log() == []
+    removed = collection.remove(["d1", "d0"], by="ada")
+    assert (removed.number, removed.n_documents, removed.is_dry_run) == (1, 2, False)
+    assert collection.remove(wave="wave 1", by="bo").n_documents == 5
+    assert collection.remove(wave="wave 1").number is None  # nothing is left of it
+    first, second = collection.log()
+    assert [(one.subject, one.was, one.now) for one in first.changes] == [
+        ("d0", "version 1", None), ("d1", "version 1", None),
+    ]  # fmt: skip
+    assert (second.by, second.kind, dict(second.data)) == ("bo", "remove", {"wave": "wave 1"})
+    with pytest.raises(ParameterError, match=r"removed documents\. It cannot be undone"):
+        collection.undo(1)
+    assert collection.fsck().is_whole
+    with pytest.raises(ParameterError):
+        collection.remove(["x"], max_documents=-1)
+
+
 # -- conflicts ---------------------------------------------------------------------------------------------------------
 
 

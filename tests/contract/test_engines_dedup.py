@@ -38,9 +38,9 @@ from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.readable import damaged_files
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.task_input import TaskInput
+from nearkin.workflows.reading.problems import damaged_files
 from nearkin.workflows.resources import Resources
 
 Records = Sequence[Mapping[str, object]]
@@ -351,7 +351,7 @@ def test_a_file_that_is_cut_is_refused_or_taken_by_both(engine, tmp_path):
         found_in(tmp_path, paths, [], engine, ReadingRules())
     shutil.rmtree(tmp_path / engine)
     found = found_in(tmp_path, paths, [], engine, ReadingRules("skip"))
-    (damaged,) = damaged_files(found.places)
+    (damaged,) = damaged_files([found.places.unreadable()])
     assert damaged == DamagedFile(path=paths[0], line=len(found.corpus), problem="the gzip stream is truncated")
     assert found.places.ids.to_pylist()[:-1] == [f"d{i}" for i in range(len(found.corpus) - 1)]
     assert 5 < len(found.corpus) < 31

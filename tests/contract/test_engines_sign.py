@@ -185,7 +185,7 @@ def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statist
     listener = Listener()
     reading = ReadingRequest(inputs=case.written(folder / "in"), **case.reading)
     try:
-        record = sign(
+        _, record = sign(
             reading,
             out,
             SigningOptions(**case.options),

@@ -78,7 +78,7 @@ def test_groups_and_audits_refuse_the_measure_and_say_why(place, measure):
     with place.open() as collection:
         collection.add([("a", "one text")])
         for ask in (collection.groups, lambda method: collection.conflicts({"a": "x"}, method=method)):
-            with pytest.raises(ParameterError, match=f"do not go by {measure}: .* Use words or letters"):
+            with pytest.raises(ParameterError, match=f"cannot use {measure}: .* Use words or letters"):
                 ask(method=measure)
         with pytest.raises(ParameterError, match="takes 'threshold', not 'gamma'"):
             collection.similar("a", method=measure, gamma=0.1)

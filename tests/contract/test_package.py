@@ -79,12 +79,12 @@ def test_a_result_counts_as_the_table_of_reasons_does():
 PUBLIC = {
     nearkin: {
         "Characters", "Collection", "DedupOptions", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
-        "__version__", "audit", "compare", "dedup", "families", "neighbours", "pairs", "plan", "sign",
+        "__version__", "audit", "compare", "dedup", "families", "neighbours", "pairs", "plan", "sign", "threads",
     },
     results: {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "ComparedTexts", "CorpusPlan", "DedupResult",
-        "FamiliesResult",
-        "NeighboursResult", "PairsPlan", "PairsResult", "SignedDocuments", "StreamMatch", "TranslationTable",
+        "FamiliesResult", "NeighboursResult", "PairsPlan", "PairsResult", "SignedDocuments", "StreamMatch",
+        "ThreadsResult", "TranslationTable",
     },
     signatures: {
         "Bands", "BitMinHash", "GrowingStatistics", "MinHash", "OnlineTopSig", "RandomProjection", "Simhash",

@@ -85,7 +85,10 @@ def test_it_tells_what_the_collection_tells(collection, ask, gamma):
     for doc_id in [ODD, "short", "none", "f3", "f4", *sample]:
         found = collection.similar(doc_id, gamma=float(gamma), limit=10_000).documents
         right = [
-            (o.document.doc_id, o.document.version, o.document.wave, o.distance, o.relative_distance, o.is_same_text)
+            (
+                *(o.document.doc_id, o.document.version, o.document.wave, o.distance, o.relative_distance),
+                *(o.is_same_text, o.jaccard, o.is_letters_only),
+            )
             for o in found
         ]
         assert ask(f"SELECT * FROM @similar_documents(%s, {gamma})", doc_id) == right
@@ -225,7 +228,8 @@ def test_it_is_put_into_a_directory_too(tmp_path: Path):
 
 
 def flagged(ask) -> list[tuple[object, ...]]:
-    return ask("SELECT doc_id, similar_doc_id, distance, relative_distance FROM @look_alikes ORDER BY ctid")
+    columns = "doc_id, similar_doc_id, distance, relative_distance, is_letters_only"
+    return ask(f"SELECT {columns} FROM @look_alikes ORDER BY ctid")
 
 
 def test_what_is_like_a_new_document_is_flagged(collection, ask):
@@ -235,7 +239,7 @@ def test_what_is_like_a_new_document_is_flagged(collection, ask):
     new = [(f"new-{i}", prose.altered(text, i % 3)) for i, text in enumerate(texts.values())]
     collection.add([*new, ("short three", "No"), ("f3", texts["f3"] + " more")])
     right = [
-        (doc_id, one.document.doc_id, one.distance, one.relative_distance)
+        (doc_id, one.document.doc_id, one.distance, one.relative_distance, one.is_letters_only)
         for doc_id in [*dict(new), "short three", "f3"]
         for one in collection.similar(doc_id, gamma=0.05, limit=10_000).documents
     ]
@@ -286,13 +290,18 @@ def test_rows_of_an_earlier_version_are_kept(collection, ask):
     ask("DROP VIEW @near_duplicate_pairs")
     ask("CREATE VIEW @near_duplicate_pairs AS SELECT 'a'::text AS doc_id, 0::double precision AS distance")
     ask("ALTER TABLE @look_alikes RENAME similar_doc_id TO other_doc_id")
-    ask("ALTER TABLE @look_alikes DROP jaccard")
+    ask("ALTER TABLE @look_alikes DROP jaccard, DROP is_letters_only")
+    ask("DROP FUNCTION @near_duplicates(text, text, numeric)")
+    body = "LANGUAGE sql AS 'SELECT $1'"  # with the columns of an earlier version
+    ask(f"CREATE FUNCTION @near_duplicates(text, text, numeric) RETURNS TABLE (similar_doc_id text) {body}")
     ask("INSERT INTO @look_alikes VALUES (0, 'f0', 'f1', 2, 0.5)")
     install(collection.opened)
     assert ask("SELECT doc_id, similar_doc_id, distance, relative_distance, jaccard FROM @look_alikes") == [
         ("f0", "f1", 2.0, 0.5, None)
     ]
     assert ask("SELECT similar_doc_id FROM @similar_documents('short')") == [("short too",)]
+    assert ask("SELECT similar_doc_id, is_letters_only FROM @near_duplicates('short')") == [("short too", False)]
+    assert ask("SELECT is_letters_only FROM @look_alikes") == [(None,)]
     assert ask("SELECT jaccard FROM @near_duplicate_pairs WHERE doc_id = 'short'") == [(1.0,)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,15 +27,19 @@ BANNED = re.compile(
         | for\ want\ of | goe?s?\ on\ behind | got\ over | of\ which\ nothing | one\ a\ (?:processor|core)
         | what\ to\ stay\ under | hang\ together | strangers? | crowd(?:s|ed|ing)? | imposed | reckoned
         | half\ a\ character
+        | go(?:es)?\ by | went\ by
         | are\ taken\ for | but\ for | whoever | whatever\ else | the\ more\ so | at\ a\ loss | as\ they\ came
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Phrases that have to be read twice, and words for which the field has a term of its own."""
 NO_BEGINNING = re.compile(
-    r"(?:Of|By|That|With|As|From|In|At|On|To|For|Where|Which|What|Who|Whose|When|But|How|And|So|Under|Among)\b"
+    r"(?:Of|By|That|With|As|From|In|At|On|To|Where|Which|What|Who|Whose|When|But|How|And|So|Under|Among"
+    r"|Why|If|Because|Than|Or|Without|Nothing|Not)\b"
 )
 """Words with which neither a noun phrase begins nor a sentence that says what a function does."""
+NO_VERB = re.compile(r"(?:The|A|An|All|Every|Each|Both|Either|One|Two|Some|It|Its|None|Nothing)\b")
+"""Words with which a noun phrase begins: a function does something."""
 
 
 def _python_of(room: str) -> list[Path]:
@@ -67,18 +72,42 @@ def test_strings_are_plain(room: str) -> None:
     assert not places, "\n".join(places)
 
 
+def _docstrings(path: Path) -> Iterator[tuple[ast.AST, int, str]]:
+    """Every docstring of a file with its owner and line; those below constants and fields included."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node, getattr(node, "lineno", 1), ast.get_docstring(node) or ""
+        body = getattr(node, "body", None)
+        for owner, below in itertools.pairwise(body) if isinstance(body, list) else ():
+            if isinstance(owner, ast.Assign | ast.AnnAssign) and isinstance(below, ast.Expr):
+                text = below.value.value if isinstance(below.value, ast.Constant) else None
+                if isinstance(text, str):
+                    yield owner, below.lineno, text
+
+
+def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(one).endswith("property") for one in node.decorator_list)
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_docstrings_begin_with_a_noun_or_a_verb(room: str) -> None:
-    def others() -> Iterator[str]:
-        for path in _python_of(room):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                    text = ast.get_docstring(node) or ""
-                    if NO_BEGINNING.match(text):
-                        line = getattr(node, "lineno", 1)
-                        yield f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+    places = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path in _python_of(room)
+        for _, line, text in _docstrings(path)
+        if NO_BEGINNING.match(text)
+    ]
+    assert not places, "\n".join(places)
 
-    places = list(others())
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_docstrings_of_functions_begin_with_a_verb(room: str) -> None:
+    places = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path in _python_of(room)
+        for node, line, text in _docstrings(path)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_property(node) and NO_VERB.match(text)
+    ]
     assert not places, "\n".join(places)
 
 

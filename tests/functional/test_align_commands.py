@@ -60,8 +60,8 @@ def test_a_table_is_learned_shown_pruned_and_merged(texts, tmp_path):
     words.write_text("baum\ttree\nbaum\ttree\nein baum\ttree\nhaus\tbuilding\n", encoding="utf-8")
     out, _ = nearkin("align", "dictionary", words, "--source", "de", "--target", "en", "--out", tmp_path / "d.table")
     assert "4 entries" in out
-    assert "1 are not of one word" in out
-    assert "1 were there before" in out
+    assert "1 skipped: more than one word on a side" in out
+    assert "1 skipped: repeated entries" in out
     nearkin("align", "merge", table, tmp_path / "d.table", "--out", both)
     assert translations(both, "baum") == ["tree"]
     assert {"house", "building"} <= set(translations(both, "haus"))
@@ -148,7 +148,7 @@ def test_what_cannot_be_aligned_is_refused_with_its_reason(texts, tmp_path):
     assert "two text files, or one TMX file" in refused(tmp_path, german, english, german, code=2)
     assert "its name does not show which" in refused(tmp_path, german, code=3)
     assert "Cannot open" in refused(tmp_path, tmp_path / "missing.tmx", code=3)
-    assert "must be one of tmx, csv" in refused(tmp_path, german, "--format", "pdf", code=2)
+    assert "must be one of tmx, jsonl" in refused(tmp_path, german, "--format", "pdf", code=2)
 
 
 def test_columns_that_are_not_there(tmp_path):

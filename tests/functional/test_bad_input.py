@@ -172,12 +172,13 @@ def test_files_without_text_among_texts(tmp_path):
     for name in ("b.pdf", "c.pdf"):
         (folder / name).write_bytes(b"%PDF-1.7 and so on")
     refused = dedup(folder, tmp_path)
-    assert_refused(refused, 4, "2 of 3 documents cannot be read: 66.67%", "b.pdf:1: a PDF file", "--max-unreadable")
+    assert_refused(refused, 4, "2 of 3 documents cannot be read: 66.67%", "b.pdf:1: damaged", "--max-unreadable")
     assert dedup(folder, tmp_path, "--max-unreadable", "67%").code == 0
     assert verdicts(tmp_path)["b.pdf"] == "unreadable"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
-    assert manifest["problems"] == {"a PDF file, not text; extract its text first": 2}
-    assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "a PDF file", "extract its text")
+    assert list(manifest["problems"].values()) == [2]
+    assert manifest["extraction"]["exceptions"] == {"corrupt": 2}
+    assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "The only document cannot be read")
 
 
 # -- files and columns ------------------------------------------------------------------------------------------------
@@ -353,7 +354,7 @@ def test_options_that_break_their_rule(tmp_path, options, words):
         (["families", "IN", "--out", "OUT", "--memory", "0.1GiB"], "--memory must be at least 0.25GiB. Got '0.1GiB'"),
         (["sign", "IN", "--out", "OUT", "--bits", "7"], "--bits must be a multiple of 8 from 8 to 1024. Got 7"),
         (["sign", "IN", "--out", "OUT", "--features", "chars:99"], "--features must be words:N or chars:N"),
-        (["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"], "--seed changes nothing with simhash"),
+        (["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"], "--seed has no effect with simhash"),
         (["sign", "IN", "--out", "OUT", "--method", "simhash", "--online"], "--online is for weighted-topsig"),
         (["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"], "--top must be an int >= 1"),
         (["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"], "--documents must be an int from 2 to 20000"),

@@ -90,6 +90,21 @@ def test_list_prints_a_line_for_each_document(matter: str) -> None:
     assert "lease version 1 (replaced)" in run("list", matter, "--all-versions").out
 
 
+def test_list_prints_the_members_of_a_group(matter: str) -> None:
+    assert run("list", matter, "--group", "1", "--gamma", "0.2").code == 2
+    run("groups", matter, "--gamma", "0.2")
+    run("tag", matter, "date=2024-03-01", "lease")
+    out = run("list", matter, "--group", "1", "--gamma", "0.2").out.splitlines()
+    assert out[0].split() == ["characters", "copies", "group", "added", "date", "id", "wave", "from"]
+    assert sum("(principal)" in line for line in out) == 1
+    assert [one["doc_id"] for one in told("list", matter, "--has-near-duplicates", "--gamma", "0.2")["documents"]] == [
+        "copy", "lease",
+    ]  # fmt: skip
+    shown = run("show", matter, "lease").out
+    assert "tags: date=2024-03-01" in shown
+    assert "group 1 (letters, gamma 0.2): 2 documents, " in shown
+
+
 def test_list_takes_every_condition(matter: str) -> None:
     def listed(*arguments: str) -> list[str]:
         return [one["doc_id"] for one in told("list", matter, *arguments)["documents"]]
@@ -102,6 +117,9 @@ def test_list_takes_every_condition(matter: str) -> None:
     assert listed("--has-copies") == []
     assert listed("--sort", "length", "--limit", "2") == ["copy", "lease"]
     assert listed("--sort", "added") == [FORMULA, "lease", "copy"]
+    assert listed("--added-before", "2999-01-01", "--sort", "wave") == ["copy", FORMULA, "lease"]
+    run("tag", matter, "date=2024-03-01", "lease")
+    assert listed("--tag", "date", "--sort", "date") == ["lease"]
     run("remove", matter, "copy")
     assert listed("--removed") == ["copy"]
     assert run("list", matter, "--removed", "--all-versions").code == 2

@@ -67,7 +67,7 @@ def test_tables_of_a_run(finished, tmp_path, name):
     """Whatever the bit is: in a page, in the schema, in a statistic that nobody reads."""
     out = shutil.copytree(finished, tmp_path / "out")
     for place in flipped(out / name, 60):
-        for look in (lambda: regroup(out, threshold=0.9, report=False), lambda: audit(out, AuditOptions(5))):
+        for look in (lambda: regroup(out, threshold=0.9, report=False), lambda: audit(out, AuditOptions(sample=5))):
             with pytest.raises(RunError) as refused:
                 look()
             assert name in str(refused.value) or "damaged" in str(refused.value), place

@@ -331,7 +331,9 @@ def test_an_audit_reads_by_the_rules_of_the_run(tmp_path: Path) -> None:
     folder.mkdir()
     for i, record in enumerate(RECORDS[:20]):
         (folder / f"{i:02}.txt").write_text(str(record["text"]))
-    (folder / "page.html").write_text(f"<html><head><title>x</title></head><body>{RECORDS[3]['text']}</body></html>")
+    (folder / "page.xml").write_text(
+        f"<?xml version='1.0'?><page><title>x</title><body>{RECORDS[3]['text']}</body></page>"
+    )
     for options in ([], ["--format", "file"]):
         arguments = ["dedup", folder, "--out", tmp_path / "o", "--no-report", "-q", "--overwrite", *options]
         assert nearkin_here(*arguments, "--max-document-size", "100KiB").code == 0

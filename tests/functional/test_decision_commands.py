@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -177,3 +179,85 @@ def test_conflicts_of_tags(matter) -> None:
     assert told["conflicts"][0]["label_b"] == "not privileged"
     assert "No document has the tag 'x'" in run("conflicts", matter, "--tag", "x", code=2).err
     assert "either a file of labels or --tag" in run("conflicts", matter, code=2).err
+
+
+# -- values of a table, removal and purge from files ------------------------------------------------------------------
+
+
+def test_values_of_a_table_are_one_activity(matter, tmp_path) -> None:
+    table = tmp_path / "dates.csv"
+    table.write_text("control_number,signed\nd000,2024-01-31\nd001,2024-06-30\nd002,\n")
+    ended = run("tag", matter, "date", "--from", table, "--value", "signed")
+    assert "Activity 1: tag date with 2 values, 2 documents" in ended.out
+    assert "1 row of" in ended.err
+    assert [(one["value"], one["n_documents"]) for one in tags(matter)] == [("2024-01-31", 1), ("2024-06-30", 1)]
+    assert "tag date with 2 values, 2 documents" in run("log", matter).out
+    run("undo", matter, "1")
+    assert tags(matter) == []
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_values_of_records_and_of_parquet(matter, tmp_path, suffix) -> None:
+    rows = [{"id": "d000", "signed": date(2024, 1, 31), "hot": True}, {"id": "d001", "signed": None, "hot": None}]
+    table = tmp_path / f"values.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), table)
+    else:
+        table.write_text("".join(json.dumps(row, default=str) + "\n" for row in rows))
+    run("tag", matter, "date", "--from", table, "--value", "signed", "-q")
+    run("tag", matter, "hot", "--from", table, "--value", "hot", "--id", "id", "-q")
+    assert [(one["field"], one["value"]) for one in tags(matter)] == [("date", "2024-01-31"), ("hot", "true")]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "code", "message"),
+    [
+        ("id,v\nd000,1\nd000,2\n", [], 3, "'d000' has two values in 'v': '1' and '2'"),
+        ("id,v\nnope,1\n", [], 3, "There is no document 'nope'"),
+        ("id,v\nd000,\n", [], 3, "no values in 'v'"),
+        ("id,v\nd000,1\n", ["d001"], 2, "neither DOC_ID nor --group"),
+        ("id,w\nd000,1\n", [], 3, "no column 'v'"),
+    ],
+)
+def test_wrong_tables_change_nothing(matter, tmp_path, text, more, code, message) -> None:
+    (tmp_path / "v.csv").write_text(text)
+    assert message in run("tag", matter, "f", *more, "--from", tmp_path / "v.csv", "--value", "v", code=code).err
+    assert "FIELD alone" in run("tag", matter, "f=1", "--from", tmp_path / "v.csv", "--value", "v", code=2).err
+    assert tags(matter) == []
+
+
+def test_a_table_of_more_than_100_values_is_only_shown(matter, tmp_path) -> None:
+    (tmp_path / "v.tsv").write_text("id\tv\n" + "".join(f"d{i:03}\t{i}\n" for i in range(120)))
+    shown = run("tag", matter, "f", "--from", tmp_path / "v.tsv", "--value", "v", code=2)
+    assert "Add --yes" in shown.err
+    assert tags(matter) == []
+    run("tag", matter, "f", "--from", tmp_path / "v.tsv", "--value", "v", "--yes", "-q")
+    assert len(tags(matter)) == 120
+
+
+def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("".join(f"d{i:03}\n" for i in range(101)))
+    shown = run("remove", matter, "--from", ids, code=2)
+    assert "81 more not shown" in shown.out
+    assert "101 documents would be removed; nothing was changed" in shown.out
+    assert "This removes 101 documents. Add --yes" in shown.err
+    assert json.loads(run("log", matter, "--json").out) == []
+    assert "1 document removed, activity 1" in run("remove", matter, "d119", "--by", "ada").out
+    run("remove", matter, "--from", ids, "--yes", "-q")
+    first, second = json.loads(run("log", matter, "--json").out)
+    assert (first["by"], first["kind"], first["changes"][0]["was"]) == ("ada", "remove", "version 1")
+    assert len(second["changes"]) == 101
+    assert "remove 101 documents" in run("log", matter, "--of", "d007").out
+    assert "removed documents. It cannot be undone" in run("undo", matter, "1", code=2).err
+    assert "--text-only" in run("undo", matter, "1", code=2).err
+    run("fsck", matter, "-q")
+
+
+def test_a_purge_from_a_file(matter, tmp_path) -> None:
+    (tmp_path / "sealed.csv").write_text("control_number,why\nd000,sealed\nd001,sealed\n")
+    run("purge", matter, "--from", tmp_path / "sealed.csv", code=2)
+    told = run("purge", matter, "--from", tmp_path / "sealed.csv", "--yes")
+    assert "2 texts of 2 versions erased" in told.out
+    assert "Name the documents to erase" in run("purge", matter, code=2).err
+    assert "--id is the column" in run("purge", matter, "d002", "--id", "x", code=2).err

@@ -65,7 +65,7 @@ def test_json_and_files(matter: Path, tmp_path: Path) -> None:
         (1, ["late"], ["copy"]),
         (2, ["boats", "kites"], []),
     ]
-    assert run("groups", matter, "--since", "march", "--out", sheet).err.endswith(f"all changes are in {sheet}\n")
+    assert run("groups", matter, "--since", "march", "--out", sheet).err.endswith(f"wrote 4 changes to {sheet}\n")
     rows = pq.read_table(table).to_pylist()
     assert [(row["group"], row["group_was"], row["doc_id"], row["change"]) for row in rows] == [
         (None, 1, "copy", "removed"),

@@ -169,7 +169,7 @@ def test_bad_zones_are_refused_in_words(tmp_path: Path, zones: str | None, messa
         (("--documents", "{}/zones.txt", "--family", "f"), 3, "accepts .parquet"),
         (("--documents", "{}/d.jsonl", "--family", "f", "--only", "kind"), 2, "COLUMN=VALUE"),
         (("--multipliers", "0"), 2, "--multipliers must be"),
-        (("--expected", "{}/absent.csv"), 3, "Cannot read"),
+        (("--expected", "{}/absent.csv"), 3, "Cannot open"),
     ],
 )
 def test_bad_options_are_refused_in_words(tmp_path: Path, options: tuple[str, ...], code: int, message: str) -> None:

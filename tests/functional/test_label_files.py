@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -144,3 +145,35 @@ def test_labels_of_which_no_document_is_known_are_an_error(matter: str, tmp_path
     assert not ended.out
     found = told(matter, labels(tmp_path, "id,label\nBÄUME-0,yes\nBäume-1,no\n"))
     assert (found["n_labelled"], found["unknown"]) == (1, ["BÄUME-0"])
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz", "parquet"])
+def test_labels_of_records_and_of_parquet(matter: str, tmp_path: Path, suffix: str) -> None:
+    rows = [{"id": f"Bäume-{i}", "label": label} for i, label in enumerate(("yes", "no", None))]
+    path = tmp_path / f"labels.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+    found = told(matter, path)
+    assert (found["n_found"], found["n_without_label"], found["label_column"]) == (1, 1, "label")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"id": "a"}\nno\n', "l.jsonl:2: not a JSON object"),
+        ("\n", "l.jsonl is empty"),
+        ('{"id": "a", "label": [1]}\n', "'label' must be text, a number, a date or true or false, but is [1]"),
+        ('{"a": 1, "b": 2, "c": 3}\n', "The columns are: a, b, c"),
+    ],
+)
+def test_wrong_records_are_named(matter: str, tmp_path: Path, text: str, message: str) -> None:
+    ended = run(matter, labels(tmp_path, text, name="l.jsonl"))
+    assert (ended.code, message in ended.err) == (3, True), ended.err
+
+
+def test_a_damaged_parquet_file_is_called_one(matter: str, tmp_path: Path) -> None:
+    ended = run(matter, labels(tmp_path, "PAR1 no", name="l.parquet"))
+    assert (ended.code, "l.parquet" in ended.err, "CSV" in ended.err) == (3, True, False)

@@ -55,6 +55,8 @@ def asked(place: Path) -> list[list[object]]:
         ["groups", place],
         ["info", place],
         ["waves", place],
+        ["audit", place, "--sample", "3"],
+        ["fsck", place],
     ]
 
 
@@ -64,7 +66,7 @@ def test_the_same_answers_and_no_changed_file(matter, has_index):
         shutil.rmtree(matter / "segments")
     before = files(matter)
     found = [nearkin_here(*one, "--read-only", *([] if "-q" in one else ["--json"])) for one in asked(matter)]
-    assert [one.code for one in found] == [0, 0, 10, 0, 0, 0, 0, 0, 0]
+    assert [one.code for one in found] == [0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0]
     assert files(matter) == before
     told = nearkin_here("similar", matter, "d0", "--read-only")
     assert ("is built for this command" in told.err) == (not has_index)
@@ -83,8 +85,9 @@ def test_a_folder_without_permission_to_write(matter):
     if is_root:
         os.seteuid(65_534)
     try:
-        assert nearkin_here("info", matter).code == 7
-        assert [nearkin_here(*one, "--read-only").code for one in asked(matter)] == [0, 0, 10, 0, 0, 0, 0, 0, 0]
+        ended = nearkin_here("info", matter)
+        assert (ended.code, "Commands that only read take --read-only" in ended.err) == (7, True)
+        assert [nearkin_here(*one, "--read-only").code for one in asked(matter)] == [0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0]
     finally:
         if is_root:
             os.seteuid(0)
@@ -126,3 +129,57 @@ def test_options_and_places_that_do_not_fit(matter, tmp_path):
     shutil.copytree(Path(__file__).parents[1] / "golden/collections/schema-2/stored", old)
     ended = nearkin_here("info", old, "--read-only")
     assert (ended.code, "Open it once without --read-only" in ended.err) == (7, True)
+
+
+def test_families_copies_and_dedup_change_nothing(matter, tmp_path):
+    before = files(matter)
+    written = [
+        nearkin_here("families", matter, "--read-only", "--out", tmp_path / "families"),
+        nearkin_here("sql", "copy", matter, tmp_path / "copy.duckdb", "--read-only"),
+    ]
+    assert [one.code for one in written] == [0, 0], written
+    assert files(matter) == before
+    nearkin_here("families", matter, "--out", tmp_path / "stored")
+    of_both = [(tmp_path / name / "families.csv").read_text("utf-8") for name in ("families", "stored")]
+    assert of_both[0] == of_both[1]
+    refused = nearkin_here("families", matter, "--read-only", "--shingle", "words:5", "--out", tmp_path / "f")
+    assert (refused.code, "--read-only is for the groups" in refused.err) == (2, True)
+
+
+def test_a_collection_that_cannot_be_written_is_input_of_dedup(matter, tmp_path):
+    assert nearkin_here("dedup", matter, "--out", tmp_path / "before", "--no-report", "-q").code == 0
+    before, is_root = files(matter), os.geteuid() == 0
+    matter.chmod(0o555)
+    tmp_path.chmod(0o777)
+    for folder in tmp_path.parents:
+        if folder.is_relative_to(tempfile.gettempdir()) and str(folder) != tempfile.gettempdir():
+            folder.chmod(folder.stat().st_mode | 0o055)
+    if is_root:
+        os.seteuid(65_534)
+    try:
+        ended = nearkin_here("dedup", matter, "--out", tmp_path / "after", "--no-report", "-q")
+    finally:
+        if is_root:
+            os.seteuid(0)
+        matter.chmod(0o755)
+    assert ended.code == 0, ended.err
+    assert {name: data for name, (_, data) in files(matter).items()} == {n: data for n, (_, data) in before.items()}
+    assert (tmp_path / "after/pairs.parquet").read_bytes() == (tmp_path / "before/pairs.parquet").read_bytes()
+
+
+def test_fsck_lists_what_it_would_repair(place):
+    with place.open() as collection:
+        collection.add([("a", TEXTS[0]), ("b", TEXTS[1])])
+        collection.tag(["a"], "hot", by="ada")
+    place.sql("UPDATE tags SET value = 'no' WHERE doc_id = 'a'")
+    place.sql("UPDATE profiles SET length = 7 WHERE content = 1")
+    with place.open(create=False, read_only=True) as collection:
+        found = collection.fsck()
+    assert not found.is_whole
+    assert any("activity log" in one for one in found.repairable)
+    assert any("1 text" in one for one in found.repairable)
+    with place.open() as collection:
+        repaired = collection.fsck()
+        assert (repaired.is_whole, repaired.mended_texts) == (True, 1)
+    with place.open(create=False, read_only=True) as collection:
+        assert collection.fsck().is_whole

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nearkin.cli.browsing_options import DryRun, IdsColumn, IdsFile
 from nearkin.cli.collection_options import (
     Cache,
     ChosenAlphabet,
+    ChosenIgnored,
+    ChosenIgnoredNumbers,
     ChosenIndex,
     DocIds,
     Json,
+    Limit,
     Place,
     Wait,
     Wave,
     WaveToRemove,
 )  # fmt: skip
+from nearkin.cli.decision_options import By, YesRemove
 from nearkin.cli.options import Encoding, Inputs, Quiet, Threads
 from nearkin.cli.reading_options import ReadingOptions
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.collection.removing import Removed
+
+_WITHOUT_YES = 100
+"""Maximum number of removed documents for which --yes is not needed."""
 
 ADD_HELP = """
 Add documents to a collection. A missing collection is created.
@@ -34,7 +48,8 @@ another text.
 """
 REMOVE_HELP = """
 Remove documents from a collection. Queries no longer find them; their texts stay in the history, and adding them \
-again brings them back.
+again brings them back. More than 100 documents are only listed, with exit code 2, unless you add --yes. nearkin log \
+lists every removal.
 
 [bold]Examples[/]
 
@@ -53,6 +68,8 @@ def add(
     wave: Wave = None,
     alphabet: ChosenAlphabet = None,
     index: ChosenIndex = None,
+    ignore: ChosenIgnored = None,
+    ignore_numbers: ChosenIgnoredNumbers = False,
     reading: ReadingOptions,
     cache: Cache = None,
     wait: Wait = None,
@@ -67,10 +84,12 @@ def add(
     from nearkin.cli.printing import say, tell
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.add import add_sentences
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files
     from nearkin.workflows.resources import Resources
 
     resources = Resources(threads)
+    ignored = Ignored.of(ignore, numbers=ignore_numbers) if ignore is not None or ignore_numbers else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         # before the collection is made: a wrong name leaves nothing behind
         texts = reading.request(inputs).opened(bars)
@@ -79,6 +98,7 @@ def add(
             create=True,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
             similarity_index=index,
+            ignored=ignored,
             cache=cache,
             wait=wait,
             progress=bars,
@@ -100,16 +120,19 @@ def remove(
     file: IdsFile = None,
     id: IdsColumn = None,
     encoding: Encoding = "utf-8",
+    by: By = None,
     dry_run: DryRun = False,
     wait: Wait = None,
+    yes: YesRemove = False,
+    limit: Limit = 20,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Remove documents."""
-    from nearkin.cli.printing import say, tell
+    from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
-    from nearkin.reports.sentences.browsing import removed_sentence
+    from nearkin.nouns import counted
     from nearkin.workflows.collection.id_files import read_ids
 
     if sum(one is not None for one in (ids or None, wave, file)) != 1:
@@ -118,5 +141,17 @@ def remove(
         raise ParameterError("--id is the column of --from FILE.")
     wanted = (ids or []) if file is None else read_ids(file, column=id, encoding=encoding)
     with Collection.open(collection, wait=wait) as opened:
-        removed = opened.remove(wanted, wave=wave, dry_run=dry_run)
-    tell(removed.to_dict, lambda console: say(console, [removed_sentence(removed)]), as_json=as_json, quiet=quiet)
+        removed = opened.remove(wanted, wave=wave, by=by, dry_run=dry_run, max_documents=None if yes else _WITHOUT_YES)
+    tell(removed.to_dict, lambda console: _show_removed(console, removed, limit), as_json=as_json, quiet=quiet)
+    if removed.is_dry_run and not dry_run:
+        raise ParameterError(f"This removes {counted(removed.n_documents, 'document')}. Add --yes to remove them.")
+
+
+def _show_removed(console: Console, removed: Removed, limit: int) -> None:
+    from nearkin.cli.printing import say, shown
+    from nearkin.reports.sentences.browsing import removed_sentences
+
+    if removed.is_dry_run:
+        for doc_id in removed.doc_ids[:limit]:
+            console.print(f"  {shown(doc_id)}", highlight=False, soft_wrap=True)
+    say(console, removed_sentences(removed, limit))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,14 +13,16 @@ from nearkin.cli.command_line import CommandLine
 from nearkin.cli.lazy_group import PlainGroup
 from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.reading_options import MAX_UNREADABLE, MaxUnreadable
-from nearkin.nouns import counted
+from nearkin.stages.documents.formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from nearkin.reports.sentences.sentence import Sentence
     from nearkin.stages.translation.table import Translation, TranslationTable
-    from nearkin.workflows.aligning.dictionary import DictionaryRead
-    from nearkin.workflows.aligning.training import Aligned
+
+
+_FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
 
 
 class _TrainFirst(PlainGroup):
@@ -90,14 +93,19 @@ _Parallel = Annotated[
         show_default=False,
     ),
 ]
-_Table = Annotated[Path, typer.Argument(metavar="TABLE", help="That nearkin align wrote.", show_default=False)]
+_Table = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="Translation table from nearkin align.", show_default=False)
+]
 _Tables = Annotated[
-    list[Path], typer.Argument(metavar="TABLE...", help="Two or more, of the same languages.", show_default=False)
+    list[Path],
+    typer.Argument(
+        metavar="TABLE...", help="At least two translation tables of the same languages.", show_default=False
+    ),
 ]
 _Dictionary = Annotated[
     Path, typer.Argument(metavar="FILE", help="Lines of a word, a tab, and a word.", show_default=False)
 ]
-_Word = Annotated[str, typer.Argument(metavar="WORD", show_default=False)]
+_Word = Annotated[str, typer.Argument(metavar="WORD", help="Word to look up.", show_default=False)]
 _Source = Annotated[str, _input("--source", metavar="LANG", help="Language code of the first side, such as de.")]
 _Target = Annotated[str, _input("--target", metavar="LANG", help="Language code of the second side.")]
 _SourceIfAny = Annotated[
@@ -115,7 +123,10 @@ _TargetColumn = Annotated[
     _input("--target-column", help="Column of the second language. [dim]default: the column with its code[/]"),
 ]
 _Format = Annotated[
-    str | None, _input("--format", help="tmx, csv, tsv, parquet, arrow or jsonl. [dim]default: from the name[/]")
+    str | None,
+    _input(
+        "--format", help=f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}. [dim]default: from the name[/]"
+    ),
 ]
 _OnError = Annotated[
     str,
@@ -179,6 +190,7 @@ def train(
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.rows import Pruning
     from nearkin.workflows.aligning.parallel import ParallelCorpus
+    from nearkin.workflows.aligning.sentences import aligned_sentences
     from nearkin.workflows.aligning.training import AlignOptions, save
     from nearkin.workflows.aligning.training import train as learn
     from nearkin.workflows.resources import Resources
@@ -201,40 +213,18 @@ def train(
         resources = Resources.of(threads, memory)
         aligned = learn(corpus, options, resources=resources, progress=bars)
         save(aligned.table, out)
-    tell(aligned.summary, lambda console: _show_aligned(console, aligned, out), as_json=as_json, quiet=quiet)
+    tell(
+        aligned.summary,
+        lambda console: _show_table(console, aligned_sentences(aligned), aligned.table, out),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
-def _show_aligned(console: Console, aligned: Aligned, out: Path) -> None:
-    from nearkin.cli.printing import say
-    from nearkin.reports.sentences.damage import damage_sentences
-    from nearkin.reports.sentences.sentence import Sentence
-
-    word_pairs = counted(aligned.n_word_pairs, "pair")
-    said = [Sentence(f", {word_pairs} of words", strong=f"{counted(aligned.n_pairs, 'pair')} of sentences")]
-    for n, why in (
-        (aligned.n_empty, "have an empty side"),
-        (aligned.n_too_long, "have a side of more than 200 words"),
-        (aligned.n_unreadable, "could not be read"),
-    ):
-        if n:
-            said.append(Sentence(f"{n:,} {why} and were left out", "warning"))
-    said += damage_sentences(aligned.damaged_files, "The table has")
-    origin = aligned.table.origin
-    for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
-        steps = " → ".join(f"{one:,.1f}" for one in perplexities)
-        said.append(Sentence(f"perplexity of a word of {language}: {steps}"))
-    said.append(Sentence(f"{aligned.elapsed_s:.1f} s, of which {aligned.align_s:.1f} s for aligning"))
-    say(console, said)
-    _show_table(console, aligned.table, out)
-
-
-def _show_table(console: Console, table: TranslationTable, out: Path) -> None:
+def _show_table(console: Console, said: Iterable[Sentence], table: TranslationTable, out: Path) -> None:
     from nearkin.cli.printing import say, say_place
-    from nearkin.reports.sentences.sentence import Sentence
 
-    source = f"{counted(len(table.source_words), 'word')} of {table.origin.source}"
-    target = f"{len(table.target_words):,} of {table.origin.target}"
-    say(console, [Sentence(f" of {source} and {target}", strong=counted(len(table), "translation"))])
+    say(console, said)
     say_place(console, f"Table {table.fingerprint}", out)
 
 
@@ -255,6 +245,7 @@ def dictionary(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.workflows.aligning.dictionary import read_dictionary
+    from nearkin.workflows.aligning.sentences import dictionary_sentences
     from nearkin.workflows.aligning.training import save
 
     check_free(out, overwrite=overwrite, inputs=[file])
@@ -267,23 +258,12 @@ def dictionary(
         on_error=on_error,  # type: ignore[arg-type]  # it checks it
     )
     save(made.table, out)
-    tell(made.summary, lambda console: _show_dictionary(console, made, out), as_json=as_json, quiet=quiet)
-
-
-def _show_dictionary(console: Console, made: DictionaryRead, out: Path) -> None:
-    from nearkin.cli.printing import say
-    from nearkin.reports.sentences.sentence import Sentence
-
-    said = [Sentence("", strong=counted(made.n_entries, "entry", "entries"))]
-    for n, why in (
-        (made.n_of_several_words, "are not of one word on each side, and were left out"),
-        (made.n_repeated, "were there before"),
-        (made.n_without_tab, "lines are no entries, and were left out"),
-    ):
-        if n:
-            said.append(Sentence(f"{n:,} {why}"))
-    say(console, said)
-    _show_table(console, made.table, out)
+    tell(
+        made.summary,
+        lambda console: _show_table(console, dictionary_sentences(made), made.table, out),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 @align.command(help=_MERGE, short_help="Merge tables of several corpora")
@@ -294,13 +274,19 @@ def merge(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.table import TranslationTable
+    from nearkin.workflows.aligning.sentences import table_sentence
     from nearkin.workflows.aligning.training import save, table_summary
 
     check_free(out, overwrite=overwrite, inputs=tables)
     made = TranslationTable.merged([TranslationTable.read(path) for path in tables])
     save(made, out)
     summary = {"command": "align merge", **table_summary(made)}
-    tell(lambda: summary, lambda console: _show_table(console, made, out), as_json=as_json, quiet=quiet)
+    tell(
+        lambda: summary,
+        lambda console: _show_table(console, [table_sentence(made)], made, out),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 @align.command(help=_PRUNE, short_help="Drop unlikely translations from a table")
@@ -318,6 +304,7 @@ def prune(
     from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
+    from nearkin.workflows.aligning.sentences import table_sentence
     from nearkin.workflows.aligning.training import save, table_summary
 
     pruning = Pruning(min_probability, max_translations)
@@ -325,7 +312,12 @@ def prune(
     made = TranslationTable.read(table).pruned(pruning)
     save(made, out)
     summary = {"command": "align prune", **table_summary(made)}
-    tell(lambda: summary, lambda console: _show_table(console, made, out), as_json=as_json, quiet=quiet)
+    tell(
+        lambda: summary,
+        lambda console: _show_table(console, [table_sentence(made)], made, out),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 @align.command(help=_SHOW, short_help="List the translations of a word")
@@ -337,7 +329,7 @@ def show(
     target: _TargetIfAny = None,
     as_json: JsonSummary = False,
 ) -> None:
-    """The translations of a word."""
+    """Show the translations of a word."""
     from nearkin.cli.printing import tell
     from nearkin.workflows.aligning.looking_up import look_up
 

@@ -19,6 +19,7 @@ class Root(LazyGroup):
             CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
             CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "regroup"),
             CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
+            CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "threads"),
         ),
         "Collections": (
             CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),
@@ -37,7 +38,7 @@ class Root(LazyGroup):
             CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
             CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
-            CommandEntry("fsck", "Check stored data for damage, and repair it", "collection_info", "FSCK_HELP"),
+            CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
             CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
             CommandEntry("sql", "Query a collection in plain SQL", "sql"),
             CommandEntry("index", "Print the similarity index and MinHash keys of files", "index"),
@@ -75,8 +76,7 @@ class Root(LazyGroup):
 app = CommandLine(
     name="nearkin",
     cls=Root,
-    help="Find documents that say nearly the same thing. Every reported pair is verified; what may have been missed is "
-    "measured.",
+    help="Find documents that say nearly the same thing; verify pairs, measure recall.",
     epilog="nearkin COMMAND --help shows the options of a command, with examples.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

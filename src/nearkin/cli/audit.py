@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
-from nearkin.cli.collection_options import Cache, Distance, Method, Threshold, Tolerance
+from nearkin.cli.collection_options import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options import Overwrite, Quiet, Threads
 from nearkin.nouns import counted
 
@@ -43,6 +43,7 @@ def audit(
     distance: Distance = None,
     tolerance: Tolerance = None,
     cache: Cache = None,
+    read_only: ReadOnly = False,
     missed: MissedFile = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -52,7 +53,7 @@ def audit(
     """Measure recall."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.tolerance import Tolerance as Alike
     from nearkin.workflows.auditing.audit import audit as measure
     from nearkin.workflows.auditing.audited import AuditOptions
@@ -63,11 +64,12 @@ def audit(
         check_format(missed, option="missed")
         check_free(missed, overwrite=overwrite, inputs=[], option="--missed")
     options = AuditOptions(
-        sample,
-        seed,
-        Alike.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the method
-        cache,
-        Resources(threads).n_threads,
+        sample=sample,
+        seed=seed,
+        tolerance=Alike.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the method
+        cache=cache,
+        threads=Resources(threads).n_threads,
+        is_read_only=read_only,
     )
     with bars_shown(is_quiet=quiet or as_json) as bars:
         audited = measure(place, options, bars)
@@ -75,7 +77,7 @@ def audit(
             write_table(audited.missed, missed)
     tell(audited.to_dict, lambda console: _show(console, audited), as_json=as_json, quiet=quiet)
     if missed is not None and not (quiet or as_json):
-        bars.say(f"wrote {counted(len(audited.missed), 'missed pair')} to {missed}")
+        bars.say(written(len(audited.missed), "missed pair", missed))
 
 
 def _show(console: Console, audited: Audited) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 _sample = partial(typer.Option, rich_help_panel="The sample")
-_alike = partial(typer.Option, rich_help_panel="How alike", show_default=False)
+_alike = partial(typer.Option, rich_help_panel="Similarity", show_default=False)
 _output = partial(typer.Option, rich_help_panel="Output")
 
 AuditedPlace = Annotated[

@@ -1,4 +1,4 @@
-"""Progress for a person who watches a terminal; nothing where nobody does."""
+"""Progress bars for a person who watches a terminal; nothing if the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Left(ProgressColumn):
 
 
 class Bars:
-    """A bar a stage, with rate and time left; what is said goes above them."""
+    """Progress bars, one per stage, with rate and time left; messages are printed above them."""
 
     def __init__(self, console: Console, *, is_quiet: bool) -> None:
         self._console = console
@@ -82,16 +82,16 @@ class Bars:
             yield self
 
     def start(self, stage: str, total: int, unit: Unit) -> None:
-        """A bar for the stage."""
+        """Add a bar for the stage."""
         self._task = self._progress.add_task(stage, total=total or None, unit=unit)
 
     def advance(self, n: int) -> None:
-        """Move it on."""
+        """Advance the bar."""
         if self._task is not None:
             self._progress.advance(self._task, n)
 
     def finish(self) -> None:
-        """Fill it."""
+        """Fill the bar."""
         if self._task is not None:
             task = self._progress.tasks[self._task]
             done = max(task.total or 0, task.completed, 1)
@@ -99,14 +99,14 @@ class Bars:
             self._task = None
 
     def say(self, message: str) -> None:
-        """Print it above the bars."""
+        """Print a message above the bars."""
         if not self._is_quiet:
             self._progress.console.print(f"[dim]·[/] {shown(message)}", highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def bars_shown(*, is_quiet: bool) -> Iterator[Bars]:
-    """Bars on standard error while the block runs."""
+    """Show bars on standard error until the block ends."""
     with Bars(Printer(stderr=True), is_quiet=is_quiet).shown() as bars, announcing(partial(bars.say, _COMPILING)):
         yield bars
 

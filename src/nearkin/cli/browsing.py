@@ -6,18 +6,23 @@ import sys
 from typing import TYPE_CHECKING
 
 from nearkin.cli.browsing_options import (
+    AddedBefore,
     AddedSince,
     AllVersions,
     HasCopies,
+    HasNearDuplicates,
     IdPattern,
+    MembersOf,
     OfSource,
     OfWave,
     OnlyRemoved,
     Sorted,
     TextOnly,
     Version,
+    WithTag,
 )
-from nearkin.cli.collection_options import DocId, Json, Limit, Place, ReadOnly
+from nearkin.cli.collection_options import DateTag, DocId, Json, Limit, Place, ReadOnly
+from nearkin.cli.decision_options import GroupGamma, GroupThreshold
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
 
 if TYPE_CHECKING:
@@ -28,8 +33,8 @@ if TYPE_CHECKING:
     from nearkin.collection.listing import ListedDocuments
 
 SHOW_HELP = """
-Show the text of a stored document, and what is known of it: its version, wave and file, and the other documents with \
-the same text.
+Show the text of a stored document, and what is known of it: its version, wave and file, its tags, notes and groups, \
+and the other documents with the same text.
 
 [bold]Examples[/]
 
@@ -43,16 +48,23 @@ LIST_HELP = """
 List the documents of a collection. All given conditions must hold. --out writes all of them to a .csv, .tsv, .jsonl \
 or .parquet file.
 
+--group and --has-near-duplicates use the groups that nearkin groups stored; --threshold or --gamma chooses them.
+
 [bold]Examples[/]
 
   nearkin list matter --wave march --sort length
 
   nearkin list matter --id 'lease-*' --added-since 2026-03-01
 
+  nearkin list matter --group 12
+
+  nearkin list matter --tag responsive=yes --has-near-duplicates --sort date
+
   nearkin list matter --all-versions --out documents.csv
 """
 HISTORY_HELP = """
-List all versions of a document, the oldest first: when each was added, and the passage most telling of its change.
+List all versions of a document, the oldest first: when each was added, and its first change. --out writes them to a \
+.csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
@@ -86,7 +98,7 @@ def show(
 
 
 def _write_text(text: str) -> None:
-    """Write a text unchanged, or with visible code points to a terminal, which hidden characters could steer."""
+    """Write a text; on a terminal, hidden characters, which could control it, become visible code points."""
     from nearkin.hidden_characters import reveal
 
     binary = getattr(sys.stdout, "buffer", None)
@@ -116,8 +128,15 @@ def list_documents(
     removed: OnlyRemoved = False,
     all_versions: AllVersions = False,
     added_since: AddedSince = None,
+    added_before: AddedBefore = None,
     has_copies: HasCopies = False,
+    tag: WithTag = None,
+    group: MembersOf = None,
+    has_near_duplicates: HasNearDuplicates = False,
+    threshold: GroupThreshold = None,
+    gamma: GroupGamma = None,
     sort: Sorted = "id",
+    date_tag: DateTag = None,
     limit: Limit = 50,
     out: OutFileIfAny = None,
     read_only: ReadOnly = False,
@@ -128,64 +147,94 @@ def list_documents(
     """List stored documents."""
     import typer
 
+    from nearkin.cli.listed_file import check_list_file
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
-    from nearkin.collection.listing import DocumentFilter
+    from nearkin.collection.dates import DATE_TAG
+    from nearkin.collection.document_filter import DocumentFilter
+    from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
-    from nearkin.nouns import counted
     from nearkin.workflows.collection.listing import list_documents as work
-    from nearkin.workflows.collection.tables import check_format
 
     if removed and all_versions:
         raise ParameterError("--removed and --all-versions are two lists: ask for one at a time.")
-    if out is not None:
-        check_format(out)
-        check_free(out, overwrite=overwrite, inputs=[])
+    check_list_file(out, overwrite=overwrite)
     wanted = DocumentFilter(
         wave=wave,
         doc_id=doc_id,
         source=source,
         which="removed" if removed else "all" if all_versions else "current",
         added_since=added_since,
+        added_before=added_before,
         has_copies=has_copies,
+        tag=tag,
+        group=group,
+        has_near_duplicates=has_near_duplicates,
+        tolerance=Tolerance.if_given(threshold=threshold, gamma=gamma),
     )
     with Collection.open(collection, read_only=read_only) as opened:
-        found = work(opened, wanted, sort=sort, limit=limit, out=out)  # type: ignore[arg-type]  # it checks the order
+        found = work(
+            opened,
+            wanted,
+            sort=sort,  # type: ignore[arg-type]  # it checks the order
+            date_tag=DATE_TAG if date_tag is None else date_tag,
+            limit=limit,
+            out=out,
+        )
     tell(found.to_dict, lambda console: _show_list(console, found, out is not None), as_json=as_json, quiet=quiet)
     if out is not None and not (quiet or as_json):
-        typer.echo(f"wrote {counted(found.n_found, 'document')} to {out}", err=True)
+        typer.echo(written(found.n_found, "document", out), err=True)
 
 
 def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> None:
     from nearkin.cli.printing import say, shown, table
-    from nearkin.reports.sentences.browsing import listed_sentence, minute
+    from nearkin.reports.sentences.browsing import listed_sentences, minute
 
-    rows = table("characters", "copies", "added", "id", "wave", "from", numbers=2)
-    for one in found.table.to_pylist():
+    listed = found.table.to_pylist()
+    has_groups = any(one["group"] is not None for one in listed)
+    has_dates = any(one["date"] is not None for one in listed)
+    more = ["group"] * has_groups, ["date"] * has_dates
+    rows = table("characters", "copies", *more[0], "added", *more[1], "id", "wave", "from", numbers=2 + has_groups)
+    for one in listed:
         ended = "" if one["is_current"] else " (replaced)" if one["removed_at"] is None else " (removed)"
         version = f" [dim]version {one['version']}{ended}[/]" if one["version"] > 1 or ended else ""
+        principal = " [green](principal)[/]" if one["is_principal"] else ""
         rows.add_row(
             f"{one['n_characters']:,}",
             f"{one['n_copies']:,}",
+            *[str(one["group"])] * has_groups,
             minute(one["added_at"]),
-            shown(one["doc_id"]) + version,
+            *["" if one["date"] is None else shown(one["date"])] * has_dates,
+            shown(one["doc_id"]) + version + principal,
             shown(one["wave"]),
             shown(f"{one['source']}:{one['line']}"),
         )
     if len(found.table):
         console.print(rows)
-    say(console, [listed_sentence(found, is_written=is_written)])
+    say(console, listed_sentences(found, is_written=is_written))
 
 
-def history(collection: Place, doc_id: DocId, read_only: ReadOnly = False, as_json: Json = False) -> None:
+def history(
+    collection: Place,
+    doc_id: DocId,
+    read_only: ReadOnly = False,
+    out: OutFileIfAny = None,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """List the versions of a document with their changes."""
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
+    from nearkin.workflows.collection.answer_tables import table_of_history
 
+    check_list_file(out, overwrite=overwrite)
     with Collection.open(collection, read_only=read_only) as opened:
         found = opened.history(doc_id)
-    tell(found.to_dict, lambda console: _show_history(console, found), as_json=as_json)
+    write_list(out, lambda: table_of_history(found), "version", is_silent=quiet or as_json)
+    tell(found.to_dict, lambda console: _show_history(console, found), as_json=as_json, quiet=quiet)
 
 
 def _show_history(console: Console, found: DocumentHistory) -> None:

@@ -35,8 +35,21 @@ AddedSince = Annotated[
     str | None,
     _wanted(metavar="DATE", help="Only versions added since this date or time (UTC), such as 2026-03-01."),
 ]
-HasCopies = Annotated[bool, _wanted("--has-copies", help="Only documents whose text another document has, too.")]
-Sorted = Annotated[str, _output("--sort", help="id, added (the newest first) or length (the longest first).")]
+AddedBefore = Annotated[str | None, _wanted(metavar="DATE", help="Only versions added before this date or time (UTC).")]
+WithTag = Annotated[
+    str | None,
+    _wanted("--tag", metavar="FIELD[=VALUE]", help="Only documents with this tag; without =, whatever its value."),
+]
+MembersOf = Annotated[
+    int | None, _wanted("--group", metavar="NUMBER", help="Only members of this group; see nearkin groups.")
+]
+HasNearDuplicates = Annotated[
+    bool, _wanted("--has-near-duplicates", help="Only documents in a group with another text; see nearkin groups.")
+]
+HasCopies = Annotated[bool, _wanted("--has-copies", help="Only documents with the same text as another document.")]
+Sorted = Annotated[
+    str, _output("--sort", help="id, added (the newest first), length (the longest first), wave, or date (by tags).")
+]
 IdsFile = Annotated[
     Path | None,
     _wanted(
@@ -49,7 +62,7 @@ IdsFile = Annotated[
 IdsColumn = Annotated[
     str | None, _wanted("--id", metavar="COLUMN", help="Column of --from with the ids. [dim]default: guessed[/]")
 ]
-DryRun = Annotated[bool, _output("--dry-run", help="Count the documents that would be removed, and change nothing.")]
+DryRun = Annotated[bool, _output("--dry-run", help="List the documents that would be removed, and change nothing.")]
 ComparedFile = Annotated[
     Path | None, _wanted("--file", help="Compare the document A of the COLLECTION with this file.")
 ]

@@ -15,7 +15,7 @@ from nearkin.cli.collection_options import (
     Tolerance,
     Wait,
 )
-from nearkin.cli.options import Overwrite, Quiet
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
 from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
@@ -35,11 +35,13 @@ The exit code is the answer: 0 nothing similar, 10 an exact copy (apart from cas
 near-duplicate, 12 one text contains the other. Any other code is a failure; its message says whether anything was \
 stored.
 
+--out writes the listed documents, at most --limit, to a .csv, .tsv, .jsonl or .parquet file.
+
 With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
 as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
-are. The stream may be endless. With --only-new a document is dropped if it is an exact copy or a near-duplicate of a \
-stored one, or, with --containment, part of one; a document that contains a stored one is kept. A line that \
-cannot be read is answered with its error.
+are. With --store a missing collection is created. The stream may be endless. With --only-new a document is dropped \
+if it is an exact copy or a near-duplicate of a stored one, or, with --containment, part of one; a document that \
+contains a stored one is kept. A line that cannot be read is answered with its error.
 
 [bold]Examples[/]
 
@@ -51,13 +53,15 @@ cannot be read is answered with its error.
 
   zcat crawl.jsonl.gz | nearkin check matter - --jsonl --store --only-new --kept clean.jsonl > answers.jsonl
 """
-_alike = partial(typer.Option, rich_help_panel="How alike", show_default=True)
+_alike = partial(typer.Option, rich_help_panel="Similarity", show_default=True)
 _storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
-_stream = partial(typer.Option, rich_help_panel="A stream", show_default=False)
+_stream = partial(typer.Option, rich_help_panel="Streams", show_default=False)
 CheckedFile = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="The document, as text; with --jsonl, documents. - is standard input.", show_default=False
+        metavar="FILE",
+        help="Text file to check; with --jsonl, a stream of documents. - for standard input.",
+        show_default=False,
     ),
 ]
 CheckedEncoding = Annotated[
@@ -109,15 +113,15 @@ KeptFile = Annotated[
         "--kept",
         metavar="FILE",
         help="With --jsonl: write the lines of documents that --only-new stores, or that were stored under their ids "
-        "before, to this file. With - they are printed instead of the answers.",
+        "before, to this file. - prints them instead of the answers.",
     ),
 ]
 StreamOnError = Annotated[
     str | None,
     _stream(
         "--on-error",
-        help="With --jsonl: skip-documents answers a line that cannot be read or stored with its error and goes on; "
-        "stop ends at the first one. [dim]default: skip-documents[/]",
+        help="With --jsonl: skip-documents answers an unreadable line, or one that cannot be stored, with its error "
+        "and continues; stop ends at the first such line. [dim]default: skip-documents[/]",
     ),
 ]
 StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [dim]default: check-ins[/]")]
@@ -144,24 +148,25 @@ def check(
     on_error: StreamOnError = None,
     wait: Wait = None,
     read_only: ReadOnly = False,
+    out: OutFileIfAny = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a document in."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.signatures.similarity_index import TOLERANCE
+    from nearkin.workflows.collection.answer_tables import table_of_checked
     from nearkin.workflows.reading.one_text import read_one_document
 
-    is_of_stream = text is not None or kept is not None or on_error is not None or overwrite
-    if is_of_stream and not jsonl:
-        raise ParameterError("--text, --kept, --overwrite and --on-error are about a stream: give --jsonl too.")
-    if jsonl and encoding != "utf-8":
-        raise ParameterError("--jsonl requires UTF-8: omit --encoding.")
+    is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
+    _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
+    check_list_file(out, overwrite=overwrite, inputs=[file])
     _check_storing(store, read_only, says_how=(doc_id is not None and not jsonl) or only_new or wave != "check-ins")
     if method != "si" and tolerance is not None:
         raise ParameterError("--tolerance requires --method si.")
@@ -204,8 +209,8 @@ def check(
         Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.check(document.text, options=options, store=under)
-    show = partial(_show, found=found, name=str(file), is_storing=store)
-    tell(found.to_dict, show, as_json=as_json, quiet=quiet)
+    write_list(out, lambda: table_of_checked(found), "document", is_silent=quiet or as_json)
+    tell(found.to_dict, partial(_show, found=found, name=str(file), is_storing=store), as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
 
 
@@ -221,6 +226,18 @@ def _containment(asked: str | None, *, is_stream: bool) -> float | None:
         return float(asked)
     except ValueError:
         raise ParameterError.of("containment", "check", "off, or above 0 and at most 1", asked) from None
+
+
+def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out: bool) -> None:
+    """Refuse options of a stream without one, and of one document with a stream."""
+    from nearkin.errors import ParameterError
+
+    if is_of_stream and not jsonl:
+        raise ParameterError("--text, --kept, --overwrite and --on-error are about a stream: give --jsonl too.")
+    if jsonl and has_encoding:
+        raise ParameterError("--jsonl requires UTF-8: omit --encoding.")
+    if jsonl and has_out:
+        raise ParameterError("--out is for one document; the answers of --jsonl are lines of JSON: redirect them.")
 
 
 def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:

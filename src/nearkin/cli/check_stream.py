@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import CheckInMany, CheckOptions
+    from nearkin.collection.collection import Collection
+    from nearkin.runs.progress import Progress
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.workflows.collection.check_stream import LineAnswer, StreamColumns
 
@@ -39,7 +41,6 @@ def check_lines(
     from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, say
     from nearkin.cli.result_file import check_free
-    from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.check import stream_sentences
     from nearkin.runs.files import writing
     from nearkin.workflows.collection.check_stream import check_stream
@@ -50,12 +51,12 @@ def check_lines(
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         _opened(file) as stream,
-        Collection.open(collection, create=store is not None, wait=wait, read_only=read_only, progress=bars) as opened,
+        _opened_collection(collection, creates=store is not None, wait=wait, read_only=read_only, bars=bars) as opened,
         _kept_file(kept) as kept_file,
     ):
 
         def answered(answers: Sequence[LineAnswer]) -> None:
-            """Write what is kept before its answer: an answered document is never missing there."""
+            """Write a kept line before its answer, so that no answered document is missing from the kept lines."""
             lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.answer.is_kept)
             if kept_file is not None and kept is not None:
                 with writing(kept) if kept != _STDOUT else _piped():
@@ -72,6 +73,23 @@ def check_lines(
         typer.echo(json.dumps(summary.to_dict()), err=True)
     elif not quiet:
         say(Printer(stderr=True), stream_sentences(summary))
+
+
+def _opened_collection(
+    collection: str, *, creates: bool, wait: float | None, read_only: bool, bars: Progress
+) -> Collection:
+    """Open the collection; one that is missing is created if documents are to be stored, and this is said."""
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import MissingCollectionError
+
+    try:
+        return Collection.open(collection, wait=wait, read_only=read_only, progress=bars)
+    except MissingCollectionError:
+        if not creates:
+            raise
+    opened = Collection.open(collection, create=True, wait=wait, progress=bars)
+    bars.say(f"created the collection {opened.place}")
+    return opened
 
 
 @contextlib.contextmanager

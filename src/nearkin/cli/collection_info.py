@@ -13,7 +13,7 @@ from nearkin.cli.collection_options import (
     Uncounted,
     Wait,
 )
-from nearkin.cli.options import Quiet, Threads
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from nearkin.collection.results import StoredDocument
 
 INFO_HELP = """
-Count the documents, versions and waves of a collection, and the documents that could not be stored or counted.
+Count the documents, versions and waves of a collection, and the documents that could not be stored or counted. \
+--uncounted and --problems list these; --out writes the list to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
@@ -33,15 +34,16 @@ Count the documents, versions and waves of a collection, and the documents that 
   nearkin info matter --uncounted --json
 """
 WAVES_HELP = """
-List the waves of a collection, the oldest first.
+List the waves of a collection, the oldest first. --out writes them to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Example[/]
 
   nearkin waves matter
 """
 FSCK_HELP = """
-Check every checksum of a collection, and compute all data again that is derived from its texts. Damaged data that \
-can be derived is repaired. Other damage is listed, and the command ends with exit code 7.
+Test every checksum of a collection, and compute all data derived from its texts again. Damaged derived data is \
+repaired. Other damage is listed, and the command ends with exit code 7. With --read-only nothing is repaired: all \
+damage is listed, and the command ends with exit code 7.
 
 [bold]Example[/]
 
@@ -54,11 +56,14 @@ def info(
     uncounted: Uncounted = False,
     problems: Problems = False,
     read_only: ReadOnly = False,
+    out: OutFileIfAny = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
     """Tell what a collection holds."""
     from dataclasses import asdict
 
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import say, tell
     from nearkin.collection.info import info as info_of
     from nearkin.collection.info import problems_of, uncounted_documents
@@ -66,13 +71,19 @@ def info(
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.info import info_sentences
     from nearkin.store.store import Access
+    from nearkin.workflows.collection.answer_tables import table_of_documents, table_of_problems
 
     if uncounted and problems:
         raise ParameterError("--uncounted and --problems are two lists: ask for one at a time.")
+    if out is not None and not (uncounted or problems):
+        raise ParameterError("--out writes a list: add --uncounted or --problems.")
+    check_list_file(out, overwrite=overwrite)
     with OpenedCollection.open(collection, access=Access(is_read_only=read_only)) as opened:
         if uncounted or problems:
             with opened.store.reading() as connection:
                 listed = uncounted_documents(connection) if uncounted else problems_of(connection)
+            of_list = table_of_documents if uncounted else table_of_problems
+            write_list(out, lambda: of_list(listed), "document", is_silent=as_json)  # type: ignore[arg-type]
             show = _show_uncounted if uncounted else _show_problems
             tell(lambda: [asdict(one) for one in listed], lambda console: show(console, listed), as_json=as_json)  # type: ignore[arg-type]
             return
@@ -99,20 +110,30 @@ def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
     console.print(rows if listed else "There were no problems.")
 
 
-def waves(collection: Place, read_only: ReadOnly = False, as_json: Json = False) -> None:
+def waves(
+    collection: Place,
+    read_only: ReadOnly = False,
+    out: OutFileIfAny = None,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
+) -> None:
     """List the waves."""
     from dataclasses import asdict
 
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.info import waves_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.store.store import Access
+    from nearkin.workflows.collection.answer_tables import table_of_waves
 
+    check_list_file(out, overwrite=overwrite)
     with (
         OpenedCollection.open(collection, access=Access(is_read_only=read_only)) as opened,
         opened.store.reading() as connection,
     ):
         listed = waves_of(connection)
+    write_list(out, lambda: table_of_waves(listed), "wave", is_silent=as_json)
     tell(lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed), as_json=as_json)
 
 
@@ -130,6 +151,7 @@ def fsck(
     collection: Place,
     cache: Cache = None,
     wait: Wait = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     threads: Threads = 0,
@@ -146,7 +168,7 @@ def fsck(
 
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, wait=wait, progress=bars) as opened,
+        Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.fsck(threads=Resources(threads).n_threads)
     tell(found.to_dict, lambda console: say(console, fsck_sentences(found)), as_json=as_json, quiet=quiet)

@@ -38,6 +38,17 @@ ChosenAlphabet = Annotated[
         show_default=False,
     ),
 ]
+ChosenIgnored = Annotated[
+    Path | None,
+    _collection(
+        "--ignore",
+        metavar="FILE",
+        help="File of passages that do not count in a new collection, as for nearkin dedup. The stored texts are "
+        "unchanged.",
+        show_default=False,
+    ),
+]
+ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Digits do not count in a new collection.")]
 ChosenIndex = Annotated[
     str | None,
     _collection(
@@ -49,7 +60,8 @@ ChosenIndex = Annotated[
 Cache = Annotated[
     Path | None,
     _collection(
-        help="Directory for the index of a collection in PostgreSQL. [dim]default: ~/.cache/nearkin[/]",
+        help="Directory for the index of a collection in PostgreSQL. [dim]default: $XDG_CACHE_HOME/nearkin, else "
+        "~/.cache/nearkin[/]",
         show_default=False,
     ),
 ]
@@ -67,8 +79,8 @@ ReadOnly = Annotated[
     bool,
     _collection(
         "--read-only",
-        help="Write nothing, for a collection on a medium that cannot be written. What is missing of its index is "
-        "made for this command only, which takes longer.",
+        help="Write nothing, for a collection on a medium that cannot be written. Missing parts of its index are "
+        "built for this command only, which takes longer.",
     ),
 ]
 DocId = Annotated[str, typer.Argument(metavar="DOC_ID", help="Id of a document.", show_default=False)]
@@ -141,12 +153,21 @@ Tolerance = Annotated[
     float | None,
     _alike(
         "--tolerance",
-        help="Maximum relative difference of similarity indexes, for --measure si. [dim]default: 0.3[/]",
+        help="Maximum relative difference of similarity indexes, if si is chosen. [dim]default: 0.3[/]",
     ),
 ]
 Index = Annotated[
     str | None,
-    _alike("--index", help="Required similarity index of the collection, such as 43B:k=40."),
+    _alike("--index", help="Similarity index that the collection must have, such as 43B:k=40."),
+]
+GroupOverlay = Annotated[
+    str | None,
+    _output(
+        "--overlay",
+        metavar="TOOL",
+        help="Write --out as an overlay with the field names of relativity, everlaw, reveal, purview or plain instead.",
+        show_default=False,
+    ),
 ]
 Limit = Annotated[int, _output(min=1, help="Maximum number of results to print; the total is always shown.")]
 At = Annotated[
@@ -212,5 +233,5 @@ LabelColumn = Annotated[
     ),
 ]
 MaxConflicts = Annotated[
-    int, _output("--max-conflicts", min=1, help="Maximum number of conflicts to work out and write, the worst first.")
+    int, _output("--max-conflicts", min=1, help="Maximum number of conflicts to find and write, the worst first.")
 ]

@@ -17,7 +17,7 @@ from nearkin.paths import check_input, check_output
 
 _OUTPUTS = ("out", "html", "missed", "cache", "figure")
 _NO_FILES = ("ids", "conf", "documents", "query")
-"""Lists of strings that do not name files. All others do, and so do all paths."""
+"""Lists of strings that are not file names. All other lists and all paths are."""
 COLLECTION_URLS = ("postgresql://", "postgres://")
 _PLAIN = {
     "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
@@ -28,15 +28,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Command(TyperCommand):
-    """A command that names its options where the library names its parameters."""
+    """Command that replaces the names of parameters in error messages by those of its options."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run it; see `nearkin.errors.ParameterError.with_options`.
+        """Run the command; see `nearkin.errors.ParameterError.with_options`.
 
         Raises
         ------
         typer.Abort
-            It was interrupted: typer would make a mere exit code of that, and lose the notes on the interruption.
+            The command was interrupted: typer would turn that into an exit code and lose the notes.
         """
         try:
             return super().invoke(ctx)
@@ -47,7 +47,7 @@ class Command(TyperCommand):
             raise typer.Abort from error
 
     def _option_of(self, parameter: str) -> str | None:
-        """``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
+        """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
         spellings = {f"--{parameter.replace('_', '-')}", f"--{parameter.removeprefix('n_').replace('_', '-')}"}
         for one in self.params:
             is_option = one.param_type_name == "option"
@@ -59,7 +59,7 @@ class Command(TyperCommand):
 
 
 class CommandLine(typer.Typer):
-    """A group of commands. None begins to work on a file that is not of this machine, or writes to such a name."""
+    """Group of commands that refuse, before they start, URLs as inputs and file names that cannot be written."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Run what was typed."""
@@ -67,7 +67,7 @@ class CommandLine(typer.Typer):
 
     @functools.cached_property
     def _built(self) -> Any:
-        """All commands with their options: to build them takes 23 ms."""
+        """All commands with their options; building them takes 23 ms."""
         return typer.main.get_command(self)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
@@ -112,7 +112,7 @@ def _check_places(values: Mapping[str, object]) -> None:
 
 
 def _places(name: str, value: object) -> Iterator[str | Path]:
-    """The names of files among the values of a parameter."""
+    """Return the file names among the values of a parameter."""
     are_many = isinstance(value, list)
     for one in value if are_many else [value]:  # type: ignore[attr-defined]  # it is a list
         if isinstance(one, Path) or (are_many and isinstance(one, str) and name not in _NO_FILES):
@@ -120,9 +120,9 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
 
 
 def take_every_character(*streams: TextIO) -> None:
-    """Let streams print what their encoding lacks: signs in other words, all else by its code point.
+    """Replace characters that the encoding of a stream lacks: signs by words, all others by their code points.
 
-    Python would end a program with a traceback where ``≥`` meets an ASCII terminal, or an unpaired surrogate any.
+    Without this, printing ``≥`` to an ASCII terminal, or an unpaired surrogate to any, would end in a traceback.
     """
     codecs.register_error(_HANDLER, _in_other_words)
     for stream in streams:

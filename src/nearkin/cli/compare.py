@@ -30,7 +30,7 @@ from nearkin.cli.collection_options import (
     VersionB,
 )
 from nearkin.cli.command_line import COLLECTION_URLS
-from nearkin.cli.options import Encoding, Overwrite, Quiet
+from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.paths import check_input
@@ -67,8 +67,10 @@ VERSIONS_HELP = """
 List all versions of a document, the most similar first, with the changes in each and its relation to the document: \
 other texts stored under its id, and all other documents within the tolerance.
 
-The relations are those of nearkin families. If documents have a tag with their date, such as date=2024-03-01, --at \
-marks the version in force on a day: the newest that is not dated after it.
+The relations are those of nearkin families. A document that was found by its letters, and whose wording does not \
+match, is marked and has no relation. If documents have a tag with their date, such as date=2024-03-01, --at marks the \
+version in force on a day: the newest that is not dated after it. --out writes all versions to a .csv, .tsv, .jsonl or \
+.parquet file.
 
 [bold]Examples[/]
 
@@ -251,14 +253,20 @@ def versions(
     limit: Limit = 50,
     cache: Cache = None,
     read_only: ReadOnly = False,
+    out: OutFileIfAny = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """List the versions of a document."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
+    from nearkin.collection.tolerance import ALL
+    from nearkin.workflows.collection.answer_tables import table_of_versions
 
+    check_list_file(out, overwrite=overwrite)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
@@ -270,15 +278,18 @@ def versions(
             threshold=threshold,
             distance=distance,
             tolerance=tolerance,
-            limit=limit,
+            limit=limit if out is None else ALL,
             at=at,
             date_tag=date_tag,
         )
-    tell(found.to_dict, lambda console: _show_versions(console, found), as_json=as_json, quiet=quiet)
+    write_list(out, lambda: table_of_versions(found), "version", is_silent=quiet or as_json)
+    shown = found if out is None else found.first(limit)
+    tell(shown.to_dict, lambda console: _show_versions(console, shown), as_json=as_json, quiet=quiet)
 
 
 def _show_versions(console: Console, found: Versions) -> None:
     from nearkin.cli.printing import say, say_passage, shown
+    from nearkin.collection.letters_only import LETTERS_ONLY
     from nearkin.reports.quantities import share_text
     from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
 
@@ -288,12 +299,15 @@ def _show_versions(console: Console, found: Versions) -> None:
         dated = (
             "" if found.in_force is None else f"{'[green]' if one.is_in_force else '[default]'}{date_text(one)}[/]  "
         )
+        relation = f"{change_text(one)}  {shown(relation_text(one, found.document))}"
+        if measured.is_letters_only:
+            relation = f"[yellow]({LETTERS_ONLY})[/]"
         console.print(
-            f"[bold]{shown(document)}[/]  {dated}edit {edit}  Jaccard {jaccard}  {change_text(one)}  "
-            f"{shown(relation_text(one, found.document))}  [dim]{shown(document.wave)}[/]",
+            f"[bold]{shown(document)}[/]  {dated}edit {edit}  Jaccard {jaccard}  {relation}  "
+            f"[dim]{shown(document.wave)}[/]",
             highlight=False,
             soft_wrap=True,
         )
-        if one.passage:
+        if one.passage and not measured.is_letters_only:
             say_passage(console, one.passage)
     say(console, versions_sentences(found))

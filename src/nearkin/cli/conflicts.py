@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
-Find near-duplicates with different labels. By group, it lists the documents that do not have the label of most, each \
-with the most similar document that has another label and the passage in which the two differ.
+Find near-duplicates with different labels. It lists, by group, the documents whose label is not the most frequent one \
+of the group, each with the most similar document that has another label, and the passage in which the two differ.
 
 Labels come from a CSV or TSV file with a column of ids and a column of labels. Name the columns with --id and \
---label, or give two columns without a header. With --tag they are the values of a tag in the collection; of a bare \
-tag all other documents have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl or .parquet file.
+--label, or give two columns without a header. With --tag they are the values of a tag in the collection; with a \
+bare tag, documents without it have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl or \
+.parquet file.
 
 [bold]Examples[/]
 
@@ -68,7 +69,7 @@ def conflicts(
     """Find label conflicts."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
     from nearkin.errors import InputError, ParameterError
     from nearkin.workflows.collection.labels import read_labels
@@ -115,11 +116,12 @@ def conflicts(
         quiet=quiet,
     )
     if out is not None and not (quiet or as_json):
-        bars.say(f"wrote {counted(len(found.conflicts), 'conflict')} to {out}")
+        bars.say(written(len(found.conflicts), "conflict", out))
 
 
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say, say_passage, shown
+    from nearkin.collection.letters_only import LETTERS_ONLY, is_letters_only
     from nearkin.reports.quantities import distance_text, share_text
     from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 
@@ -137,7 +139,8 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
             )
         console.print(
             f"  [bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold]{shown(one.label_b)}[/] "
-            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]",
+            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
+            + (f"  [yellow]({LETTERS_ONLY})[/]" if is_letters_only(one.jaccard, found.tolerance) else ""),
             highlight=False,
             soft_wrap=True,
         )

@@ -27,21 +27,34 @@ IdsFile = Annotated[
         help="File with the ids of the documents: one per line, or a column of a .csv, .tsv, .jsonl or .parquet file.",
     ),
 ]
+IdsColumn = Annotated[
+    str | None, _documents("--id", metavar="COLUMN", help="Column of --from with the ids. [dim]default: guessed[/]")
+]
+ValueColumn = Annotated[
+    str | None,
+    _documents(
+        "--value",
+        metavar="COLUMN",
+        help="Set the tag FIELD of each document to its value in this column of --from; rows without a value are left "
+        "out.",
+    ),
+]
 OfGroup = Annotated[int | None, _documents("--group", help="All documents of this group; see nearkin groups.")]
 GroupThreshold = Annotated[
     float | None, _documents("--threshold", help="Minimum Jaccard similarity of the groups. [dim]default: 0.5[/]")
 ]
 GroupGamma = Annotated[float | None, _documents("--gamma", help="Gamma of the groups, if they are by letters.")]
 PurgedIds = Annotated[
-    list[str], typer.Argument(metavar="DOC_ID...", help="Ids of the documents to erase.", show_default=False)
+    list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of the documents to erase.", show_default=False)
 ]
 Copies = Annotated[bool, _documents("--copies", help="Also remove and erase other documents with one of these texts.")]
 By = Annotated[
     str | None,
-    _change(help="Name of the person who decides. [dim]default: the user of the system[/]", show_default=False),
+    _change(help="Name of the person who decides. [dim]default: your user name[/]", show_default=False),
 ]
 DryRun = Annotated[bool, _change("--dry-run", help="Show what would be changed, and change nothing.")]
 Yes = Annotated[bool, _change("--yes", help="Change more than 100 documents.")]
+YesRemove = Annotated[bool, _change("--yes", help="Remove more than 100 documents.")]
 YesErase = Annotated[bool, _change("--yes", help="Erase the texts.")]
 NeverGroup = Annotated[
     tuple[str, str] | None,

@@ -17,6 +17,7 @@ from nearkin.cli.decision_options import (
     GroupGamma,
     GroupNote,
     GroupThreshold,
+    IdsColumn,
     IdsFile,
     NeverGroup,
     Note,
@@ -24,6 +25,7 @@ from nearkin.cli.decision_options import (
     Principal,
     PurgedIds,
     SameGroup,
+    ValueColumn,
     Yes,
     YesErase,
 )
@@ -46,6 +48,9 @@ A tag belongs to an id: it stays when the document gets a new version. A field h
 tags all of its documents or none. More than 100 changes are only shown, with exit code 2, unless you add --yes. Every \
 command is recorded: nearkin log lists it, nearkin undo takes it back.
 
+With --from FILE --value COLUMN each document gets its own value from a .csv, .tsv, .jsonl or .parquet file, such as a \
+label or a date, all in one activity.
+
 [bold]Examples[/]
 
   nearkin tag matter responsive=yes lease-17 lease-18
@@ -53,6 +58,8 @@ command is recorded: nearkin log lists it, nearkin undo takes it back.
   nearkin tag matter privileged --from counsel.txt --by ada --yes
 
   nearkin tag matter responsive=no --group 12 --threshold 0.7
+
+  nearkin tag matter date --from contracts.csv --value signed_on --yes
 """
 UNTAG_HELP = """
 Remove a tag of documents, whatever its value.
@@ -76,7 +83,7 @@ refused, and the message lists them.
   nearkin decide matter --note lease-17 "signed copy is on paper"
 """
 UNDO_HELP = """
-Undo an activity of the log: what it changed becomes what it was before. An undo can be undone.
+Undo an activity of the log: restore the values that it changed. An undo can itself be undone.
 
 An activity is not undone if a later one changed the same tag or decision; undo that one first.
 
@@ -91,9 +98,11 @@ The ids, the SHA-256 of each text and an activity in the log stay. An erased tex
 added. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups are out of its \
 reach.
 
-[bold]Example[/]
+[bold]Examples[/]
 
   nearkin purge matter lease-17 --by ada --yes
+
+  nearkin purge matter --from sealed.csv --id control_number
 """
 
 
@@ -102,6 +111,8 @@ def tag(
     tag: FieldValue,
     ids: DocIds = None,
     from_file: IdsFile = None,
+    value: ValueColumn = None,
+    id: IdsColumn = None,
     group: OfGroup = None,
     threshold: GroupThreshold = None,
     gamma: GroupGamma = None,
@@ -117,12 +128,21 @@ def tag(
     from nearkin.collection.collection import Collection
     from nearkin.collection.decisions.tags import parsed
 
-    field, value = parsed(tag)
-    wanted = _ids(ids, from_file)
+    if value is not None:
+        field = _field_of_values(tag, ids, from_file, group)
+        values = _values(Path(from_file or ""), value, id, is_quiet=quiet or as_json)
+        with Collection.open(collection, wait=wait) as opened:
+            _change(
+                lambda most: opened.tag_values(values, field, by=by, dry_run=dry_run, max_changes=most),
+                dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
+            )  # fmt: skip
+        return
+    field, set_to = parsed(tag)
+    wanted = _ids(ids, from_file, id)
     with Collection.open(collection, wait=wait) as opened:
         _change(
             lambda most: opened.tag(
-                wanted, field, value, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
+                wanted, field, set_to, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
                 max_changes=most,
             ),
             dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
@@ -209,7 +229,9 @@ def undo(
 
 def purge(
     collection: Place,
-    ids: PurgedIds,
+    ids: PurgedIds = None,
+    from_file: IdsFile = None,
+    id: IdsColumn = None,
     copies: Copies = False,
     cache: Cache = None,
     by: By = None,
@@ -225,8 +247,11 @@ def purge(
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.decisions import purged_sentences
 
+    wanted = _ids(ids, from_file, id)
+    if not wanted:
+        raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with Collection.open(collection, cache=cache, wait=wait) as opened:
-        found = opened.purge(ids, copies=copies, by=by, dry_run=dry_run or not yes)
+        found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes)
     tell(found.to_dict, lambda console: say(console, purged_sentences(found)), as_json=as_json, quiet=quiet)
     if found.is_dry_run and not dry_run:
         raise ParameterError("A purge cannot be undone. Add --yes to erase the texts.")
@@ -245,11 +270,37 @@ def _change(
         raise ParameterError(f"This changes {counted(len(found.changes), 'document')}. Add --yes to change them.")
 
 
-def _ids(ids: Sequence[str] | None, file: Path | None) -> list[str]:
-    """Return the ids that were typed and those of a file, one per line."""
+def _ids(ids: Sequence[str] | None, file: Path | None, column: str | None = None) -> list[str]:
+    """Return the ids that were typed and those of a file."""
+    from nearkin.errors import ParameterError
     from nearkin.workflows.collection.id_files import read_ids
 
-    return [*(ids or ()), *(read_ids(file) if file is not None else ())]
+    if column is not None and file is None:
+        raise ParameterError("--id is the column of --from FILE.")
+    return [*(ids or ()), *(read_ids(file, column=column) if file is not None else ())]
+
+
+def _field_of_values(tag: str, ids: Sequence[str] | None, file: Path | None, group: int | None) -> str:
+    """Return the field whose values come from a table; refuse other ways to name documents and values."""
+    from nearkin.errors import ParameterError
+
+    if file is None or ids or group is not None:
+        raise ParameterError("--value names a column of --from FILE: give --from, and neither DOC_ID nor --group.")
+    if "=" in tag:
+        raise ParameterError(f"--value has the values of the tag: give its FIELD alone. Got {tag!r} instead.")
+    return tag
+
+
+def _values(file: Path, column: str, id_column: str | None, *, is_quiet: bool) -> dict[str, str]:
+    """Return the values of a table by id."""
+    import typer
+
+    from nearkin.workflows.collection.labels import read_labels, values_by_id
+
+    read = read_labels(file, doc_id=id_column, label=column)
+    if read.n_without_label and not is_quiet:
+        typer.echo(f"{counted(read.n_without_label, 'row')} of {file} without a value: left out", err=True)
+    return values_by_id(file, read)
 
 
 def _show_result(console: Console, found: ActivityResult, limit: int) -> None:

@@ -11,6 +11,7 @@ from nearkin.cli.options import (
     Json,
     Memory,
     Out,
+    Overlay,
     Overwrite,
     Quiet,
     Report,
@@ -49,6 +50,7 @@ def dedup(
     write_kept: WriteKept = False,
     report: Report = True,
     by: By = None,
+    overlay: Overlay = None,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
@@ -66,10 +68,11 @@ def dedup(
     from nearkin.workflows.resources import Resources
 
     options = DedupOptions.of(**vars(chosen))
-    delivery = Delivery(resume, overwrite, write_kept, report, by)
+    delivery = Delivery(resume=resume, overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay)
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
+        told = options.in_words() | {"normalise": options.normalise.shown}
+        bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         manifest = dedup_files(
             reading.request(inputs), out, options, against=against or (), delivery=delivery, resources=resources,
             progress=bars, preset=chosen.preset, engine=where,

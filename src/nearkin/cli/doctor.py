@@ -1,4 +1,4 @@
-"""``nearkin doctor``: what is installed, and what this machine is."""
+"""``nearkin doctor``: installed versions, and facts about this machine."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 HELP = """
-Show the versions of Nearkin, Python and all libraries, the installed extras, and the cores and memory of this \
-machine. Paste the output into a bug report; it contains no file or user names.
+Show the versions of Nearkin, Python and all libraries, the installed extras, the cores and memory of this machine, \
+and the sandbox of the processes that extract texts. Paste the output into a bug report; it contains no file or user \
+names.
 
 [bold]Example[/]
 
   nearkin doctor
 """
-_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "eflomal", "spark")
+_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "eflomal", "spark", "documents", "pst")
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['\"]([\w-]+)['\"])?")
 
 
@@ -61,11 +62,23 @@ def _machine() -> dict[str, object]:
         "sqlite": sqlite3.sqlite_version,
         "java": _java(),
         "stdout encoding": getattr(sys.stdout, "encoding", None) or "not known",
+        "extraction": _sandbox(),
     }
 
 
+def _sandbox() -> str:
+    """Start an extraction process and name its sandbox."""
+    from nearkin.errors import RunError
+    from nearkin.stages.documents.extraction.workers import check_sandbox
+
+    try:
+        return check_sandbox().in_words
+    except (RunError, OSError) as error:
+        return f"not possible: {error}"
+
+
 def _java() -> str:
-    """The Java that Spark would start."""
+    """Name the Java that Spark would start."""
     from nearkin.errors import EngineError
 
     try:
@@ -80,7 +93,7 @@ def _java() -> str:
 
 
 def _libraries(extra: str) -> dict[str, str | None]:
-    """Versions of what an extra needs, None where it is missing; of Nearkin itself for an empty name."""
+    """Return the versions of an extra's requirements, None if missing; an empty name stands for Nearkin itself."""
     found = dict[str, str | None]()
     for requirement in requires("nearkin") or ():
         matched = _REQUIREMENT.match(requirement)

@@ -52,12 +52,12 @@ class EngineOptions(OptionGroup):
     conf: Conf = None
 
     def chosen(self) -> Engine:
-        """The engine; see `engine_of`."""
+        """Return the engine; see `engine_of`."""
         return engine_of(self.engine, self.master, self.conf)
 
 
 def check_engine(engine: str) -> None:
-    """Refuse what is none.
+    """Refuse an unknown engine.
 
     Raises
     ------

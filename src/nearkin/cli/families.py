@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearkin.cli.collection_options import ReadOnly
 from nearkin.cli.options import (
     FamilyShingle,
     FamilyThreshold,
+    IgnoreFile,
+    IgnoreNumbers,
     Inputs,
     Json,
     Memory,
     Out,
+    Overlay,
     Overwrite,
     Quiet,
     Resume,
@@ -54,6 +58,10 @@ def families(
     reading: ReadingOptions,
     threshold: FamilyThreshold = None,
     shingle: FamilyShingle = None,
+    ignore: IgnoreFile = None,
+    ignore_numbers: IgnoreNumbers = False,
+    overlay: Overlay = None,
+    read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
@@ -64,33 +72,41 @@ def families(
     """Group contracts into families."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.errors import ParameterError
     from nearkin.workflows.dedup.files import Delivery
     from nearkin.workflows.families.files import families_files
     from nearkin.workflows.families.of_collection import families_of_collection, is_one_collection
     from nearkin.workflows.resources import Resources
 
     asked = reading.request(inputs)
-    delivery = Delivery(resume, overwrite)
+    delivery = Delivery(resume=resume, overwrite=overwrite, overlay=overlay)
     resources = Resources.of(threads, memory)
     groups: CollectionGroups | None = None
     to_dict: Callable[[], Mapping[str, object]]
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        if shingle is None and is_one_collection(asked):
+        if overlay is not None and is_one_collection(asked):
+            raise ParameterError("--overlay of a collection is an option of nearkin groups.")
+        is_plain = shingle is None and ignore is None and not ignore_numbers
+        if is_plain and is_one_collection(asked):
             found = families_of_collection(
-                asked, out, threshold=threshold, delivery=delivery, resources=resources, progress=bars
-            )
+                asked, out, threshold=threshold, is_read_only=read_only, delivery=delivery, resources=resources,
+                progress=bars,
+            )  # fmt: skip
             manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
+        elif read_only:
+            raise ParameterError("--read-only is for the groups of one collection, without --shingle.")
         else:
             manifest = families_files(
-                asked, out, threshold=threshold, shingle=shingle, delivery=delivery, resources=resources, progress=bars
-            )
+                asked, out, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,
+                delivery=delivery, resources=resources, progress=bars,
+            )  # fmt: skip
             to_dict = manifest.as_stored
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)
 
 
 def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
-    """Members by relation, what stands alone, where to look."""
+    """Print the members by relation, the documents without a family, and where to look."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.manifests.dedup import FamilyCounts
     from nearkin.reports.sentences.families import families_sentences, family_group_sentences

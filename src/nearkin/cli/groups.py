@@ -8,6 +8,7 @@ from nearkin.cli.collection_options import (
     Cache,
     Direct,
     Gamma,
+    GroupOverlay,
     Json,
     Limit,
     MakePrincipal,
@@ -21,10 +22,13 @@ from nearkin.cli.collection_options import (
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from nearkin.collection.groups import CollectionGroups
     from nearkin.collection.groups_since import GroupsSince
+    from nearkin.stages.documents.load_files.vendors import Vendor
 
 HELP = """
 Group the near-duplicates of a collection, and list what changed since the last call.
@@ -41,6 +45,9 @@ writes all members to a .csv, .tsv, .jsonl or .parquet file.
 --since WAVE lists what changed since the end of that wave, from the stored groups, and changes nothing: groups that \
 are new, have grown, were merged or split, have another principal, or lost members. --out then writes a row for each \
 document with a change.
+
+--overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
+document. It is keyed on the control number, in the dialect of the load file that the documents came from, if it exists.
 
 [bold]Examples[/]
 
@@ -61,6 +68,7 @@ def groups(
     since: Since = None,
     direct: Direct = False,
     out: OutFileIfAny = None,
+    overlay: GroupOverlay = None,
     limit: Limit = 20,
     cache: Cache = None,
     wait: Wait = None,
@@ -73,24 +81,26 @@ def groups(
     """Group documents, or list what changed in their groups."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
     from nearkin.collection.groups import group
     from nearkin.collection.groups_since import groups_since
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
+    from nearkin.workflows.collection.overlays import write_group_overlay
     from nearkin.workflows.collection.principal import groups_with_principal
-    from nearkin.workflows.collection.tables import check_format, write_table
+    from nearkin.workflows.collection.tables import write_table
     from nearkin.workflows.resources import Resources
 
-    if direct and since is not None:
-        raise ParameterError("--direct lists members as they are now: omit --since.")
-    if make_principal is not None and (read_only or since is not None):
-        raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
+    _check_options(
+        is_direct=direct,
+        is_since=since is not None,
+        is_changing=make_principal is not None,
+        is_read_only=read_only,
+        has_overlay=overlay is not None,
+    )
     alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
-    if out is not None:
-        check_format(out)
-        check_free(out, overwrite=overwrite, inputs=())
+    vendor = _vendor_of(overlay, out, is_since=since is not None, overwrite=overwrite)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
@@ -101,40 +111,78 @@ def groups(
                 write_table(changed.documents, out)
             tell(changed.to_dict, lambda console: _show_since(console, changed, limit), as_json=as_json, quiet=quiet)
             if out is not None and not (quiet or as_json):
-                bars.say(f"all changes are in {out}")
+                bars.say(written(len(changed.documents), "change", out))
             return
         n_threads, number = Resources(threads).n_threads, None
         if make_principal is None:
             found = group(opened.opened, alike, threads=n_threads)
         else:
             found, number = groups_with_principal(opened, make_principal, alike, threads=n_threads)
+        if vendor is not None and out is not None:
+            dialect = write_group_overlay(opened, found.members, vendor, out)
+            bars.say(f"overlay of all current documents: {out}, {dialect.in_words()}")
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
-    if out is not None:
+    if out is not None and vendor is None:
         write_table(found.direct_members() if direct else found.members, out)
     tell(found.to_dict, lambda console: _show(console, found, limit, is_direct=direct), as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
-    if out is not None and not (quiet or as_json):
-        bars.say(f"all members that match their principal are in {out}" if direct else f"all members are in {out}")
+    if out is not None and vendor is None and not (quiet or as_json):
+        kept = found.direct_members() if direct else found.members
+        bars.say(written(len(kept), "direct member" if direct else "member", out))
     if make_principal is not None and number is None:
         raise ParameterError(
             f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."
         )
 
 
+def _vendor_of(overlay: str | None, out: Path | None, *, is_since: bool, overwrite: bool) -> Vendor | None:
+    """Check where the members are written, and return whose overlay is asked for."""
+    from nearkin.cli.result_file import check_free
+    from nearkin.stages.documents.load_files.vendors import vendor_of
+    from nearkin.workflows.collection.overlays import check_overlay
+    from nearkin.workflows.collection.tables import check_format
+
+    vendor = None if overlay is None else vendor_of(overlay)
+    if vendor is not None:
+        check_overlay(out, is_since=is_since)
+    elif out is not None:
+        check_format(out)
+    if out is not None:
+        check_free(out, overwrite=overwrite, inputs=())
+    return vendor
+
+
+def _check_options(
+    *, is_direct: bool, is_since: bool, is_changing: bool, is_read_only: bool, has_overlay: bool
+) -> None:
+    """Refuse options that exclude each other."""
+    from nearkin.errors import ParameterError
+
+    if is_direct and is_since:
+        raise ParameterError("--direct lists members as they are now: omit --since.")
+    if is_direct and has_overlay:
+        raise ParameterError("An overlay has all members: omit --direct.")
+    if is_changing and (is_read_only or is_since):
+        raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
+
+
 def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:
     from nearkin.cli.printing import say, shown, table
-    from nearkin.reports.sentences.groups import groups_sentences
+    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
 
     if is_direct:
         _show_direct(console, found, limit)
     elif found.groups:
+        unlike = letters_only_groups(found)
         rows = table("group", "documents", "texts", "indirect", "principal", numbers=4)
         for one in found.groups[:limit]:
             proposed = f" [yellow](proposed: {shown(one.proposed_principal)})[/]" if one.proposed_principal else ""
             figures = (one.number, one.n_documents, one.n_texts, one.n_chained)
-            rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed)
+            badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
+            rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
     say(console, groups_sentences(found, limit))
 

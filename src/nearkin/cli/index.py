@@ -1,4 +1,4 @@
-"""``nearkin index``: the numbers by which a repository finds similar documents, without a collection."""
+"""``nearkin index``: index values by which a repository finds similar documents, without a collection."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Index = Annotated[
 
 
 def index(inputs: Inputs, *, similarity_index: _Index = None, reading: ReadingOptions, as_json: Json = False) -> None:
-    """Print the numbers of documents."""
+    """Print the index values of documents."""
     import json
     import sys
 

@@ -1,4 +1,4 @@
-"""Groups of commands: a list of them is plain text, and imports none; a command is imported when it is typed."""
+"""Groups of commands whose list is plain text; a command is imported only when it is typed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nearkin.cli.command_line import CommandLine
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """The place of a command, and its line in a list of commands.
+    """Location of a command, and its line in a list of commands.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class LazyCommands(Mapping[str, Any]):
 
 
 class PlainGroup(TyperGroup):
-    """A group whose help is plain text: rich takes longer to import than everything else that the list needs."""
+    """Group whose help is plain text: importing rich takes longer than everything else that the list needs."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, help, commands and options."""

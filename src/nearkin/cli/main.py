@@ -1,4 +1,4 @@
-"""``nearkin``: run the command that was typed, say how it failed, and exit with its code."""
+"""``nearkin``: run the command, report its error, and exit with its code."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _end_in_silence() -> int:
 
 
 def fail(error: NearkinError, *, as_json: bool) -> int:
-    """Say on standard error what went wrong, for a person or a program."""
+    """Print an error on standard error, for a person or a program."""
     from nearkin.hidden_characters import reveal_line
 
     message = " ".join([str(error), *_notes_of(error)])

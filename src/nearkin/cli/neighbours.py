@@ -8,6 +8,8 @@ from nearkin.cli.options import (
     AgainstSignatures,
     Distance,
     Equal,
+    IgnoreFile,
+    IgnoreNumbers,
     JsonSummary,
     OutFileIfAny,
     Overwrite,
@@ -19,7 +21,6 @@ from nearkin.cli.options import (
     VerifyNormalise,
     VerifyShingle,
 )
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +55,8 @@ def neighbours(
     verify: Verify = None,
     shingle: VerifyShingle = "words:5",
     normalise: VerifyNormalise = "nfkc,case,space",
+    ignore: IgnoreFile = None,
+    ignore_numbers: IgnoreNumbers = False,
     equal: Equal = "all",
     as_json: JsonSummary = False,
     quiet: Quiet = False,
@@ -65,6 +68,8 @@ def neighbours(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
+    from nearkin.stages.documents.ignoring import Ignored
+    from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.across import find_neighbours
     from nearkin.workflows.signing.neighbours import nearest_documents
@@ -72,7 +77,10 @@ def neighbours(
     from nearkin.workflows.signing.verifying import Verification
 
     resources = Resources(threads)
-    verification = Verification.if_given(verify, shingle, normalise)
+    if verify is None and (ignore is not None or ignore_numbers):
+        raise ParameterError("--ignore and --ignore-numbers are for --verify: add it, or omit them.")
+    steps = Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers))
+    verification = Verification.if_given(verify, shingle, steps)
     if query is not None:
         if out is not None or verify is not None or against is not None or equal != "all":
             raise ParameterError(
@@ -106,12 +114,9 @@ def neighbours(
 
 def _show_pairs(console: Console, found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say, say_place
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.workflows.signing.sentences import neighbours_sentence
 
-    pairs = f"{counted(found.n_pairs, 'pair')} within distance {found.distance}"
-    written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
-    among = f"{counted(found.n_signed, 'document')} with {counted(found.n_distinct, 'distinct signature')}"
-    say(console, [Sentence(f", among {among}", strong=pairs + written)])
+    say(console, [neighbours_sentence(found)])
     say_place(console, f"{found.elapsed_s:.1f} s. Pairs", out)
 
 

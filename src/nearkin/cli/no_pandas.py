@@ -1,4 +1,4 @@
-"""Pandas is hidden from commands that do not need it.
+"""Hiding of pandas from commands that do not need it.
 
 pyarrow imports pandas to see whether a value is a series, which takes 0.3 s, and no value of a command is one. PySpark
 needs pandas.

@@ -1,4 +1,4 @@
-"""Options that several commands have, written once: a parameter of a command may stand for a group of them.
+"""Options shared by several commands, written once: a parameter of a command may stand for a group of options.
 
 >>> @dataclass(frozen=True)
 ... class Pace(OptionGroup):
@@ -26,11 +26,11 @@ __all__ = ["OptionGroup", "taking_options"]
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """A frozen dataclass whose fields are options, each with its default, or groups of their own."""
+    """Frozen dataclass whose fields are options, each with its default, or groups of options."""
 
 
 def taking_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with an option for each field of its groups, which are put together again when it is called."""
+    """Replace each group among a function's parameters by its options; a call builds the groups again."""
     given = inspect.signature(function, eval_str=True).parameters.values()
     groups = {one.name: one.annotation for one in given if _is_group(one.annotation)}
     if not groups:

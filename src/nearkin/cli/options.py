@@ -1,7 +1,7 @@
-"""The options of the commands: how each is written, what its help says, in which panel it stands.
+"""Definitions of the options of all commands: names, help and panels.
 
-An option is made by the maker of its panel. Where an option is None if not given, its help tells the default: it may
-come from a preset, or from the input.
+Each panel has a function that makes its options. If an option is None when not given, its help states the default,
+which may come from a preset or from the input.
 """
 
 from __future__ import annotations
@@ -118,6 +118,19 @@ Normalise = Annotated[
         "or none. [dim]default: nfkc,case,space[/]"
     ),
 ]
+IgnoreFile = Annotated[
+    Path | None,
+    _search(
+        "--ignore",
+        metavar="FILE",
+        help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
+        ">>>; re:PATTERN for patterns of RE2. The stored texts are unchanged.",
+    ),
+]
+IgnoreNumbers = Annotated[
+    bool,
+    _search("--ignore-numbers", help="Digits do not count. A text of digits without letters is numbers only."),
+]
 MinShared = Annotated[
     int | None,
     _search(
@@ -127,6 +140,28 @@ MinShared = Annotated[
 ]
 Seed = Annotated[
     int | None, _search(help="Random seed of the sketches; a different seed misses different pairs. [dim]default: 0[/]")
+]
+
+# -- Threads ----------------------------------------------------------------------------------------------------------
+
+_threads = partial(typer.Option, rich_help_panel="Threads")
+
+WindowDays = Annotated[
+    float,
+    _threads(
+        "--window-days",
+        metavar="DAYS",
+        help="Maximum number of days between an answer and the mail to which it is joined by subject, if its headers "
+        "name no mail in the input; the two must share an address. 0 turns this off.",
+    ),
+]
+NewTextOnly = Annotated[
+    bool,
+    _threads(
+        "--new-text-only",
+        help="Compare only the new text of a mail with later ones, without quoted text and signature. These are found "
+        "by plain rules, which can be wrong.",
+    ),
 ]
 
 # -- What is kept -----------------------------------------------------------------------------------------------------
@@ -166,6 +201,8 @@ class DedupChoices(OptionGroup):
     recall: Recall = None
     shingle: Shingle = None
     normalise: Normalise = None
+    ignore: IgnoreFile = None
+    ignore_numbers: IgnoreNumbers = False
     min_shared: MinShared = None
     seed: Seed = None
     group: Group = None
@@ -182,15 +219,25 @@ OutBeside = Annotated[
 ]
 WriteKept = Annotated[
     bool,
-    _output("--write-kept", help="Also write the cleaned corpus, in the format it came in."),
+    _output("--write-kept", help="Also write the cleaned corpus, in the format of the input."),
 ]
 Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
+Overlay = Annotated[
+    str | None,
+    _output(
+        "--overlay",
+        metavar="TOOL",
+        help="Also write an overlay with the field names of relativity, everlaw, reveal, purview or plain, keyed on "
+        "the control number, in the encoding and with the delimiters of the load file.",
+        show_default=False,
+    ),
+]
 By = Annotated[
     str | None,
     _output(
         "--by",
         metavar="COLUMN",
-        help="Column whose values get a row each in the report: what was dropped from each. Reads the input twice.",
+        help="Column by whose values the report counts dropped documents. The input is read twice.",
     ),
 ]
 ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]
@@ -225,6 +272,16 @@ Method = Annotated[
 Bits = Annotated[int, _signature(help="Length of a signature: a multiple of 8 from 8 to 1024.")]
 Features = Annotated[str, _signature(help="Features to count: chars:N or words:N.")]
 RawNormalise = Annotated[str, _signature(help="Differences to ignore: nfkc, case, space, joined by commas, or none.")]
+RawIgnoreFile = Annotated[
+    Path | None,
+    _signature(
+        "--ignore",
+        metavar="FILE",
+        help="File of passages that do not count, as for nearkin dedup.",
+        show_default=False,
+    ),
+]
+RawIgnoreNumbers = Annotated[bool, _signature("--ignore-numbers", help="Digits do not count.")]
 Density = Annotated[
     float | None,
     _signature(

@@ -73,7 +73,9 @@ WantedRecall = Annotated[
 ]
 Top = Annotated[
     int | None,
-    _similar(help="Of each document on the left only the best. [dim]default: all[/]", show_default=False),
+    _similar(
+        help="Maximum number of pairs of each left document, the best first. [dim]default: all[/]", show_default=False
+    ),
 ]
 
 Agreement = Annotated[
@@ -100,6 +102,13 @@ MinOccurrences = Annotated[
 MinTerms = Annotated[
     int, _weights("--min-terms", help="Minimum number of terms of a document; documents with fewer are skipped.")
 ]
+
+PairIgnoreFile = Annotated[
+    Path | None,
+    _weights("--ignore", metavar="FILE", help="File of passages that do not count, as for nearkin dedup.",
+             show_default=False),
+]  # fmt: skip
+PairIgnoreNumbers = Annotated[bool, _weights("--ignore-numbers", help="Digits do not count.")]
 
 KnownPairs = Annotated[
     str | None,
@@ -191,12 +200,17 @@ class PairChoices(OptionGroup):
     permutations: Permutations = None
     window: Window = None
     seed: Seed = 0
+    ignore: PairIgnoreFile = None
+    ignore_numbers: PairIgnoreNumbers = False
 
     def options(self, n_terms: int) -> PairOptions:
-        """The checked options."""
+        """Return the checked options."""
+        from nearkin.stages.documents.ignoring import Ignored
         from nearkin.workflows.pairing.options import PairOptions
 
-        return PairOptions(n_terms=n_terms, **vars(self))
+        chosen = {name: value for name, value in vars(self).items() if name not in ("ignore", "ignore_numbers")}
+        ignored = Ignored.of(self.ignore, numbers=self.ignore_numbers)
+        return PairOptions(n_terms=n_terms, ignored=ignored, **chosen)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ HELP = """
 Find similar pairs of two collections, in one language or in two: documents and their translations, or articles about \
 the same thing.
 
-Every reported pair has its exact cosine, and the words that add most to it. The search is planned on a sample of the \
-documents, and the expected recall is printed before it starts.
+Every reported pair has its exact cosine, and the words that contribute most to it. The search is planned on a sample \
+of the documents, and the expected recall is printed before it starts.
 
 With --table, the documents of one side are translated word by word by a translation table from \
 [bold]nearkin align[/]. Swapping left and right gives the same pairs, except with --top.

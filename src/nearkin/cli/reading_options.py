@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,6 +46,16 @@ MaxDocumentSize = Annotated[
         help="Maximum size of one document. A larger one is skipped and counts as unreadable.",
     ),
 ]
+TextRoot = Annotated[
+    Path | None,
+    _input(
+        "--text-root",
+        metavar="DIR",
+        help="Folder of the text files that load files name; files outside it are never read. [dim]default: the folder "
+        "of the load file[/]",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -54,12 +65,13 @@ class RulesOptions(OptionGroup):
     on_error: OnError = SKIP_DOCUMENTS
     max_unreadable: MaxUnreadable = MAX_UNREADABLE
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT
+    text_root: TextRoot = None
 
     def rules(self) -> ReadingRules:
-        """The rules that these options stand for."""
+        """Return the reading rules that these options give."""
         from nearkin.stages.documents.rules import ReadingRules
 
-        return ReadingRules.of(self.on_error, self.max_unreadable, self.max_document_size)
+        return ReadingRules.of(self.on_error, self.max_unreadable, self.max_document_size, self.text_root)
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,7 @@ class ReadingOptions(OptionGroup):
     rules: RulesOptions = field(default_factory=RulesOptions)
 
     def request(self, inputs: Sequence[str]) -> ReadingRequest:
-        """Ask for these inputs to be read."""
+        """Request that these inputs be read."""
         from nearkin.workflows.reading.request import ReadingRequest
 
         return ReadingRequest(

@@ -1,4 +1,4 @@
-"""A command whose result is one file."""
+"""Output file of a command whose result is one file."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
+from nearkin.nouns import counted
 from nearkin.paths import check_output
 
 
 def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], option: str = "--out") -> None:
-    """Refuse, before any work is done, to write where something stands, or where nothing can.
+    """Refuse a file that exists, or cannot be written, before any work is done.
 
     Raises
     ------
     OutputExistsError
-        There is a file, and it is not to be replaced.
+        The file exists, and is not to be replaced.
     OutputError
-        It is a directory, or its directory is not there; its name cannot be that of a result.
+        It is a directory, its directory does not exist, or its name is not valid for a result.
     ParameterError
         It is one of the inputs.
     """
@@ -32,3 +33,14 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
         raise OutputExistsError(f"{out} is there already. Choose another {option}, or add --overwrite to replace it.")
     if not out.parent.is_dir():
         raise OutputError(f"Cannot write {out}: the directory {out.parent} is not there.")
+
+
+def written(n_rows: int, row: str, out: Path) -> str:
+    """Say that a table was written.
+
+    Examples
+    --------
+    >>> written(2, "document", Path("sheet.csv"))
+    'wrote 2 documents to sheet.csv'
+    """
+    return f"wrote {counted(n_rows, row)} to {out}"

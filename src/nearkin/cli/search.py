@@ -46,9 +46,8 @@ def search(
     """Find documents by their words."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
-    from nearkin.nouns import counted
     from nearkin.workflows.collection.tables import check_format, table_of_found, write_table
 
     if out is not None:
@@ -64,7 +63,7 @@ def search(
     shown = found.first(limit)
     tell(shown.to_dict, lambda console: _show(console, shown, wave, out is not None), as_json=as_json, quiet=quiet)
     if out is not None and not (quiet or as_json):
-        bars.say(f"wrote {counted(found.n_found, 'document')} to {out}")
+        bars.say(written(found.n_found, "document", out))
 
 
 def query_of(words: Sequence[str]) -> str:

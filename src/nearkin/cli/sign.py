@@ -16,6 +16,8 @@ from nearkin.cli.options import (
     OutFile,
     Overwrite,
     Quiet,
+    RawIgnoreFile,
+    RawIgnoreNumbers,
     RawNormalise,
     SignatureSeed,
     StatisticsFile,
@@ -54,6 +56,8 @@ def sign(
     bits: Bits = 256,
     features: Features = "chars:4",
     normalise: RawNormalise = "none",
+    ignore: RawIgnoreFile = None,
+    ignore_numbers: RawIgnoreNumbers = False,
     density: Density = None,
     statistics: StatisticsFile = None,
     online: Online = False,
@@ -69,6 +73,7 @@ def sign(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.resources import Resources
@@ -80,14 +85,15 @@ def sign(
         method=method,  # type: ignore[arg-type]  # it checks the method
         bits=bits,
         features=parse_shingling(features, parameter="features", owner="sign"),
-        normalise=Normalisation.parse(normalise),
+        normalise=Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers)),
         density=density,
         seed=seed,
         is_online=online,
     )
     where = engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        bars.say(", ".join(f"{name} {value}" for name, value in options.in_words().items()))
+        told = options.in_words() | {"normalise": options.normalise.shown}
+        bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         _, signed = sign_texts(
             reading.request(inputs),
             out,

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
-    from nearkin.collection.tolerance import Tolerance as QueryTolerance
-from nearkin.cli.options import Quiet
+from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
 
 HELP = """
 Find all documents of a collection that are similar to a stored document, a file or a text. You choose the tolerance \
@@ -38,7 +37,8 @@ with each query.
 By default documents match by their wording: the Jaccard similarity of their word 5-grams is at least --threshold. \
 --measure letters finds every document within --gamma; versions with more changes can lie outside it, and texts with \
 the same letters may be unrelated. --measure si compares one number per text (M. Scott Roth): a quick first look that \
-is neither complete nor exact nor symmetric, so judge its results by the similarities beside them.
+is neither complete nor exact nor symmetric, so judge its results by the similarities beside them. --out writes all \
+documents found to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
@@ -71,15 +71,21 @@ def similar(
     explain: Explain = False,
     cache: Cache = None,
     read_only: ReadOnly = False,
+    out: OutFileIfAny = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find similar documents."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
+    from nearkin.collection.tolerance import ALL
     from nearkin.errors import ParameterError
+    from nearkin.workflows.collection.answer_tables import table_of_similar
 
+    check_list_file(out, overwrite=overwrite, inputs=[] if file is None else [file])
     if sum(one is not None for one in (doc_id, file, text)) != 1:
         raise ParameterError("Name one thing that is asked for: DOC_ID, --file FILE or --text TEXT.")
     if file is not None:
@@ -100,10 +106,12 @@ def similar(
             distance=distance,
             tolerance=tolerance,
             index=index,
-            limit=limit,
+            limit=limit if out is None else ALL,
         )
+    write_list(out, lambda: table_of_similar(found), "document", is_silent=quiet or as_json)
+    shown = found.first(limit)
     name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
-    tell(found.to_dict, lambda console: _show(console, found, name, explain=explain), as_json=as_json, quiet=quiet)
+    tell(shown.to_dict, lambda console: _show(console, shown, name, explain=explain), as_json=as_json, quiet=quiet)
 
 
 def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:
@@ -131,16 +139,16 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
                 distance_text(one.relative_distance),
                 "–" if one.n_bits is None else str(one.n_bits),
                 *[one.found_by] * by_edit,
-                shown(document) + _remark(one, found.tolerance),
+                shown(document) + _remark(one),
                 shown(document.wave),
             )
         console.print(rows)
     say(console, similar_sentences(found, name))
 
 
-def _remark(one: SimilarDocument, tolerance: QueryTolerance) -> str:
-    from nearkin.reports.sentences.similar import LETTERS_ONLY, is_letters_only
+def _remark(one: SimilarDocument) -> str:
+    from nearkin.collection.letters_only import LETTERS_ONLY
 
     if one.is_same_text:
         return " [dim](same text)[/]"
-    return f" [yellow]({LETTERS_ONLY})[/]" if is_letters_only(one.jaccard, tolerance) else ""
+    return f" [yellow]({LETTERS_ONLY})[/]" if one.is_letters_only else ""

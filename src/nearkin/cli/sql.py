@@ -15,6 +15,7 @@ from nearkin.cli.collection_options import (
     Gamma,
     Json,
     Place,
+    ReadOnly,
     Threshold,
     Tolerance,
     Wait,
@@ -71,7 +72,7 @@ _Method = Annotated[
         "--method",
         help="words: shared word 5-grams, by --threshold; needs nearkin sql install. letters: letter counts, by "
         "--gamma. si: the similarity index, by --tolerance. [dim]default: words[/]",
-        rich_help_panel="How alike",
+        rich_help_panel="Similarity",
         show_default=False,
     ),
 ]
@@ -184,8 +185,10 @@ def install(
 
 
 @sql.command(help=_COPY, short_help="Copy a collection into a DuckDB file")
-def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: Json = False) -> None:
-    """Copy into a file of DuckDB."""
+def copy(
+    collection: Place, file: _File, read_only: ReadOnly = False, overwrite: Overwrite = False, as_json: Json = False
+) -> None:
+    """Copy a collection into a DuckDB file."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say, tell
     from nearkin.cli.result_file import check_free
@@ -193,10 +196,15 @@ def copy(collection: Place, file: _File, overwrite: Overwrite = False, as_json: 
     from nearkin.collection.plain_sql.duckdb_copy import check_duckdb, copy_to_duckdb
     from nearkin.errors import CollectionError
     from nearkin.reports.sentences.sql import copy_sentences
+    from nearkin.store.store import Access
 
     check_free(file, overwrite=overwrite, inputs=(), option="FILE")
     check_duckdb()
-    with bars_shown(is_quiet=as_json) as bars, OpenedCollection.open(collection, progress=bars) as opened:
+    access = Access(is_read_only=read_only)
+    with (
+        bars_shown(is_quiet=as_json) as bars,
+        OpenedCollection.open(collection, access=access, progress=bars) as opened,
+    ):
         copied = copy_to_duckdb(opened, file)
     tell(copied.to_dict, lambda console: say(console, copy_sentences(copied)), as_json=as_json)
     if copied.damaged_documents or copied.faults:

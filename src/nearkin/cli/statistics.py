@@ -13,11 +13,12 @@ from nearkin.cli.options import (
     OutFile,
     Overwrite,
     Quiet,
+    RawIgnoreFile,
+    RawIgnoreNumbers,
     RawNormalise,
     Threads,
 )
 from nearkin.cli.reading_options import ReadingOptions
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,6 +47,8 @@ def statistics(
     *,
     features: Features = "chars:4",
     normalise: RawNormalise = "none",
+    ignore: RawIgnoreFile = None,
+    ignore_numbers: RawIgnoreNumbers = False,
     reading: ReadingOptions,
     as_json: JsonSummary = False,
     quiet: Quiet = False,
@@ -58,6 +61,7 @@ def statistics(
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.runs.meter import Meter
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.reading.texts import check_not_an_input
@@ -80,7 +84,7 @@ def statistics(
             found = collect(
                 texts,
                 parse_shingling(features, parameter="features", owner="statistics"),
-                Normalisation.parse(normalise),
+                Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers)),
                 threads=Resources(threads).n_threads,
                 meter=Meter(bars),
             )
@@ -108,10 +112,7 @@ def _summary(found: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, obj
 
 def _show(console: Console, found: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
     from nearkin.cli.printing import say, say_place
-    from nearkin.reports.sentences.damage import damage_sentences
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.workflows.signing.sentences import statistics_sentences
 
-    say(console, damage_sentences(damaged, "The statistics have"))
-    documents, features = counted(found.n_documents, "document"), counted(len(found.hashes), "feature")
-    say(console, [Sentence("", strong=f"{documents}, {features}, {counted(found.n_occurrences, 'occurrence')}")])
+    say(console, statistics_sentences(found, damaged))
     say_place(console, f"Statistics {found.fingerprint}", out)

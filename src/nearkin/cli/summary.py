@@ -1,4 +1,4 @@
-"""A manifest as the table at the end of a run."""
+"""Summary of a manifest at the end of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_summary(console: Console, manifest: DedupManifest, out: Path) -> None:
-    """Documents by reason, groups, what may have been missed, where to look."""
+    """Print documents by reason, groups, missed pairs, and where to look."""
     from nearkin.reports.sentences.dedup import dedup_sentences, reason_rows
 
     rows = table("documents", "share", "reason", "", numbers=2)

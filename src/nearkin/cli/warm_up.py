@@ -76,7 +76,7 @@ def warm_up(as_json: JsonSummary = False, quiet: Quiet = False) -> None:
 
 @contextlib.contextmanager
 def _in_a_folder() -> Iterator[None]:
-    """Made-up texts in the working directory."""
+    """Write made-up texts in the working directory."""
     chance = random.Random(1)  # nothing is secret
     words = [f"word{i}" for i in range(400)]
     texts = [" ".join(chance.choices(words, k=chance.choice([12, 60, 300]))) for _ in range(_N_TEXTS)]
@@ -91,7 +91,7 @@ def _in_a_folder() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _compiled_loops() -> Iterator[None]:
-    """Let little input, too, go through the compiled loops."""
+    """Send even small inputs through the compiled loops."""
     from nearkin.kernels import choosing
 
     before, choosing.ALWAYS = choosing.ALWAYS, "compiled"
@@ -102,7 +102,7 @@ def _compiled_loops() -> Iterator[None]:
 
 
 def _run(command: str) -> None:
-    """Run a command of Nearkin in this process, in silence."""
+    """Run a command of Nearkin in this process, without output."""
     from nearkin.cli.app import app
 
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

@@ -8,8 +8,9 @@ from nearkin.collection.opened import OpenedCollection
 
 if TYPE_CHECKING:
     from nearkin.collection.details import DocumentDetails
+    from nearkin.collection.document_filter import Which
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing import ListedDocuments, Sort, Which
+    from nearkin.collection.listing import ListedDocuments, Sort
     from nearkin.collection.word_search.results import SearchResult
 
 
@@ -60,8 +61,15 @@ class DocumentQueries:
         source: str | None = None,
         which: Which = "current",
         added_since: str | None = None,
+        added_before: str | None = None,
         has_copies: bool = False,
+        tag: str | None = None,
+        group: int | None = None,
+        has_near_duplicates: bool = False,
+        threshold: float | None = None,
+        gamma: float | None = None,
         sort: Sort = "id",
+        date_tag: str = "date",
         limit: int | None = None,
     ) -> ListedDocuments:
         """List documents that meet all of the given conditions.
@@ -74,12 +82,23 @@ class DocumentQueries:
             Pattern of the id, or of the name of the file: ``*`` stands for any characters, ``?`` for one.
         which : {"current", "removed", "all"}
             "removed": the last version of each removed document. "all": every version, also replaced ones.
-        added_since : str, optional
+        added_since, added_before : str, optional
             Date or time in ISO 8601, in UTC unless it has an offset.
         has_copies : bool
             Only documents whose text another current document has, too.
-        sort : {"id", "added", "length"}
-            By id; the newest first; or the longest first.
+        tag : str, optional
+            ``FIELD`` or ``FIELD=VALUE``: only documents with this tag; without ``=``, whatever its value.
+        group : int, optional
+            Only members of this stored group; see `groups`.
+        has_near_duplicates : bool
+            Only documents in a stored group with another text.
+        threshold, gamma : float, optional
+            Tolerance of these groups; by default that of `groups`.
+        sort : {"id", "added", "length", "wave", "date"}
+            By id; the newest first; the longest first; the earliest wave first; or by the dates in tags, the earliest
+            first and documents without a date last.
+        date_tag : str
+            Field of the tags that have the dates.
         limit : int, optional
             Maximum number of documents to return; the result always has the total. By default all.
 
@@ -104,13 +123,25 @@ class DocumentQueries:
         >>> found.n_found, found.table.select(["doc_id", "wave", "n_characters"]).to_pylist()
         (1, [{'doc_id': 'lease-1', 'wave': 'wave 1', 'n_characters': 16}])
         """
-        from nearkin.collection.listing import DocumentFilter, listed
+        from nearkin.collection.document_filter import DocumentFilter
+        from nearkin.collection.listing import listed
+        from nearkin.collection.tolerance import Tolerance
 
         wanted = DocumentFilter(
-            wave=wave, doc_id=doc_id, source=source, which=which, added_since=added_since, has_copies=has_copies
+            wave=wave,
+            doc_id=doc_id,
+            source=source,
+            which=which,
+            added_since=added_since,
+            added_before=added_before,
+            has_copies=has_copies,
+            tag=tag,
+            group=group,
+            has_near_duplicates=has_near_duplicates,
+            tolerance=Tolerance.if_given(threshold=threshold, gamma=gamma),
         )
         with self.opened.store.reading() as connection:
-            return listed(connection, wanted, sort, limit)
+            return listed(connection, wanted, sort, limit, date_tag)
 
     def history(self, doc_id: str) -> DocumentHistory:
         """List all versions of a document, the oldest first, with the change that each made.

@@ -19,6 +19,7 @@ from nearkin.collection.similar import similar_documents
 from nearkin.collection.tolerance import MethodName, Tolerance
 from nearkin.errors import NearkinError, ParameterError
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.letters import Alphabet
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
@@ -69,6 +70,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         create: bool = False,
         alphabet: Alphabet | None = None,
         similarity_index: SimilarityIndex | str | None = None,
+        ignored: Ignored | None = None,
         cache: str | Path | None = None,
         wait: float | None = None,
         read_only: bool = False,
@@ -89,6 +91,9 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         similarity_index : SimilarityIndex or str, optional
             Method of the similarity indexes, fixed when the collection is created, by default ``"43B:k=40"``. An
             existing collection must have the same.
+        ignored : Ignored, optional
+            Passages and numbers that do not count, fixed when the collection is created. An existing collection must
+            have the same.
         cache : str or Path, optional
             Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. It can be removed
             at any time and is made again from the store.
@@ -113,6 +118,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
                 create=create,
                 alphabet=alphabet,
                 similarity_index=similarity_index,
+                ignored=ignored,
                 cache=cache,
                 access=Access(wait, read_only),
                 progress=progress,
@@ -180,25 +186,47 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
         return added
 
-    def remove(self, doc_ids: Sequence[str] = (), *, wave: str | None = None, dry_run: bool = False) -> Removed:
+    def remove(
+        self,
+        doc_ids: Sequence[str] = (),
+        *,
+        wave: str | None = None,
+        by: str | None = None,
+        dry_run: bool = False,
+        max_documents: int | None = None,
+    ) -> Removed:
         """Remove the named documents, or all documents of a wave. Their versions stay in the history of the store.
+
+        The removal is an activity of the log; see `log`.
 
         Parameters
         ----------
         doc_ids : sequence of str
         wave : str, optional
             Wave that added the current versions of the documents.
+        by : str, optional
+            Who removes them; by default the name of the system's user.
         dry_run : bool
-            Only count the documents; nothing is removed.
+            Only list the documents; nothing is removed.
+        max_documents : int, optional
+            Maximum number of documents to remove. If there are more, it is a dry run.
 
         Raises
         ------
         UnknownDocumentError
             A document is not stored; nothing is removed.
         """
+        from nearkin.collection.decisions.methods import checked_max
         from nearkin.collection.removing import remove
 
-        return remove(self.opened.store, doc_ids, wave=wave, dry_run=dry_run)
+        return remove(
+            self.opened.store,
+            doc_ids,
+            wave=wave,
+            by=by,
+            dry_run=dry_run,
+            max_documents=checked_max("max_documents", "remove", max_documents),
+        )
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
         """Return a document, by default its current version.
@@ -387,7 +415,14 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         )
 
     def fsck(self, *, threads: int = 1) -> IntegrityReport:
-        """Check every checksum, compute all derived data again, and repair what can be repaired."""
+        """Check every checksum, compute all derived data again, and repair what can be repaired.
+
+        Opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
+        """
+        if self.opened.store.access.is_read_only:
+            from nearkin.collection.fsck_read_only import check_only
+
+            return check_only(self.opened, threads=threads)
         from nearkin.collection.fsck import fsck
 
         return fsck(self.opened, threads=threads)

@@ -23,6 +23,7 @@ from nearkin.collection.forest import Forest
 from nearkin.collection.group_state import GroupState, n_not_compared
 from nearkin.collection.grouping import NO_GROUP, Membership, regroup
 from nearkin.collection.labelled import Entry, labelled_groups
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.matching import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import StoredDocument
@@ -136,9 +137,15 @@ class Conflicts:
     n_not_compared: int
     are_groups_stored: bool
 
+    def rows(self) -> list[dict[str, object]]:
+        """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
+        marks = [is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
+        return [{**one.to_dict(), "is_letters_only": mark} for one, mark in zip(self.conflicts, marks, strict=True)]
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,
@@ -150,7 +157,7 @@ class Conflicts:
             "n_not_compared": self.n_not_compared,
             "are_groups_stored": self.are_groups_stored,
             "is_truncated": self.n_found > len(self.conflicts),
-            "conflicts": [one.to_dict() for one in self.conflicts],
+            "conflicts": self.rows(),
         }
 
 

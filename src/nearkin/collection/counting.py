@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from nearkin.errors import CollectionError, FingerprintError, ParameterError
 from nearkin.records import U32, BitSignatures, Bool, LetterVectors, ShingleSets
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.letters import Alphabet, LetterCounts
@@ -33,6 +34,8 @@ class TextCounting:
     ----------
     letters : LetterCounts
     similarity_index : SimilarityIndex
+    ignored : Ignored
+        Passages and numbers that do not count; the stored texts have them.
 
     Examples
     --------
@@ -42,6 +45,12 @@ class TextCounting:
 
     letters: LetterCounts
     similarity_index: SimilarityIndex = field(default_factory=SimilarityIndex)
+    ignored: Ignored = NOTHING
+
+    @property
+    def normalise(self) -> Normalisation:
+        """Differences that are ignored where words are compared."""
+        return NORMALISE.ignoring(self.ignored) if self.ignored else NORMALISE
 
     @property
     def signatures(self) -> str:
@@ -56,6 +65,7 @@ class TextCounting:
             "signatures": self.signatures,
             "index": self.similarity_index.spec,
             "similarity_index": self.similarity_index.fingerprint,
+            **({"ignored": str(self.ignored)} if self.ignored else {}),
         }
 
     @classmethod
@@ -83,7 +93,8 @@ class TextCounting:
             raise FingerprintError(
                 f"The collection is damaged: the method of its similarity indexes is {facts.get('index')!r}."
             ) from error
-        counting = cls(LetterCounts(facts["alphabet"]), index)  # type: ignore[arg-type]  # it was checked
+        ignored = Ignored.restored(facts.get("ignored", ""))
+        counting = cls(LetterCounts(facts["alphabet"]), index, ignored)  # type: ignore[arg-type]  # it was checked
         for name, value in counting.facts().items():
             if facts.get(name) != value:
                 raise FingerprintError(
@@ -94,7 +105,7 @@ class TextCounting:
 
     def count(self, texts: pa.LargeStringArray) -> LetterVectors:
         """Count the letters of unchanged texts."""
-        return self.letters.count(texts)
+        return self.letters.count(self._left_of(texts))
 
     def vectors_of_counts(self, counts: U32, is_counted: Bool) -> LetterVectors:
         """Make letter vectors from stored counts, for searches."""
@@ -103,12 +114,18 @@ class TextCounting:
 
     def sign(self, texts: pa.LargeStringArray) -> BitSignatures:
         """Make the signatures of unchanged texts."""
-        return replace(SIGNATURE.sign(count_features(NORMALISE.apply(texts), SHINGLES)), fingerprint=self.signatures)
+        return replace(
+            SIGNATURE.sign(count_features(self.normalise.apply(texts), SHINGLES)), fingerprint=self.signatures
+        )
 
     def index(self, texts: pa.LargeStringArray) -> SimilarityIndexes:
         """Make the similarity indexes of unchanged texts."""
-        return self.similarity_index.index(texts)
+        return self.similarity_index.index(self._left_of(texts))
 
     def shingles(self, texts: pa.LargeStringArray) -> ShingleSets:
         """Make the shingle sets from which Jaccard similarity is computed."""
-        return SHINGLES.sets(NORMALISE.apply(texts))
+        return SHINGLES.sets(self.normalise.apply(texts))
+
+    def _left_of(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        """Return unchanged texts without what does not count."""
+        return self.ignored.removed(texts).texts if self.ignored else texts

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import TAG
-from nearkin.collection.decisions.tags import checked_field
+from nearkin.collection.decisions.tags import checked_field, tags_as_labels
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
 
@@ -100,6 +100,22 @@ def iso_date(text: str) -> date | None:
         return date.fromisoformat(text) if _ISO.fullmatch(text) else None
     except ValueError:
         return None
+
+
+def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
+    """Refuse tags of a field of dates that are no dates, or a field that no document has.
+
+    Raises
+    ------
+    ParameterError
+    """
+    values = tags_as_labels(connection, date_tag)
+    if not values:
+        raise ParameterError(
+            f"No document has a tag {date_tag!r} with its date. Tag them: nearkin tag COLLECTION "
+            f"{date_tag}=2024-03-01 DOC_ID. Dates under another tag: --date-tag NAME"
+        )
+    _dates(dict(values), date_tag)
 
 
 def in_force(

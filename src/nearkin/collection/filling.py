@@ -14,6 +14,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.profiles import Profile, profiles_of
 from nearkin.errors import CollectionError
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.features.letters import LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store import schema
@@ -44,7 +45,9 @@ def fill(store: Store, index: SimilarityIndex, progress: Progress) -> None:
         "universal",
     ):  # `TextCounting.of` reports it
         return
-    counting = TextCounting(LetterCounts(store.facts["alphabet"]), index)  # type: ignore[arg-type]  # it was checked
+    ignored = Ignored.restored(store.facts.get("ignored", ""))
+    letters = LetterCounts(store.facts["alphabet"])  # type: ignore[arg-type]  # it was checked
+    counting = TextCounting(letters, index, ignored)
     with store.writing() as connection:
         if store.fact(connection, "index") is None:  # otherwise another process was faster
             _fill(connection, counting, progress)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -52,6 +53,8 @@ class IntegrityReport:
     sealed_since : str or None
         When the detection of missing and changed rows began, if not with the collection, which was then created by an
         older Nearkin. UTC, ISO 8601.
+    repairable : tuple of str
+        Damage that was found and left, as the collection was opened read-only; `fsck` repairs it otherwise.
     """
 
     n_texts: int
@@ -62,11 +65,12 @@ class IntegrityReport:
     n_segments: int
     faults: tuple[str, ...]
     sealed_since: str | None = None
+    repairable: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is lost."""
-        return not (self.damaged_documents or self.faults)
+        """Whether nothing is lost, and nothing waits for repair."""
+        return not (self.damaged_documents or self.faults or self.repairable)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -101,7 +105,7 @@ def fsck(collection: OpenedCollection, *, threads: int = 1) -> IntegrityReport:
     with store.reading() as connection:
         faults = [
             *rows.faults,
-            *_database_faults(connection, store.dialect),
+            *database_faults(connection, store.dialect),
             *of_loads,
             *integrity.dangling(connection),
             *faults_of_purges(connection),
@@ -163,7 +167,7 @@ def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:
     """Return the faults of SQLite's indexes, which are rebuilt from its tables."""
     store = collection.store
     with store.reading() as connection:
-        faults = [*_database_faults(connection, store.dialect)]
+        faults = [*database_faults(connection, store.dialect)]
     if not any("index" in fault for fault in faults):
         return ()
     try:
@@ -186,33 +190,37 @@ def _remade(collection: OpenedCollection) -> tuple[str, ...]:
             if differs is not None:
                 remade.append(differs)
                 collection.index.forget(name)
-        differs = stored_keys.difference(connection, store, collection.counting, collection.progress)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_keys.remake(connection, store, collection.counting, collection.progress)
-    with store.reading() as connection:
-        differs = stored_words.difference(connection, store, collection.progress)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_words.remake(connection, store, collection.progress)
-    with store.reading() as connection:
-        differs = stored_relations.difference(connection, store)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_relations.forget(connection, store)
-    with store.reading() as connection:
-        differs = stored_shingles.difference(connection, store, collection.counting, collection.progress)
-    if differs is not None:
-        remade.append(differs)
-        with store.writing() as connection:
-            stored_shingles.remake(connection, store, collection.counting, collection.progress)
+    for difference, mend in _derived(collection):
+        with store.reading() as connection:
+            differs = difference(connection)
+        if differs is not None:
+            remade.append(differs)
+            with store.writing() as connection:
+                mend(connection)
     return tuple(remade)
 
 
-def _database_faults(connection: Connection, dialect: str) -> Iterator[str]:
+def _derived(
+    collection: OpenedCollection,
+) -> Iterator[tuple[Callable[[Connection], str | None], Callable[[Connection], object]]]:
+    """Yield, for each kind of derived tables, what finds a difference from the texts, and what mends it."""
+    store, counting, progress = collection.store, collection.counting, collection.progress
+    yield (
+        partial(stored_keys.difference, store=store, counting=counting, progress=progress),
+        partial(stored_keys.remake, store=store, counting=counting, progress=progress),
+    )
+    yield (
+        partial(stored_words.difference, store=store, progress=progress),
+        partial(stored_words.remake, store=store, progress=progress),
+    )
+    yield partial(stored_relations.difference, store=store), partial(stored_relations.forget, store=store)
+    yield (
+        partial(stored_shingles.difference, store=store, counting=counting, progress=progress),
+        partial(stored_shingles.remake, store=store, counting=counting, progress=progress),
+    )
+
+
+def database_faults(connection: Connection, dialect: str) -> Iterator[str]:
     """Yield the errors that SQLite finds in its file; PostgreSQL checks its pages when they are read, as here."""
     if dialect == "sqlite":
         for (said,) in connection.exec_driver_sql("PRAGMA integrity_check(20)"):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import BigInteger, Column, Connection, Integer, LargeBinary, MetaData, Table, Text, func, select
 
+from nearkin.collection.tolerance import described
 from nearkin.errors import CollectionError
 from nearkin.records import I64
 from nearkin.store.checksums import checksum
@@ -180,7 +181,7 @@ def _damage(connection: Connection) -> list[tuple[Any, str]]:
         try:
             _replayed(tolerance, _calls(connection, tolerance))
         except CollectionError:
-            found.append((tolerance, f"the history of the groups at {tolerance} was changed"))
+            found.append((tolerance, f"the history of the groups at {described(tolerance)} was changed"))
     return found
 
 
@@ -260,6 +261,7 @@ def _unpacked(data: bytes) -> _Differences:
 
 def _damaged(tolerance: str) -> CollectionError:
     return CollectionError(
-        f"The history of the groups at {tolerance} was changed in the store. Restore the database from a backup; or "
-        "run nearkin fsck COLLECTION, which deletes it: changes are then known from the next nearkin groups on."
+        f"The history of the groups at {described(tolerance)} was changed in the store. Restore the database from a "
+        "backup; or run nearkin fsck COLLECTION, which deletes it: changes are then known from the next nearkin "
+        "groups on."
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from nearkin.collection.tolerance import described
 from nearkin.errors import CollectionError
 from nearkin.nouns import counted
 from nearkin.records import I64, Bool
@@ -180,7 +181,7 @@ def make_principal(connection: Connection, number: int, group: int, row: int) ->
 
 def faults(connection: Connection) -> list[str]:
     """Return the damage of the groupings, their groups and members."""
-    told = [f"the groups at {one} were changed" for one in damaged_groupings(connection)]
+    told = [f"the groups at {described(one)} were changed" for one in damaged_groupings(connection)]
     known = select(groupings.c.grouping)
     for table in (groups, members):
         n_rows = connection.execute(select(func.count()).where(table.c.grouping.not_in(known))).scalar_one()
@@ -225,8 +226,9 @@ def _as_stored(connection: Connection, found: Any) -> tuple[I64, I64, I64, I64] 
 
 def _damaged(tolerances: Sequence[str]) -> CollectionError:
     return CollectionError(
-        f"The groups at {' and '.join(tolerances)} were changed in the store. Restore the database from a backup; or "
-        "run nearkin fsck COLLECTION, which deletes them, then nearkin groups, which makes groups with new numbers."
+        f"The groups at {' and '.join(map(described, tolerances))} were changed in the store. Restore the database "
+        "from a backup; or run nearkin fsck COLLECTION, which deletes them, then nearkin groups, which makes groups "
+        "with new numbers."
     )
 
 

@@ -19,9 +19,10 @@ from nearkin.collection.documents import check_id, document
 from nearkin.collection.group_changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.group_state import GroupState
 from nearkin.collection.grouping import Membership, Regrouped, regroup
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.matching import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.records import I64, Bool
 from nearkin.stages.search.ranges.matches import check_threads
@@ -41,6 +42,7 @@ MEMBERS_SCHEMA = pa.schema(
         pa.field("relative_distance", pa.float64(), nullable=False),  # of the letter counts
         pa.field("is_match", pa.bool_(), nullable=False),  # of the principal; otherwise linked through others
         pa.field("is_new", pa.bool_(), nullable=False),  # since the last call
+        pa.field("is_letters_only", pa.bool_(), nullable=False),  # letters like the principal's, wording not
     ]
 )
 
@@ -119,6 +121,7 @@ class CollectionGroups:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the members."""
         return {
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "is_first": self.is_first,
@@ -210,7 +213,9 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
             .where((groupings.c.tolerance == str(tolerance)) & (members.c.content == content))
         ).first()
         if found is None:
-            raise ParameterError(f"{doc_id!r} is in no group at {tolerance}. Update the groups first: nearkin groups")
+            raise ParameterError(
+                f"{doc_id!r} is in no group at {described(str(tolerance))}. Update the groups first: nearkin groups"
+            )
         GroupState.read(connection, str(tolerance))  # refuses damage, which a new checksum would hide
         record_principal(connection, doc_id)
         group_state.make_principal(connection, found.grouping, found.group_number, row)
@@ -277,7 +282,7 @@ def _told(
     gone = gone_principals(names, rows)
     changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
-    table = _members(rows, places, proposed, found, is_match, is_new & (not is_first))
+    table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
     principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
     return CollectionGroups(
@@ -311,7 +316,13 @@ def _principals(
 
 
 def _members(
-    rows: MemberRows, places: I64, proposed: I64, found: Similarities, is_match: Bool, is_new: Bool
+    rows: MemberRows,
+    places: I64,
+    proposed: I64,
+    found: Similarities,
+    is_match: Bool,
+    is_new: Bool,
+    tolerance: Tolerance,
 ) -> pa.Table:
     is_principal = np.zeros(len(rows.row), np.bool_)
     is_principal[places] = True
@@ -325,6 +336,7 @@ def _members(
         pa.array([rows.wave[i] for i in listed], pa.large_string()), rows.n_characters[order],
         is_principal[order], (is_proposed & ~is_principal)[order],
         found.jaccard[order], found.relative_distance[order], is_match[order], is_new[order],
+        np.array([is_letters_only(one, tolerance) for one in found.jaccard[order].tolist()], np.bool_),
     ]  # fmt: skip
     return pa.Table.from_arrays([pa.array(column) for column in columns], schema=MEMBERS_SCHEMA)
 

@@ -132,6 +132,7 @@ class GroupsSince:
         names = ("wave", "grouped_then", "grouped_now", "n_groups", "n_groups_were")
         left = ("n_not_grouped", "n_gone", "n_decisions")
         return {
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             **{name: getattr(self, name) for name in (*names, *left)},

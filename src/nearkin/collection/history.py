@@ -15,7 +15,7 @@ from nearkin.collection.purged import purged_contents
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import UnknownDocumentError
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.bulk import is_storable
 from nearkin.store.integrity import refuse_changed
@@ -49,8 +49,7 @@ class TextChange:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         names = ("is_same_text", "n_words_removed", "n_words_added", "n_differences", "is_whole")
-        passage = [{"kind": piece.kind, "text": piece.text} for piece in self.passage]
-        return {**{name: getattr(self, name) for name in names}, "passage": passage}
+        return {**{name: getattr(self, name) for name in names}, "passage": passage_as_stored(self.passage)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,8 @@ class Info:
         Method of the similarity indexes, in the syntax of ``--index``.
     n_indexed : int
         Number of distinct texts that have one; the others have too few words.
+    ignored : str or None
+        Passages and numbers that do not count, as stored; None if everything counts.
     """
 
     place: str
@@ -97,10 +99,11 @@ class Info:
     n_segments: int
     similarity_index: str
     n_indexed: int
+    ignored: str | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "ignored" or value is not None}
 
 
 def info(collection: OpenedCollection) -> Info:
@@ -141,6 +144,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         n_segments=n_segments,
         similarity_index=facts["index"],
         n_indexed=n_indexed(connection),
+        ignored=facts.get("ignored"),
     )
 
 

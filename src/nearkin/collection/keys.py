@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nearkin.collection.counting import NORMALISE, SHINGLES
 from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U64, ShingleSets
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
@@ -52,8 +53,8 @@ class Keys:
     sets: ShingleSets
 
 
-def keys_of(texts: Sequence[str]) -> Keys:
-    """Return the keys of some texts.
+def keys_of(texts: Sequence[str], ignored: Ignored = NOTHING) -> Keys:
+    """Return the keys of some texts, without what does not count.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def keys_of(texts: Sequence[str]) -> Keys:
     >>> bool(exact[0] == exact[1]), int((keys.kinds == BAND).sum())
     (True, 24)
     """
-    normalised = NORMALISE.apply(strings(texts))
+    normalised = NORMALISE.ignoring(ignored).apply(strings(texts))
     sets = SHINGLES.sets(normalised)
     digests = [hashlib.sha256(text.as_buffer()).digest()[:8] for text in normalised]
     exact = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)

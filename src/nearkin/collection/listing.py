@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, select, true
+from sqlalchemy import Connection, Select, and_, case, exists, func, select
 
-from nearkin.collection.documents import number_of_wave, refuse_changed_row, with_documents
+from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
+from nearkin.collection.decisions.activity import verified
+from nearkin.collection.decisions.tags import checked_field
+from nearkin.collection.document_filter import DocumentFilter, GroupsAsked
+from nearkin.collection.documents import refuse_changed_row, with_documents
 from nearkin.errors import ParameterError
-from nearkin.store.bulk import is_storable
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.ordering import by_bytes
-from nearkin.store.schema import contents, documents, loads, waves
+from nearkin.store.schema import contents, documents, loads, members, tags, waves
 
-Which = Literal["current", "removed", "all"]
-Sort = Literal["id", "added", "length"]
+Sort = Literal["id", "added", "length", "wave", "date"]
 _ROWS_AT_A_TIME = 1 << 13
 _FIELDS: dict[str, pa.DataType] = {
     "doc_id": pa.large_string(),
@@ -31,71 +32,13 @@ _FIELDS: dict[str, pa.DataType] = {
     "is_current": pa.bool_(),
     "added_at": pa.large_string(),
     "removed_at": pa.large_string(),
+    "date": pa.large_string(),
+    "group": pa.int64(),
+    "is_principal": pa.bool_(),
 }
 LISTED = pa.schema(list(_FIELDS.items()))
-"""Columns of a list: ``n_copies`` counts the other current documents with the same text."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentFilter:
-    """Conditions that a listed document meets, all of them; see `Collection.documents`.
-
-    Parameters
-    ----------
-    wave : str, optional
-    doc_id, source : str, optional
-        Patterns: ``*`` stands for any characters, ``?`` for one.
-    which : {"current", "removed", "all"}
-    added_since : str, optional
-        Date or time in ISO 8601, in UTC unless it has an offset.
-    has_copies : bool
-
-    Raises
-    ------
-    ParameterError
-        A value breaks its rule.
-    """
-
-    wave: str | None = None
-    doc_id: str | None = None
-    source: str | None = None
-    which: Which = "current"
-    added_since: str | None = None
-    has_copies: bool = False
-
-    def __post_init__(self) -> None:
-        if self.which not in get_args(Which):
-            raise ParameterError.of("which", "documents", f"one of {', '.join(get_args(Which))}", self.which)
-        for name in ("doc_id", "source"):
-            pattern = getattr(self, name)
-            if pattern is not None and not (isinstance(pattern, str) and is_storable(pattern)):
-                raise ParameterError.of(name, "documents", "a pattern that can be encoded as UTF-8", pattern)
-        _utc(self.added_since)
-
-    def condition(self, connection: Connection) -> ColumnElement[bool]:
-        """Return the condition on documents and their loads.
-
-        Raises
-        ------
-        UnknownDocumentError
-            There is no such wave.
-        """
-        conditions: list[ColumnElement[bool]] = []
-        if self.which == "current":
-            conditions.append(documents.c.is_current)
-        elif self.which == "removed":
-            conditions.append(documents.c.removed_at.is_not(None) & _is_newest())
-        if self.wave is not None:
-            conditions.append(loads.c.wave == number_of_wave(connection, self.wave))
-        for column, pattern in ((documents.c.doc_id, self.doc_id), (documents.c.source, self.source)):
-            if pattern is not None:
-                conditions.append(_matches(connection, column, pattern))
-        since = _utc(self.added_since)
-        if since is not None:
-            conditions.append(by_bytes(connection, loads.c.added_at) >= since)
-        if self.has_copies:
-            conditions.append(exists().where(_is_copy(documents.alias("copies"))))
-        return and_(true(), *conditions)
+"""Columns of a list: ``n_copies`` counts the other current documents with the same text; ``date`` is the value of the
+tag with the dates; ``group`` and ``is_principal`` are null unless a condition is about groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +50,17 @@ class ListedDocuments:
     table : pyarrow Table
         A row for each document, with the columns `doc_id`, `version`, `wave`, `source`, `line`, `n_characters`,
         `n_copies` (other current documents with the same text), `is_current`, `added_at` and `removed_at` (UTC, ISO
-        8601).
+        8601), `date` (value of the tag with the dates, of current versions), `group` and `is_principal` (null unless a
+        condition is about groups).
     n_found : int
         Number of documents that meet the conditions, including those not returned.
+    n_not_grouped : int
+        Number of current documents added since groups were updated, if a condition is about groups.
     """
 
     table: pa.Table
     n_found: int
+    n_not_grouped: int = 0
 
     @property
     def is_truncated(self) -> bool:
@@ -122,24 +69,45 @@ class ListedDocuments:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {"n_found": self.n_found, "is_truncated": self.is_truncated, "documents": self.table.to_pylist()}
+        return {
+            "n_found": self.n_found,
+            "is_truncated": self.is_truncated,
+            "n_not_grouped": self.n_not_grouped,
+            "documents": self.table.to_pylist(),
+        }
 
 
-def listed(connection: Connection, wanted: DocumentFilter, sort: Sort, limit: int | None) -> ListedDocuments:
+def listed(
+    connection: Connection, wanted: DocumentFilter, sort: Sort, limit: int | None, date_tag: str = DATE_TAG
+) -> ListedDocuments:
     """List documents; see `Collection.documents`."""
-    table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit), LISTED)
-    return ListedDocuments(table, n_listed(connection, wanted) if limit is not None else len(table))
+    table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit, date_tag), LISTED)
+    n_found = n_listed(connection, wanted) if limit is not None else len(table)
+    return ListedDocuments(table, n_found, n_not_grouped(connection, wanted))
 
 
 def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
     """Count the documents that meet the conditions."""
     joined = documents.join(loads)
-    query = select(func.count()).select_from(joined).where(wanted.condition(connection))
-    return int(connection.execute(query).scalar_one())
+    condition = wanted.condition(connection, wanted.groups_asked(connection))
+    return int(connection.execute(select(func.count()).select_from(joined).where(condition)).scalar_one())
+
+
+def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
+    """Count the current documents added since the groups of a condition were updated."""
+    asked = wanted.groups_asked(connection)
+    if asked is None:
+        return 0
+    is_new = documents.c.is_current & (documents.c.row >= asked.seen_row)
+    return int(connection.execute(select(func.count()).where(is_new)).scalar_one())
 
 
 def listed_batches(
-    connection: Connection, wanted: DocumentFilter, sort: Sort = "id", limit: int | None = None
+    connection: Connection,
+    wanted: DocumentFilter,
+    sort: Sort = "id",
+    limit: int | None = None,
+    date_tag: str = DATE_TAG,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents that meet the conditions in batches, so that a list of any length takes little memory.
 
@@ -148,18 +116,33 @@ def listed_batches(
     CollectionError
         A row was changed.
     ParameterError
-        The order does not exist, or the limit is no int of at least 1.
+        The order does not exist, or the limit is no int of at least 1; or the order is by dates, and the tag of a
+        document is no date.
     """
     if sort not in get_args(Sort):
         raise ParameterError.of("sort", "documents", f"one of {', '.join(get_args(Sort))}", sort)
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "documents", "an int >= 1", limit)
+    date_tag = checked_field(date_tag)
     refuse_changed(connection, waves, loads)
-    page = _sorted(connection, with_documents().where(wanted.condition(connection)), sort).limit(limit)
-    query = _with_copies(page, is_cut=limit is not None)
+    if sort == "date":
+        refuse_wrong_dates(connection, date_tag)
+    groups = wanted.groups_asked(connection)
+    is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
+    page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)
+    page = _sorted(connection, page, sort).limit(limit)
+    query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(*tags.c), groups)
     rows = connection.execute(query, execution_options=_STREAMED)
     for some in rows.partitions(_ROWS_AT_A_TIME):
-        yield _batch(some)
+        yield _batch(some, groups)
+
+
+def _with_groups(query: Select[Any], groups: GroupsAsked | None) -> Select[Any]:
+    """Add the row and the number of the group to a query that asks about groups."""
+    if groups is None:
+        return query
+    is_it = (members.c.grouping == groups.number) & (members.c.content == documents.c.content)
+    return query.outerjoin(members, is_it).add_columns(documents.c.row, members.c.group_number)
 
 
 def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
@@ -176,15 +159,25 @@ def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
 
 
 _STREAMED = {"yield_per": _ROWS_AT_A_TIME}
-_SHOWN = [name for name in _FIELDS if name not in ("wave", "n_copies")]
+_DERIVED = ("wave", "n_copies", "date", "group", "is_principal")
+_SHOWN = [name for name in _FIELDS if name not in _DERIVED]
+_N_TAGS = len(tags.c)
 
 
-def _batch(rows: Any) -> pa.RecordBatch:
+def _batch(rows: Sequence[Any], groups: GroupsAsked | None) -> pa.RecordBatch:
     """Make a batch of the rows, each of which is compared with its checksum."""
+    of_groups = [tuple(row[-2:]) if groups is not None else (None, None) for row in rows]
+    rest = [tuple(row[:-2]) if groups is not None else tuple(row) for row in rows]
     for row in rows:
         refuse_changed_row(row)
+    of_tags = [row[-_N_TAGS:] for row in rest]
+    verified(tags, [row for row in of_tags if row[0] is not None])
     columns = {name: [getattr(row, name) for row in rows] for name in _SHOWN}
-    columns |= {"wave": [row.name for row in rows], "n_copies": [row[-1] for row in rows]}
+    columns |= {"wave": [row.name for row in rows], "n_copies": [row[-_N_TAGS - 1] for row in rest]}
+    columns |= {"date": [row[2] for row in of_tags], "group": [group for _, group in of_groups]}
+    columns["is_principal"] = [
+        None if group is None or groups is None else groups.principals.get(group) == row for row, group in of_groups
+    ]
     return pa.record_batch([pa.array(columns[name], kind) for name, kind in _FIELDS.items()], schema=LISTED)
 
 
@@ -194,38 +187,8 @@ def _sorted(connection: Connection, query: Select[Any], sort: Sort) -> Select[An
         return query.order_by(*by_id)
     if sort == "added":
         return query.order_by(documents.c.row.desc())
+    if sort == "wave":
+        return query.order_by(loads.c.wave, *by_id)
+    if sort == "date":  # documents without a date last
+        return query.order_by(tags.c.value.is_(None), by_bytes(connection, tags.c.value), *by_id)
     return query.order_by(contents.c.n_characters.desc(), *by_id)
-
-
-def _is_newest() -> ColumnElement[bool]:
-    """Condition for the newest version of an id."""
-    newer = documents.alias("newer")
-    return ~exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
-
-
-def _is_copy(others: FromClause) -> ColumnElement[bool]:
-    """Condition for other current documents with the same text."""
-    same_text: ColumnElement[bool] = others.c.content == documents.c.content
-    return same_text & others.c.is_current & (others.c.doc_id != documents.c.doc_id)
-
-
-def _matches(connection: Connection, column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
-    """Condition for values that match a pattern, in capitals and small letters as they are written."""
-    if connection.dialect.name == "sqlite":  # its LIKE ignores the case of a to z
-        return column.op("GLOB")(pattern.replace("[", "[[]"))
-    for sign in ("\\", "%", "_"):
-        pattern = pattern.replace(sign, f"\\{sign}")
-    return column.like(pattern.replace("*", "%").replace("?", "_"), escape="\\")
-
-
-def _utc(text: str | None) -> str | None:
-    """Return a date or a time as the store has them."""
-    if text is None:
-        return None
-    try:
-        when = datetime.fromisoformat(text)
-        when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):  # in UTC it may be before the year 1
-        rule = "a date or a time in ISO 8601, such as 2026-03-01 or 2026-03-01T12:00"
-        raise ParameterError.of("added_since", "documents", rule, text) from None
-    return when.isoformat(timespec="seconds")

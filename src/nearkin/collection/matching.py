@@ -187,7 +187,7 @@ def matching_of(
             "containment": "a text that contains two others would put these, which may share nothing, into one group",
             "edit": "its candidates are found by other measures, so no group would be known to be complete",
         }[tolerance.method]
-        raise ParameterError(f"{owner.capitalize()} do not go by {tolerance.method}: {why}. Use words or letters.")
+        raise ParameterError(f"{owner.capitalize()} cannot use {tolerance.method}: {why}. Use words or letters.")
     if tolerance.method not in ("minhash", "range"):
         raise ParameterError.of("method", owner, "'minhash' or 'range'", tolerance.method)
     if tolerance.method == "range" and tolerance.value >= 1:

@@ -18,6 +18,7 @@ from nearkin.collection.segment_files import Segment, name_of
 from nearkin.collection.segments import Segments, loads_of
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.place import Place
@@ -70,6 +71,7 @@ class OpenedCollection:
         create: bool = False,
         alphabet: Alphabet | None = None,
         similarity_index: SimilarityIndex | str | None = None,
+        ignored: Ignored | None = None,
         cache: str | Path | None = None,
         access: Access | None = None,
         progress: Progress | None = None,
@@ -77,7 +79,7 @@ class OpenedCollection:
         """Open a collection; see `Collection.open`."""
         place = Place.parse(path_or_url)
         index = chosen(similarity_index) or SimilarityIndex()
-        facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index).facts()
+        facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index, ignored or NOTHING).facts()
         store = Store.open(place, facts, create=create, access=access)
         try:
             fill(store, index, progress or Silent())
@@ -87,6 +89,11 @@ class OpenedCollection:
                 raise ParameterError(
                     f"{place} counts the letters of the alphabet {own!r}; that is fixed when a collection is created. "
                     f"Omit the alphabet, or add the documents to a new collection."
+                )
+            if ignored is not None and ignored != opened.counting.ignored:
+                raise ParameterError(
+                    f"{place} was created with other passages and numbers that do not count (--ignore, "
+                    "--ignore-numbers); they are fixed. Omit the options, or add the documents to a new collection."
                 )
             opened.check_index(similarity_index)
         except BaseException:

@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, func, select, update
+from sqlalchemy import ColumnElement, Connection, select
 
-from nearkin.collection.documents import checked_ids, damaged_row, document, number_of_wave
+from nearkin.collection.decisions.activity import checked_by, record
+from nearkin.collection.decisions.records import REMOVE, SettingChange
+from nearkin.collection.documents import checked_ids, document, number_of_wave
+from nearkin.collection.removed_rows import remove_current
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
-from nearkin.store.bulk import is_storable, named, update_integers
-from nearkin.store.checksums import checksum, covered
+from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import documents, loads
-from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
 
-_CHECKED = covered(documents)
 _MAX_NAMED, _MAX_OF_AN_ID = 5, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Number of removed documents.
+    """Documents that were removed, or would be.
 
     Parameters
     ----------
     n_documents : int
     is_dry_run : bool
         True: these documents would be removed; nothing was changed.
+    number : int or None
+        Number of the activity in the log; None if nothing was removed.
+    doc_ids : tuple of str
+        Ids of the documents, in the order of the collection.
     """
 
     n_documents: int
     is_dry_run: bool = False
+    number: int | None = None
+    doc_ids: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
+        """Return the fields as JSON types, with the ids of a dry run only."""
+        shown = {"doc_ids": list(self.doc_ids)} if self.is_dry_run else {}
+        return {"n_documents": self.n_documents, "is_dry_run": self.is_dry_run, "number": self.number, **shown}
 
 
-def remove(store: Store, doc_ids: Sequence[str], *, wave: str | None, dry_run: bool = False) -> Removed:
-    """Remove the named documents, or those whose current version was added in a wave.
+def remove(
+    store: Store,
+    doc_ids: Sequence[str],
+    *,
+    wave: str | None,
+    by: str | None = None,
+    dry_run: bool = False,
+    max_documents: int | None = None,
+) -> Removed:
+    """Remove the named documents, or those whose current version was added in a wave; see `Collection.remove`.
 
     Raises
     ------
@@ -50,7 +65,7 @@ def remove(store: Store, doc_ids: Sequence[str], *, wave: str | None, dry_run: b
     ParameterError
         Neither or both are given, or a name is invalid.
     """
-    wanted = checked_ids(doc_ids, "remove")
+    wanted, who = checked_ids(doc_ids, "remove"), checked_by(by)
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")
     with store.reading() if dry_run else store.writing() as connection:
@@ -60,11 +75,22 @@ def remove(store: Store, doc_ids: Sequence[str], *, wave: str | None, dry_run: b
         else:
             _refuse_unknown(connection, wanted)
             conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
-        if dry_run:
-            return Removed(sum(_count(connection, condition) for condition in conditions), is_dry_run=True)
+        found = [one for condition in conditions for one in _current_versions(connection, condition)]
+        ids = tuple(doc_id for doc_id, _ in found)
+        if dry_run or (max_documents is not None and len(found) > max_documents):
+            return Removed(len(found), is_dry_run=True, doc_ids=ids)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        n_removed = sum(remove_current(connection, condition, now) for condition in conditions)
-    return Removed(n_removed)
+        for condition in conditions:
+            remove_current(connection, condition, now)
+        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+        data = {} if wave is None else {"wave": wave}
+        number = record(connection, REMOVE, changes, by=who, data=data) if changes else None
+    return Removed(len(found), number=number, doc_ids=ids)
+
+
+def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
+    query = select(documents.c.doc_id, documents.c.version).where(condition & documents.c.is_current)
+    return [(row.doc_id, row.version) for row in connection.execute(query.order_by(documents.c.row))]
 
 
 def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
@@ -83,32 +109,6 @@ def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
             f"{len(unknown):,} of {counted(len(wanted), 'document')} are not in the collection: {names}. Nothing was "
             f"removed. {error}"
         ) from None
-
-
-def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
-    query = select(func.count()).select_from(documents).where(condition & documents.c.is_current)
-    return int(connection.execute(query).scalar_one())
-
-
-def remove_current(connection: Connection, condition: ColumnElement[bool], now: str) -> int:
-    """Remove the current documents that meet a condition; their checksums and the seals of their waves are updated."""
-    is_wanted = condition & documents.c.is_current
-    wave_of = dict(connection.execute(select(loads.c.load, loads.c.wave)).all())
-    seals, checksums = Seals(), dict[int, int]()
-    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
-    for *values, stored in connection.execute(select(*columns).where(is_wanted)):
-        row = dict(zip(_CHECKED, values))
-        if checksum(values, row["doc_id"]) != stored or row["load"] not in wave_of:
-            raise damaged_row(row["doc_id"], row["version"])  # a new checksum would hide it
-        row["removed_at"] = now
-        checksums[row["row"]] = checksum(list(row.values()), row["doc_id"])
-        part = documents_of(wave_of[row["load"]])
-        seals.take(part, [stored])
-        seals.add(part, [checksums[row["row"]]])
-    connection.execute(update(documents).where(is_wanted).values(is_current=False, removed_at=now))
-    update_integers(connection, documents, "row", "checksum", checksums)
-    seals.write(connection)
-    return len(checksums)
 
 
 def _current(connection: Connection, doc_ids: Sequence[str]) -> set[str]:

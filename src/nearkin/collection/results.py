@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nearkin.collection.tolerance import Tolerance
@@ -79,6 +79,8 @@ class SimilarDocument:
     found_by : str
         Kind of candidate that it was: "words" (signatures), "letters", both, "signatures", "index" or "keys" (of
         check-ins); "id" for a version of the document itself.
+    is_letters_only : bool
+        Whether it was found by its letters, and its wording does not match: a Jaccard similarity below 0.5.
     """
 
     document: StoredDocument
@@ -92,6 +94,7 @@ class SimilarDocument:
     contained: float = 0.0
     contains: float = 0.0
     found_by: str = ""
+    is_letters_only: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -141,9 +144,14 @@ class SimilarDocuments:
     def __len__(self) -> int:
         return len(self.documents)
 
+    def first(self, limit: int) -> SimilarDocuments:
+        """Return the same result with at most so many documents."""
+        return replace(self, documents=self.documents[:limit])
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "expected_recall": self.tolerance.recall,

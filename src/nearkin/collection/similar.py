@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from nearkin.collection.check_in.check_in import make_keys
 from nearkin.collection.contents import Content, content_of, contents_of
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import current_documents, document
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.near import Near
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.profiles import similarity_index_of, similarity_indexes
@@ -167,7 +169,7 @@ def documents_among(
         found = [one for one in found if one != leave_out][:limit]
     compared = compare_with(connection, counting, query, found, _kinds(tolerance, near))
     _check(compared, tolerance)
-    return compared, n_found
+    return [replace(one, is_letters_only=is_letters_only(one.jaccard, tolerance)) for one in compared], n_found
 
 
 def _kinds(tolerance: Tolerance, near: Near) -> dict[int, str]:

@@ -22,6 +22,7 @@ from nearkin.collection.keys_state import END, LOST, METHOD, keys_state
 from nearkin.collection.purged import purged_contents
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
+from nearkin.kernels.mixing import GOLDEN, spread
 from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
@@ -30,7 +31,6 @@ from nearkin.store.store import Store
 
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 _KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
 
 
@@ -115,7 +115,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     parts, n_held = list[tuple[I64, I64]](), 0
     for numbers, batch, lost_here in texts_from(connection, end, progress):
         lost += lost_here
-        made = keys_of(batch)
+        made = keys_of(batch, counting.ignored)
         parts.append((made.values, numbers[made.texts]))
         insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, batch, made)))
         n_held += len(made.values)
@@ -156,7 +156,7 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
         return None
     expected, n_marks, has_marks, lost = np.zeros(2, np.uint64), 0, True, list[int]()
     for numbers, batch, lost_here in texts_from(connection, 0, progress, end):
-        made = keys_of(batch)
+        made = keys_of(batch, counting.ignored)
         expected += _checksum(made.values, numbers[made.texts])
         marks = _columns(stored_marks(connection, store, numbers))
         has_marks = has_marks and marks == _columns(Marks.of(counting, numbers, batch, made))
@@ -186,7 +186,7 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
     state = keys_state(connection, store)
     if state.end is None or number >= state.end:
         return  # they are stored together with all others
-    made, numbers = keys_of([text]), np.array([number], np.int64)
+    made, numbers = keys_of([text], counting.ignored), np.array([number], np.int64)
     there = set(
         connection.execute(select(schema.check_keys.c.key).where(schema.check_keys.c.content == number)).scalars()
     )
@@ -217,9 +217,7 @@ def _columns(marks: Marks) -> list[list[Any]]:
 
 def _checksum(keys: I64, contents: I64) -> U64:
     """Return the number of rows, and a sum over them that does not depend on their order; both wrap around."""
-    mixed = keys.view(np.uint64) * _ODD + contents.astype(np.uint64)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
-    mixed ^= mixed >> np.uint64(32)
+    mixed = spread(keys.view(np.uint64) * GOLDEN + contents.astype(np.uint64))
     return np.array([len(keys), mixed.sum(dtype=np.uint64)], np.uint64)
 
 

@@ -60,6 +60,8 @@ _PRESENCE = {
 def relations_of(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
+    In a collection opened read-only they are only computed.
+
     Comparisons are stored in transactions of 512, so that other writers have their turn, and an interrupted call loses
     little.
 
@@ -81,7 +83,7 @@ def relations_of(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterato
         with collection.store.reading() as connection:
             found = _stored(connection, collection.store, some)
             missing = _computed(connection, [pair for pair in dict.fromkeys(some) if pair not in found])
-        if missing:
+        if missing and not collection.store.access.is_read_only:
             with collection.store.writing() as connection:
                 _write(connection, collection.store, missing)
         found |= missing

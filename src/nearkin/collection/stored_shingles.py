@@ -134,7 +134,7 @@ def store_words(
         return
     numbers = [number for number, _, _ in contents]
     texts = [text_of(number, text, digest) for number, text, digest in contents]
-    made = keys_of(texts)
+    made = keys_of(texts, counting.ignored)
     stored_keys.append(connection, counting, numbers, texts, made)
     _write(connection, numbers, [np.sort(made.sets.hashes[a:b]) for a, b in _spans(made.sets.offsets)])
     stored_keys.mark_complete(connection, store, numbers[-1] + 1)

@@ -30,6 +30,8 @@ GAMMA = 0.025
 THRESHOLD = 0.5
 """Versions of one text; docs/decisions/0020 gives the evidence."""
 DISTANCE = 32
+ALL = (1 << 31) - 1
+"""Limit of a query for all results."""
 MAX_TOLERANCE = 10
 _PARAMETERS = {
     "range": "gamma",
@@ -150,6 +152,11 @@ class Tolerance:
         return cls.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
 
     @property
+    def measure(self) -> str:
+        """Name of the method for users: "words" for "minhash", "letters" for "range"."""
+        return _SHOWN.get(self.method, self.method)
+
+    @property
     def parameter(self) -> str:
         """Name of the limit."""
         return _PARAMETERS.get(self.method, "tolerance")
@@ -205,6 +212,18 @@ class Tolerance:
         short = f"{self.value:g}"
         exact = short if float(short) == self.value else repr(float(self.value))
         return f"{self.method}, {self.parameter} {exact}"
+
+
+def described(text: str) -> str:
+    """Return a stored description of a tolerance, as `Tolerance` gives it, in the words of users.
+
+    Examples
+    --------
+    >>> described(str(Tolerance.of(threshold=0.7))), described(str(Tolerance.of(gamma=0.05)))
+    ('words, threshold 0.7', 'letters, gamma 0.05')
+    """
+    method, comma, rest = text.partition(",")
+    return _SHOWN.get(method, method) + comma + rest
 
 
 def check_limit(owner: str, limit: object) -> None:

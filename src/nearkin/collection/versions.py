@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from sqlalchemy import Connection
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from nearkin.collection.contents import contents_of
 from nearkin.collection.dates import DateAsked, InForce, in_force
 from nearkin.collection.documents import current_documents, document, stored_documents, with_documents
+from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.purged import purged_contents
 from nearkin.collection.relations import relate
@@ -20,7 +21,7 @@ from nearkin.collection.similar import asked_near, compare_with, documents_among
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.differences.relations import Judgement
 from nearkin.store.schema import documents
@@ -35,7 +36,8 @@ class Version:
     similar : SimilarDocument
         The version, with its distance from the document and its similarities.
     relation : str
-        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …
+        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …; empty if
+        it was found by its letters and its wording does not match: it is then no version.
     filled_in : {"version", "document", "both", ""}
         Which of the two fills in the blanks of the other, if that is the relation.
     date : date or None
@@ -70,7 +72,7 @@ class Version:
         """Return the fields as JSON types."""
         return {
             **self.similar.to_dict(),
-            "relation": self.relation,
+            "relation": self.relation or None,
             "filled_in": self.filled_in or None,
             "date": None if self.date is None else self.date.isoformat(),
             "is_in_force": self.is_in_force,
@@ -79,7 +81,7 @@ class Version:
             "n_words_added": self.n_words_added,
             "n_differences": self.n_differences,
             "is_whole": self.is_whole,
-            "passage": [{"kind": piece.kind, "text": piece.text} for piece in self.passage],
+            "passage": passage_as_stored(self.passage),
         }
 
 
@@ -96,7 +98,7 @@ class Versions:
         the most similar by the measure of the tolerance first, without repetition. Those in force are always among
         them.
     n_found : int
-        Total number, including those not returned.
+        Total number, including those not returned, and those found by letters whose wording does not match.
     in_force : InForce or None
         Versions in force at a date, if one was given; the document itself may be in force.
     n_not_compared : int
@@ -110,6 +112,11 @@ class Versions:
     in_force: InForce | None = None
     n_not_compared: int = 0
 
+    def first(self, limit: int) -> Versions:
+        """Return the same result with at most so many versions, and those in force."""
+        kept = [one for i, one in enumerate(self.versions) if i < limit or one.is_in_force]
+        return replace(self, versions=tuple(kept))
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         day = None if self.in_force is None else self.in_force.date_of(self.document)
@@ -118,6 +125,7 @@ class Versions:
             dated = {"document_date": None if day is None else day.isoformat(), **self.in_force.to_dict()}
         return {
             "document": self.document.to_dict(),
+            "measure": self.tolerance.measure,
             "method": self.tolerance.method,
             self.tolerance.parameter: self.tolerance.value,
             "n_found": self.n_found,
@@ -154,8 +162,14 @@ def versions(
         near, _ = asked_near(connection, counting, seen.segments, query, tolerance, collection.store)
         similar, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=current)
         alike = [*similar, *compare_with(connection, counting, query, others, {})]
-        alike = sorted(alike, key=lambda one: (*_order(one, tolerance), str(one.document)))
-        force = None if dated is None else in_force(connection, dated, own, [*others, *_all(connection, near.contents)])
+        alike = sorted(alike, key=lambda one: (one.is_letters_only, *_order(one, tolerance), str(one.document)))
+        force = None
+        if dated is not None:
+            every = _all(connection, near.contents)
+            if tolerance.method == "range":  # like letters do not make a version
+                measured = compare_with(connection, counting, query, every, {})
+                every = [one.document for one in measured if not is_letters_only(one.jaccard, tolerance)]
+            force = in_force(connection, dated, own, [*others, *every])
         wanted = [one for one in (force.documents if force else ()) if one != own]
         hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
         alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden, {})]
@@ -184,6 +198,9 @@ def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
     return found
 
 
+_FILLED_IN = {"principal": "document", "member": "version"}
+
+
 def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
     """Return the sort key: the measure that was asked for, then the edit similarity."""
     edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
@@ -206,8 +223,8 @@ def _version(
     comparison = compare_texts(before, after, context_lines=0)
     return Version(
         similar=one,
-        relation=judgement.relation,
-        filled_in={"principal": "document", "member": "version"}.get(judgement.filled_in, judgement.filled_in),
+        relation="" if one.is_letters_only else judgement.relation,
+        filled_in="" if one.is_letters_only else _FILLED_IN.get(judgement.filled_in, judgement.filled_in),
         date=None if force is None else force.date_of(one.document),
         is_in_force=force is not None and one.document in force.documents,
         is_older=is_older,

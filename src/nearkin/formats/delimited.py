@@ -1,4 +1,4 @@
-"""CSV and TSV for spreadsheets: nothing that comes from a document can be a formula.
+"""CSV and TSV for spreadsheets, in which no cell from a document can be run as a formula.
 
 The one place that writes delimited text. A spreadsheet runs a cell that begins with one of these signs; with an
 apostrophe before it, it is text, and the apostrophe is not shown. Numbers are written as numbers.
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _FORMULA = "^'*(?:\\s*[=+\\-@＝＋－＠]|[\\t\\r\\n])"
-"""How a formula begins, or the text of one that was made safe before: it gets one apostrophe more."""
+"""Beginnings of a formula, and of a text that `safe` changed: both get an apostrophe in front."""
 
 
 class SheetWriter:
@@ -45,7 +45,7 @@ class SheetWriter:
 
 
 class _Lines:
-    """Passes rows that end with CR LF on with another end."""
+    """Filter for rows that end with CR LF: writes another line end instead."""
 
     def __init__(self, file: IO[str], line_end: str) -> None:
         self._file = file
@@ -56,7 +56,7 @@ class _Lines:
 
 
 def safe(cell: str) -> str:
-    """Text as a spreadsheet may have it; `as_it_was` gives the same text back.
+    """Make a text safe for a spreadsheet; `as_it_was` restores it.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def safe(cell: str) -> str:
 
 
 def safe_column(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    """The same for a column.
+    """Make the texts of a column safe for a spreadsheet.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def safe_column(texts: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def as_it_was(cell: str) -> str:
-    """A cell that `safe` may have made safe, as it was before; every other cell as it is.
+    """Restore a cell that `safe` may have changed; other cells stay as they are.
 
     Examples
     --------

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
-"""What reading a file raises that is damaged, or no Parquet file."""
+"""Errors of reading a file that is damaged or not Parquet."""
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """Write a table to a file, as it is; publish it whole with `nearkin.runs.files.published`."""
+    """Write a table to a file directly; use `nearkin.runs.files.published` to publish it whole."""
     pq.write_table(table, _local(path), compression="zstd", write_page_checksum=True)
 
 
@@ -31,7 +31,7 @@ def table_writer(
     compression: str | Mapping[str, str] = "zstd",
     compression_level: Mapping[str, int] | int | None = None,
 ) -> pq.ParquetWriter:
-    """A writer for tables that come in parts; a context manager."""
+    """Open a writer for tables that come in parts; a context manager."""
     return pq.ParquetWriter(
         _local(file), schema, compression=compression, compression_level=compression_level, write_page_checksum=True
     )
@@ -43,7 +43,7 @@ def open_table(
     metadata: pq.FileMetaData | None = None,
     read_dictionary: Sequence[str] | None = None,
 ) -> pq.ParquetFile:
-    """A file whose pages are verified when they are read; a context manager. One file, never a folder of them.
+    """Open one file, never a folder, and verify its pages when they are read; a context manager.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def open_table(
 
 
 def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """The whole of a file, or some columns of it; not mapped into memory, so that the file may be removed."""
+    """Read a file, or some of its columns, into memory without mapping it, so that it may be removed."""
     with open_table(file) as opened:
         missing = set(columns or ()) - set(opened.schema_arrow.names)
         if missing:
@@ -83,5 +83,5 @@ def why_unreadable(path: Path, error: Exception) -> str:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether a checksum was wrong; Arrow says so in words alone."""
+    """Whether a checksum was wrong, as far as Arrow's message shows."""
     return "CRC checksum verification failed" in str(error)

@@ -1,7 +1,7 @@
-"""Files and JSON objects that end with a checksum of what is in them, so that a changed bit is noticed.
+"""Files and JSON objects that end with a checksum of their content, so that a changed bit is detected.
 
-For what a run works with: an interrupted run goes on with such files, perhaps on another day. CRC-32 notices every
-single bit that changed, and every run of up to 32.
+Used for the work files of a run: an interrupted run continues with them, perhaps on another day. CRC-32 detects every
+single changed bit, and every burst of up to 32 changed bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHECKSUM = "checksum"
 
 
 class Sealing:
-    """A binary file that is written through this, and ends with its seal; what stands there is what was passed in.
+    """Binary file that computes the checksum of what is written through it, and ends with its seal.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Sealing:
         self.closed = False
 
     def write(self, data: bytes | memoryview) -> int:
-        """Write bytes, as a file does."""
+        """Write bytes, like a file."""
         part = memoryview(data).cast("B")
         self._crc = zlib.crc32(part, self._crc)
         self._length += len(part)
@@ -53,7 +53,7 @@ class Sealing:
         return self._length
 
     def flush(self) -> None:
-        """Flush the buffer, as a file does."""
+        """Flush the buffer, like a file."""
         self._file.flush()
 
     def close(self) -> None:
@@ -66,7 +66,7 @@ class Sealing:
 
 
 def seal_file(path: Path) -> None:
-    """Put the seal behind a file that was written by other means, and is whole."""
+    """Append the seal to a complete file that was written by other means."""
     crc = 0
     with open(path, "rb+", buffering=0) as file:
         while block := file.read(_BLOCK_BYTES):
@@ -75,16 +75,16 @@ def seal_file(path: Path) -> None:
 
 
 def sealed_length(path: Path) -> int:
-    """Number of bytes before the seal of a file, after its checksum was verified.
+    """Return the number of bytes before the seal of a file, after its checksum was verified.
 
-    A file is read once in each process; it is looked at again when its size or its time changed.
+    A file is read once in each process; it is checked again when its size or its time has changed.
 
     Raises
     ------
     RunError
-        The file is not what was written.
+        The file is damaged.
     FileNotFoundError
-        There is none.
+        The file does not exist.
     """
     found = os.stat(path)
     return _checked(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
@@ -109,12 +109,12 @@ def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
 
 
 def damaged(path: str | Path) -> RunError:
-    """Error for a damaged file of a run."""
+    """Return the error for a damaged file of a run."""
     return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with --overwrite.")
 
 
 def with_checksum(value: Mapping[str, object]) -> dict[str, object]:
-    """A JSON object with the checksum of what is in it, under a name of its own.
+    """Add a checksum of its content to a JSON object.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def with_checksum(value: Mapping[str, object]) -> dict[str, object]:
 
 
 def has_right_checksum(value: object) -> bool:
-    """Whether an object is what was written; one without a checksum, of an earlier version, is taken for it.
+    """Whether an object is unchanged; one without a checksum, from an earlier version, passes.
 
     Examples
     --------

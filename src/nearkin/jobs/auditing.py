@@ -156,11 +156,12 @@ def audit(
     """
     listening = progress_of(progress, "audit")
     options = AuditOptions(
-        sample,
-        seed,
-        Tolerance.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),
-        None if cache is None else path_of(cache, "cache", "audit"),
-        Resources(threads).n_threads,
+        sample=sample,
+        seed=seed,
+        tolerance=Tolerance.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),
+        cache=None if cache is None else path_of(cache, "cache", "audit"),
+        threads=Resources(threads).n_threads,
+        is_read_only=isinstance(place, Collection) and place.opened.store.access.is_read_only,
     )
     has_own = isinstance(place, Collection) or (isinstance(place, str) and "://" in place)
     if has_own and (documents is not None or other is not None):  # before a message shows the password of a URL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -114,6 +114,8 @@ def dedup(
     group: Rule | None = None,
     keep: Keep | str | None = None,
     normalise: Normalisation | Steps | None = None,
+    ignore: Path | str | Sequence[str] | None = None,
+    ignore_numbers: bool = False,
     seed: int | None = None,
     drop: Drop | None = None,
     min_shared: int | None = None,
@@ -122,11 +124,13 @@ def dedup(
     on_error: OnError = "skip-documents",
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
+    text_root: Path | str | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     write_kept: bool = False,
     report: bool = False,
     by: str | None = None,
+    overlay: str | None = None,
     overwrite: bool = False,
     progress: Listener | None = None,
 ) -> DedupResult:
@@ -150,6 +154,10 @@ def dedup(
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     preset, threshold, measure, recall, shingle, group, keep, normalise, seed, drop, min_shared
         As on the command line; see `DedupOptions`.
+    ignore : path or list of str, optional
+        Passages that do not count, such as disclaimers: a file, or the passages, in the syntax of its lines.
+    ignore_numbers : bool
+        Whether digits do not count.
     file_format, encoding
         Format of all files, by default recognized; fallback encoding of text, CSV and TSV that is not valid UTF-8.
     on_error : {"skip-documents", "skip", "stop"}
@@ -158,6 +166,8 @@ def dedup(
         Maximum share of unreadable documents, such as 0.01 or "1%".
     max_document_size : int or str
         Maximum size of a document in a file; a larger one is unreadable.
+    text_root : path, optional
+        Folder of the text files that load files name; by default the folder of the load file.
     threads : int
         Worker threads; 0 means one per CPU core.
     memory : str or int
@@ -166,6 +176,8 @@ def dedup(
         With ``out``: write the cleaned corpus; write ``report.html``; replace the results of an earlier run.
     by : str, optional
         With ``report``, for files: column whose values get a row each in the report.
+    overlay : {"relativity", "everlaw", "reveal", "purview", "plain"}, optional
+        With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
 
@@ -195,13 +207,16 @@ def dedup(
     listening = progress_of(progress, "dedup")
     chosen = _chosen(
         options, preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
-        normalise=normalise, seed=seed, drop=drop, min_shared=min_shared,
+        normalise=normalise, ignore=ignore, ignore_numbers=ignore_numbers, seed=seed, drop=drop, min_shared=min_shared,
     )  # fmt: skip
     chosen.check_fits(is_against=against is not None)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
+    if overlay is not None and out is None:
+        raise ParameterError("'overlay' is a file of the results: name their directory with 'out'.", named=("overlay",))
     if by is not None and not report:
         raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
-    resources, rules = Resources.of(threads, memory), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    resources = Resources.of(threads, memory)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root)
     in_memory = None if paths_of(documents) is not None else readable_twice(documents, "dedup")
     asked = ReadingRequest(
         inputs=inputs_of(
@@ -216,7 +231,7 @@ def dedup(
     with directory_for(out, "dedup") as directory:
         manifest = dedup_files(
             asked, directory, chosen, against=others, resources=resources, progress=listening, preset=preset,
-            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by),
+            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay),
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
 

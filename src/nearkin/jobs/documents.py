@@ -15,6 +15,7 @@ from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.columns import WITHOUT_VIEWS
 from nearkin.stages.documents.sources import STDIN
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, memory_source
@@ -28,7 +29,6 @@ _ACCEPTED = (
 )
 _SHOWN = 60
 _LIBRARIES = ("pandas", "polars", "datasets", "nearkin")
-_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 def inputs_of(
@@ -159,9 +159,9 @@ def _check_length(n: int, keep: Bool) -> None:
 def _filtered(documents: Any, keep: pa.BooleanArray) -> Any:
     """Filter Arrow data, also strings as views, for which Arrow has no filter."""
     if isinstance(documents, pa.Array | pa.ChunkedArray):
-        plain = _WITHOUT_VIEWS.get(documents.type, documents.type)
+        plain = WITHOUT_VIEWS.get(documents.type, documents.type)
         return documents.cast(plain).filter(keep).cast(documents.type)
-    fields = [field.with_type(_WITHOUT_VIEWS.get(field.type, field.type)) for field in documents.schema]
+    fields = [field.with_type(WITHOUT_VIEWS.get(field.type, field.type)) for field in documents.schema]
     return documents.cast(pa.schema(fields, documents.schema.metadata)).filter(keep).cast(documents.schema)
 
 

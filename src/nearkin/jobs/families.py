@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -77,11 +77,14 @@ def families(
     out: Where | None = None,
     threshold: float | None = None,
     shingle: Shingling | str | None = None,
+    ignore: Path | str | Sequence[str] | None = None,
+    ignore_numbers: bool = False,
     file_format: str | None = None,
     encoding: str = "utf-8",
     on_error: OnError = "skip-documents",
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
+    text_root: Path | str | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     report: bool = False,
@@ -102,7 +105,9 @@ def families(
         Minimum Jaccard similarity of a match; default: 0.6.
     shingle : Shingling or str, optional
         ``words:N`` or ``chars:N``; default: ``words:3``.
-    file_format, encoding, on_error, max_unreadable, max_document_size, threads, memory
+    ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root
+        As for `nearkin.dedup`.
+    threads, memory
         As for `nearkin.dedup`.
     report, overwrite : bool
         With ``out``: write ``report.html``; replace the results of an earlier run.
@@ -132,14 +137,16 @@ def families(
     """
     listening = progress_of(progress, "families")
     check_needs_out(out, report=report, overwrite=overwrite)
-    resources, rules = Resources.of(threads, memory), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    resources = Resources.of(threads, memory)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root)
     asked = ReadingRequest(
         inputs=inputs_of(documents, "families", text=text, id=id, progress=listening),
         file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
     )  # fmt: skip
     with directory_for(out, "families") as directory:
         manifest = families_files(
-            asked, directory, threshold=threshold, shingle=shingle, resources=resources, progress=listening,
+            asked, directory, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,
+            resources=resources, progress=listening,
             delivery=Delivery(overwrite=overwrite, report=report),
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), None if out is None else directory)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeGuard, overload
+from typing import Any, ClassVar, Literal, overload
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.jobs.documents import Documents, inputs_of
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.page import Histogram
@@ -30,7 +30,7 @@ from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import Method, PairOptions
 from nearkin.workflows.pairing.planning import plan_without_documents
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.resources import Resources, is_number
+from nearkin.workflows.resources import Resources
 
 _MAX_DOCUMENTS = 10**12
 
@@ -214,7 +214,7 @@ def plan(
     if other is None:
         chosen = _checked(given, ("measure", "shingle"), "a plan of nearkin.dedup")
         options = DedupOptions().replaced(threshold=threshold, recall=recall, **chosen)
-        if _is_count(documents):
+        if is_int(documents):
             raise ParameterError.of("documents", "plan", "a sample of the corpus unless there is 'other'", documents)
         inputs = inputs_of(documents, "plan", text=text, id=id, progress=listening)
         asked = ReadingRequest(inputs=inputs, text=text, doc_id=id, rules=rules)
@@ -266,7 +266,7 @@ def _pairs_plan(
     cores, costs = _machine(chosen)
     counts = n_documents, chosen.get("n_other")
     _check_count(counts[1], "n_other")
-    if _is_count(sides[0]) and _is_count(sides[1]):
+    if is_int(sides[0]) and is_int(sides[1]):
         for one, name in zip(sides, ("documents", "other")):
             _check_count(one, name)
         of_samples = {"text": columns[0], "id": columns[1], "n_documents": counts[0], "n_other": counts[1]}
@@ -277,7 +277,7 @@ def _pairs_plan(
         question = of_pairs.question_without_samples(*sides, options, terms=terms, cores=cores, costs=costs)
         return _planned(of_pairs.plan_as_stored(question, plan_without_documents(question, options), None))
     for one, name in zip(sides, ("documents", "other")):
-        if _is_count(one):
+        if is_int(one):
             raise ParameterError.of(name, "plan", "a sample, as on the other side, or both sides numbers", one)
     if chosen.get("terms") is not None:
         raise ParameterError("'terms' is measured on the samples: omit it.", named=("terms",))
@@ -306,7 +306,7 @@ def _planned(manifest: Mapping[str, Any]) -> PairsPlan:
 def _machine(chosen: Mapping[str, Any]) -> tuple[int, Costs | None]:
     """Return the cores of the machine and its costs; None: they are measured."""
     cores, speed = chosen.get("cores", 1), chosen.get("speed", 1.0)
-    if not _is_count(cores) or cores < 1:
+    if not is_int(cores) or cores < 1:
         raise ParameterError.of("cores", "plan", "an int >= 1", cores)
     if speed == "this":
         return cores, None
@@ -324,11 +324,7 @@ def _terms(given: object) -> tuple[float, float]:
     return given[0], given[1]
 
 
-def _is_count(given: object) -> TypeGuard[int]:
-    return isinstance(given, int) and not isinstance(given, bool)
-
-
 def _check_count(given: object, name: str) -> None:
     """Refuse what is no number of documents."""
-    if given is not None and (not _is_count(given) or not 1 <= given <= _MAX_DOCUMENTS):
+    if given is not None and (not is_int(given) or not 1 <= given <= _MAX_DOCUMENTS):
         raise ParameterError.of(name, "plan", f"an int from 1 to {_MAX_DOCUMENTS:,}", given)

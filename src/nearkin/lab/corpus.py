@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from nearkin.errors import DocumentError, SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
+from nearkin.stages.documents.preparing import PREPARED_SCHEMA, prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import Source
@@ -22,6 +22,7 @@ from nearkin.workflows.reading.problems import first_problem
 from nearkin.workflows.reading.request import ReadingRequest
 
 BATCH_BYTES = 1 << 20
+_COLUMNS = pa.schema([PREPARED_SCHEMA.field(name) for name in ("doc_id", "text", "digest")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,41 +107,83 @@ def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> Raw
     DocumentError
         A document cannot be read, or more documents are unreadable than the rules allow.
     """
-    parts: list[pa.RecordBatch] = []
-    problems = Problems(files.rules)
-    n_left, n_without_text, n_unreadable = n_documents, 0, 0
     sources = files.resolved(progress)
-    for source in sources:
+    batches = ((one, source.name) for source in sources for one in batches_of(source, files.encoding, progress.say))
+    found = first_rows(batches, n_documents, AS_IT_CAME, files.rules, counts_empty=True)
+    if len(found.table) < 2:
+        raise SourceError(
+            f"The experiment needs at least 2 documents with a text. {sources[0].name} has {len(found.table)} "
+            f"among the first {len(found.table) + found.n_without_text:,}."
+        )
+    return RawDocuments(
+        found.table["doc_id"].combine_chunks(),
+        found.table["text"].combine_chunks(),
+        _firsts(found.table["digest"].combine_chunks()),
+        found.n_without_text,
+        found.n_unreadable,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRows:
+    """The first documents of some batches: those with a text, and the number of others.
+
+    Parameters
+    ----------
+    table : Table
+        Columns ``doc_id``, ``text`` and ``digest`` of the documents with a text.
+    n_without_text, n_unreadable : int
+    """
+
+    table: pa.Table
+    n_without_text: int
+    n_unreadable: int
+
+
+def first_rows(
+    batches: Iterable[tuple[pa.RecordBatch, str]],
+    n_documents: int,
+    normalise: Normalisation,
+    rules: ReadingRules,
+    *,
+    counts_empty: bool,
+) -> FirstRows:
+    """Prepare batches, each with the name of its source, until there are ``n_documents``, or all of them.
+
+    Parameters
+    ----------
+    batches : iterable of (RecordBatch, str)
+    n_documents : int
+    normalise : Normalisation
+    rules : ReadingRules
+    counts_empty : bool
+        Whether readable documents without a text are among the ``n_documents``.
+
+    Raises
+    ------
+    DocumentError
+        A document cannot be read, or more documents are unreadable than the rules allow.
+    """
+    parts: list[pa.RecordBatch] = []
+    problems = Problems(rules)
+    n_left, n_without_text, n_unreadable = n_documents, 0, 0
+    for batch, source_name in batches:
+        prepared = prepare(batch, normalise, source_name=source_name)
+        is_readable = prepared["problem"].is_null()
+        is_counted = is_readable if counts_empty else pc.and_(is_readable, has_text(prepared))
+        counted = is_counted.to_numpy(zero_copy_only=False)
+        n_seen = _up_to(counted, n_left)
+        seen = prepared.slice(0, n_seen)
+        good = seen.filter(pc.and_(is_readable.slice(0, n_seen), has_text(seen)))
+        n_left -= int(counted[:n_seen].sum())
+        n_without_text += seen["problem"].null_count - len(good)
+        n_unreadable += len(seen) - seen["problem"].null_count
+        problems.take(seen, source_name)
+        parts.append(good.select(["doc_id", "text", "digest"]))
         if not n_left:
             break
-        for batch in batches_of(source, files.encoding, progress.say):
-            prepared = prepare(batch, AS_IT_CAME, source_name=source.name)
-            is_readable = prepared["problem"].is_null().to_numpy(zero_copy_only=False)
-            seen = _up_to(is_readable, n_left)
-            prepared, is_readable = prepared.slice(0, seen), is_readable[:seen]
-            good = prepared.filter(pc.and_(pa.array(is_readable), has_text(prepared)))
-            n_readable = int(is_readable.sum())
-            n_left -= n_readable
-            n_without_text += n_readable - len(good)
-            n_unreadable += seen - n_readable
-            problems.take(prepared, source.name)
-            parts.append(good.select(["doc_id", "text", "digest"]))
-            if not n_left:
-                break
     problems.check()
-    if sum(map(len, parts)) < 2:
-        raise SourceError(
-            f"The experiment needs at least 2 documents with a text. {sources[0].name} has {sum(map(len, parts))} "
-            f"among the first {n_documents - n_left:,}."
-        )
-    table = pa.Table.from_batches(parts).combine_chunks()
-    return RawDocuments(
-        table["doc_id"].combine_chunks(),
-        table["text"].combine_chunks(),
-        _firsts(table["digest"].combine_chunks()),
-        n_without_text,
-        n_unreadable,
-    )
+    return FirstRows(pa.Table.from_batches(parts, _COLUMNS).combine_chunks(), n_without_text, n_unreadable)
 
 
 def batches_of(source: Source, encoding: str, note: Callable[[str], None]) -> Iterator[pa.RecordBatch]:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
+from nearkin.errors import is_number
 from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
 """Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""
-REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap")
-"""Reasons given for documents, in the order in which they are shown."""
+REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap", "numbers only")
+"""Reasons given for documents, in the order in which they are shown; the last only if numbers do not count."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
 """Results for documents of another collection: whether a document was dropped because of one, and if not why."""
 
@@ -61,12 +62,27 @@ class FamilyCounts(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionCounts(Stored):
+    """Number of documents that were extracted from files, in part or not, and of exceptions by kind."""
+
+    documents: int = 0
+    in_part: int = 0
+    unread: int = 0
+    exceptions: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def read(self) -> int:
+        """Number of those that were read completely."""
+        return self.documents - self.in_part - self.unread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DedupManifest(Stored):
     """Content of ``manifest.json``; values that do not apply, or that an earlier version lacks, are None or empty."""
 
     left_out: ClassVar[frozenset[str]] = frozenset((
         "against_counts", "damaged_files", "without_id", "encoding", "reading", "engine", "kept", "families",
-        "found_at_threshold", "report_problem", "memory",
+        "found_at_threshold", "report_problem", "memory", "extraction",
     ))  # fmt: skip
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
@@ -99,6 +115,7 @@ class DedupManifest(Stored):
     families: FamilyCounts | None = None
     report_problem: str | None = None
     memory: MemoryUse | None = None
+    extraction: ExtractionCounts | None = None
 
     def count(self, name: str) -> int:
         """Return a count, 0 if it is missing."""
@@ -151,7 +168,7 @@ class DedupManifest(Stored):
         kept.
         """
         left = self.count("dropped") - sum(self.count(name) for name in ("exact_copy", "near_duplicate", "overlap"))
-        others = [reason for reason in REASONS[3:5] if self.by_reason.get(reason)]
+        others = [reason for reason in ("empty", "too short", "numbers only") if self.by_reason.get(reason)]
         for n in range(len(others), -1, -1):
             for chosen in combinations(others, n):
                 if sum(self.by_reason[reason] for reason in chosen) == left:
@@ -171,4 +188,4 @@ def counted_as(reason: str) -> str:
 
 
 def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+    return value if is_number(value) and math.isfinite(value) else None

@@ -24,13 +24,13 @@ class InputFile(Stored):
     name: str | None = None
     """Prefix of the names given to documents that have no id."""
     end_row: int | None = None
-    """Of a collection only: upper limit of the numbers of its documents in its store."""
+    """For a collection only: upper limit of the numbers of its documents in its store."""
     n_documents: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamagedFile(Stored):
-    """A file of which only a part was used; ``line`` is None if the place of the damage is unknown."""
+    """File that was used only in part; ``line`` is None if the place of the damage is unknown."""
 
     left_out: ClassVar[frozenset[str]] = frozenset(("line",))
 
@@ -43,7 +43,10 @@ class DamagedFile(Stored):
 class HowRead(Stored):
     """Settings with which the files were read: needed to read them again, and the errors that were tolerated."""
 
+    left_out: ClassVar[frozenset[str]] = frozenset(("text_root",))
+
     format: str | None = None
     on_error: str | None = None
     max_unreadable: float | None = None
     max_document_bytes: int | None = None
+    text_root: str | None = None

@@ -1,1 +1,1 @@
-"""The page that a finished run leaves for people: figures, differences, and the words around them."""
+"""Report pages of finished runs, and the sentences that commands print."""

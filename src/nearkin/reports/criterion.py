@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.quantities import parameter_text
@@ -13,7 +14,7 @@ _UNITS = {"words": "word", "chars": "character"}
 
 
 def measure_name(measure: str) -> str:
-    """A measure's name as it is written in a sentence.
+    """Write the name of a measure for use in a sentence.
 
     Examples
     --------
@@ -24,7 +25,7 @@ def measure_name(measure: str) -> str:
 
 
 def measure_of(manifest: DedupManifest) -> str:
-    """The name of the measure of a run, as it is written in a sentence."""
+    """Write the name of a run's measure for use in a sentence."""
     measure = manifest.parameters.get("measure")
     return measure_name(measure if isinstance(measure, str) and measure else "jaccard")
 
@@ -39,7 +40,7 @@ def shingles_of(manifest: DedupManifest) -> str:
 def criterion_of(manifest: DedupManifest) -> str:
     """Return the criterion of a run: ``Jaccard ≥ 0.80 on word 5-grams``."""
     shingles, n = shingles_of(manifest), manifest.parameters.get("min_shared")
-    if isinstance(n, int) and not isinstance(n, bool) and n >= 0:
+    if is_int(n) and n >= 0:
         return f"at least {counted(n, 'shared shingle')} ({shingles})"
     least, threshold = "", manifest.threshold
     if threshold is not None:

@@ -1,4 +1,4 @@
-"""The page of families: each with its principal, and what every member has to do with it."""
+"""Page of families: each with its principal, and the relation of every member to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, Famil
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of
-from nearkin.reports.dedup import DocId, ProblemRow
+from nearkin.reports.dedup.page import DocId, ProblemRow
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext
@@ -22,7 +22,7 @@ _MIN_SHARED = 0.5  # of the shorter side of a difference, in characters, to be m
 
 @dataclass(frozen=True, slots=True)
 class CopyRow:
-    """A document with the same text as another."""
+    """Document with the same text as another."""
 
     doc_id: DocId
     where: str
@@ -30,7 +30,7 @@ class CopyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberCard:
-    """A member of a family, as ``families.parquet`` has it, with its first differences and the exact copies of it."""
+    """Member of a family, with fields of ``families.parquet``, its first differences and its exact copies."""
 
     doc_id: DocId
     where: str
@@ -50,7 +50,7 @@ class MemberCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyCard:
-    """A family; ``members`` are those of them to be listed, ``relations`` counts all of them."""
+    """Family; ``members`` has the listed members, and ``relations`` counts all of them."""
 
     number: int
     size: int
@@ -70,13 +70,13 @@ class FamilyCard:
 
     @property
     def n_listed(self) -> int:
-        """Documents beside the principal that are listed."""
+        """Number of listed documents besides the principal."""
         return sum(1 + len(member.copies) for member in self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownDifference:
-    """A difference as the page shows it."""
+    """Difference as the page shows it."""
 
     segments: tuple[ShownPiece, ...]
     line_principal: int
@@ -85,7 +85,7 @@ class ShownDifference:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A relation with its rule, and how many members have it."""
+    """Relation with its rule, and its number of members."""
 
     relation: str
     rule: str
@@ -100,7 +100,7 @@ def render_families_report(
     problems: Sequence[ProblemRow],
     n_problems: int,
 ) -> str:
-    """The page ``report.html`` of a finished run; the same bytes for the same arguments.
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _headline(manifest: DedupManifest, totals: FamilyCounts) -> str:
 
 
 def _marked(one: DifferenceInContext) -> ShownDifference:
-    """The difference, marked word by word, between its surroundings."""
+    """Mark a difference word by word, with the text around it."""
     return ShownDifference(shown_pieces(_pieces(one)), one.line_principal, one.line_member)
 
 

@@ -1,4 +1,4 @@
-"""The figures of a run's report, each an SVG string."""
+"""Figures of a run's report, each an SVG string."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STRIP, _BAR_STEP, _THINNEST = 18, 40, 3  # pixels
 
 @dataclass(frozen=True, slots=True)
 class RecallLine:
-    """The probability that a search finds a pair, by the pair's similarity.
+    """Probability that a search finds a pair, by the pair's similarity.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def similarity_chart(
     width: int = 640,
     height: int = 260,
 ) -> str:
-    """Draw the pairs by similarity and, over them, how likely the search finds a pair; the threshold is marked.
+    """Draw the pairs by similarity and, over them, the probability of finding a pair; the threshold is marked.
 
     Pairs have the axis on the left, the probability the one on the right.
     """
@@ -86,7 +86,7 @@ def _asked_for(plot: Plot, recall: float) -> str:
 
 
 def _operating_point(plot: Plot, threshold: float, recall: float) -> str:
-    """Draw the threshold up to the line, and the recall there."""
+    """Mark the threshold on the line, with the recall there."""
     x, y = plot.across(threshold), plot.down(recall)
     is_right = x > plot.width * 0.4
     path = f"M{number(x)},{number(y)}V{plot.height}"

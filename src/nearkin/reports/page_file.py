@@ -1,4 +1,4 @@
-"""The page of finished results: where it cannot be made, the results stay, and a message says why."""
+"""Report page of finished results; if it cannot be made, the results stay, and a message says why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COMPLETE = "All other results are complete."
 
 
 def write_page(path: Path, render: Callable[[], str], progress: Progress, *, instead: str) -> str | None:
-    """Write a page; without the ``report`` extra, or where the page cannot be made, say that there is none.
+    """Write a page; if the ``report`` extra is missing or rendering fails, say that there is no page.
 
     Parameters
     ----------

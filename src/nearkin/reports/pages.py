@@ -1,4 +1,4 @@
-"""The one way in which every page is made: Jinja with everything escaped."""
+"""Jinja environment of all pages; it escapes everything."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _LONGEST_NAME = 96  # characters of an id or a path that are shown before it is 
 
 @dataclass(frozen=True, slots=True)
 class PageScript:
-    """A script of a page, and the digest by which the page's policy allows it."""
+    """Script of a page, and the digest by which the page's policy allows it."""
 
     text: str
     digest: str
 
     @classmethod
     def named(cls, name: str) -> PageScript:
-        """Read a script of the templates."""
+        """Read a script from the templates."""
         text = files("nearkin.reports").joinpath("templates", name).read_text(encoding="utf-8")
         return cls(text, base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())
 
 
 def page_environment(*packages: str) -> jinja2.Environment:
-    """Jinja over the templates of some packages, those of the reports last.
+    """Make a Jinja environment for the templates of some packages, those of the reports last.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def page_environment(*packages: str) -> jinja2.Environment:
 
 
 def report_environment() -> jinja2.Environment:
-    """The environment with the filters that the templates of runs use."""
+    """Make the environment with the filters that the templates of runs use."""
     environment = page_environment()
     environment.filters |= {
         "name": _short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
@@ -84,7 +84,7 @@ def _beginning(text: str) -> str:
 
 
 def _short_name(value: object) -> str:
-    """An id or a path that can be shown: hidden characters revealed, a huge one shortened with its length said."""
+    """Make an id or a path safe and short: hidden characters revealed, a long one cut, with its length."""
     text = str(value)
     if len(text) <= _LONGEST_NAME:
         return reveal(text)

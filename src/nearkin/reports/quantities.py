@@ -1,15 +1,15 @@
-"""Numbers as people read them."""
+"""Numbers written for people."""
 
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-_NBSP = "\N{NO-BREAK SPACE}"
-PERCENT = f"{_NBSP}%"
+NBSP = "\N{NO-BREAK SPACE}"
+PERCENT = f"{NBSP}%"
 
 
 def parameter_text(value: float) -> str:
-    """A threshold as it was given, with two decimals at least.
+    """Write a threshold as it was given, with at least two decimals.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def parameter_text(value: float) -> str:
 
 
 def share_text(value: float | None, digits: int = 3) -> str:
-    """A similarity or a probability, never rounded up: only 1 itself is written as 1.
+    """Write a similarity or a probability, never rounded up: only 1 itself is written as 1.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def share_text(value: float | None, digits: int = 3) -> str:
 
 
 def distance_text(value: float | None, digits: int = 4) -> str:
-    """A distance, never rounded down: only 0 itself is written as 0.
+    """Write a distance, never rounded down: only 0 itself is written as 0.
 
     Examples
     --------
@@ -42,13 +42,13 @@ def distance_text(value: float | None, digits: int = 4) -> str:
 
 
 def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:
-    """The decimal number that a float is written as, cut to so many places."""
+    """Write a float with a fixed number of digits, rounded from its shortest decimal form."""
     exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
     return str(exact.quantize(Decimal(1).scaleb(-digits), rounding))
 
 
 def share_percent_text(value: float, digits: int = 2) -> str:
-    """A share in per cent, never rounded up: only 1 itself is 100 %. What differs by 1e-12 is taken for equal.
+    """Write a share in per cent, never rounded up: only 1, or a value within 1e-12 of it, is 100 %.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def share_percent_text(value: float, digits: int = 2) -> str:
 
 
 def percent_text(part: float, whole: float) -> str:
-    """A share in per cent with one decimal; 0 of 0 is 0.
+    """Write a share in per cent with one decimal; 0 of 0 is 0.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def percent_text(part: float, whole: float) -> str:
 
 
 def estimate_text(value: float) -> str:
-    """An estimated count: whole from ten on, one decimal below, and small ones as such.
+    """Write an estimated count: without decimals from 10, with one decimal below, "fewer than" if small.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def estimate_text(value: float) -> str:
 
 
 def size_text(size_bytes: int) -> str:
-    """A size in binary units.
+    """Write a size in binary units.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def size_text(size_bytes: int) -> str:
 
 
 def recall_text(value: float) -> str:
-    r"""A recall in per cent, never rounded up.
+    r"""Write a recall in per cent, never rounded up.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def recall_text(value: float) -> str:
 
 
 def magnitude_text(n: float) -> str:
-    r"""A count of which the size matters: whole up to a million, in millions and more beyond.
+    r"""Write a large count approximately: in full up to a million, in millions or more above.
 
     Examples
     --------
@@ -123,12 +123,12 @@ def magnitude_text(n: float) -> str:
     """
     for least, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if n >= least:
-            return f"{n / least:,.1f}{_NBSP}{name}"
+            return f"{n / least:,.1f}{NBSP}{name}"
     return f"{n:,.0f}"
 
 
 def elapsed_text(elapsed_s: float) -> str:
-    r"""A time as people read it.
+    r"""Write a measured time.
 
     Examples
     --------
@@ -136,8 +136,8 @@ def elapsed_text(elapsed_s: float) -> str:
     ['< 0.01 s', '0.34 s', '75.0 s', '2.5 h']
     """
     if elapsed_s < 0.01:
-        return f"<{_NBSP}0.01{_NBSP}s"
+        return f"<{NBSP}0.01{NBSP}s"
     for least, size, unit in ((7200, 3600, "h"), (120, 60, "min"), (10, 1, "s")):
         if elapsed_s >= least:
-            return f"{elapsed_s / size:,.1f}{_NBSP}{unit}"
-    return f"{elapsed_s:.2f}{_NBSP}s"
+            return f"{elapsed_s / size:,.1f}{NBSP}{unit}"
+    return f"{elapsed_s:.2f}{NBSP}s"

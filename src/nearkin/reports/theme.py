@@ -13,7 +13,7 @@ FONT = "system-ui, 'Segoe UI', 'Liberation Sans', Arial, Helvetica, sans-serif"
 
 @dataclass(frozen=True, slots=True)
 class Colour:
-    """A colour by its job, as it is on a light page and on a dark one."""
+    """Colour for one purpose, as it is on a light page and on a dark one."""
 
     name: str
     light: str
@@ -34,14 +34,14 @@ OLIVE = Colour("olive", "#7a6200", "#dcbf55")
 
 PALETTE = (SURFACE, INK, QUIET, AXIS, GRID, ACCENT, SOFT, SIGNAL, GREEN, VIOLET, OLIVE)
 SERIES = (ACCENT, SIGNAL, GREEN, VIOLET, OLIVE, INK)
-"""Colours of lines and bars in the order in which they are used; told apart by every common kind of colour vision."""
+"""Colours of lines and bars in order of use; distinguishable with every common kind of colour vision."""
 
 DASHES = ((), (7, 3), (2, 2), (9, 3, 2, 3), (12, 4), (4, 4))
-"""Dash patterns that go with ``SERIES``, so that no line is identified by its colour alone."""
+"""Dash patterns that go with ``SERIES``, so that colour is never the only distinction between lines."""
 
 
 def stylesheet() -> str:
-    """The CSS of the palette: custom properties for both kinds of page, and the classes that figures use."""
+    """Return the CSS of the palette: custom properties for both kinds of page, and the classes of figures."""
     light = "".join(f"--nk-{colour.name}:{colour.light};" for colour in PALETTE)
     dark = "".join(f"--nk-{colour.name}:{colour.dark};" for colour in PALETTE)
     classes = "".join(

@@ -1,4 +1,4 @@
-"""Arrays with a description of them in one file, whole or not there, in which changed bits are detected."""
+"""Arrays with a description in one file that is either complete or absent, and detects changed bits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEAD = struct.Struct("<9sQ")
 
 
 def write_arrays(path: Path, kind: str, header: Mapping[str, object], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a file that appears at ``path`` when it is complete and on the disk; an earlier one stays until then.
+    """Write a file that appears at ``path`` only when it is complete and on disk; it replaces an earlier one.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from nearkin.runs.files import write_checked_json, write_json, writing
 from nearkin.runs.finished import MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
 
 LOCK = ".lock"
+_OVERLAY = re.compile(r"overlay(-\d+)?\.(csv|dat)")
 _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
@@ -197,11 +199,15 @@ class RunDirectory:
         """Remove the manifest, the tables and other files of a run."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (*TABLES, *names):
+            for name in (*TABLES, *self._overlays(), *names):
                 (self.path / name).unlink(missing_ok=True)
             for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
                 with contextlib.suppress(OSError):  # it contains other files: keep it
                     folder.rmdir()
+
+    def _overlays(self) -> list[str]:
+        """Return the names of the overlays for review tools."""
+        return sorted(path.name for path in self.path.glob("overlay*") if _OVERLAY.fullmatch(path.name))
 
     def _moved(self) -> tuple[str, ...]:
         """Return the kept files that an unfinished run was moving to their places."""
@@ -241,7 +247,7 @@ class RunDirectory:
 
         A kept corpus that an interrupted run had begun to move is complete, and belongs to the results.
         """
-        files = [name for name in TABLES if (self.path / name).exists()]
+        files = [name for name in TABLES if (self.path / name).exists()] + self._overlays()
         if kept or self._moved():
             files += self._place_kept()
         with writing(self.path):

@@ -16,7 +16,8 @@ MANIFEST = "manifest.json"
 WORK = ".work"
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
-    "families.csv", "pairs.tsv", "known.tsv", "report.html",
+    "families.csv", "exceptions.csv", "pairs.tsv", "known.tsv", "threads.parquet",
+    "report.html",
 )  # fmt: skip
 
 

@@ -27,13 +27,13 @@ class Silent:
     """Progress that is not shown."""
 
     def start(self, stage: str, total: int, unit: Unit) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def advance(self, n: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def finish(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def say(self, message: str) -> None:
-        """Nothing."""
+        """Do nothing."""

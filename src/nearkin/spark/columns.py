@@ -1,4 +1,4 @@
-"""Whether a data frame has the columns that are asked for, and such that Spark sends to Python."""
+"""Checks of a data frame: it has the requested columns, and Spark can send their types to Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: str, place: str) -> None:
-    """ParameterError unless the columns are there, and have names of their own.
+    """Raise ParameterError unless the columns exist and the names of all columns differ.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
 
 
 def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
-    """Arrow schema in which Spark sends the rows to Python, for all or some columns.
+    """Return the Arrow schema in which Spark sends the rows to Python, for all or some columns.
 
     Raises
     ------

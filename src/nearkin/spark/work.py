@@ -1,4 +1,4 @@
-"""The folder that work on data frames is done in: of one run, and seen by every executor."""
+"""Work folder of one run on data frames; every executor sees it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IDENTITY = "run.json"
 def claimed(
     spark: SparkSession, work: str | Path | None, identity: Mapping[str, object], *, resume: bool, of: str
 ) -> Iterator[Path]:
-    """The folder of work, new, or that of the same run; other processes are kept out while the block runs.
+    """Claim a work folder, new or from the same run; keep other processes out until the block ends.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def claimed(
 
 
 def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> None:
-    """Take the folder for a run that is new, or see that it is the same."""
+    """Prepare the folder for a new run, or check that it belongs to the same run."""
     place = folder / _IDENTITY
     if resume and place.exists():
         stored = _stored(place)
@@ -89,7 +89,7 @@ def _stored(place: Path) -> Mapping[str, object]:
 
 
 def stages_in(spark: SparkSession, folder: Path, work: Path, meter: Meter) -> Stages:
-    """Stages that are kept in ``work``, inside of ``folder``; executors are seen to be able to do them.
+    """Return the stages kept in ``work``, inside ``folder``, after a check that executors can do them.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def stages_in(spark: SparkSession, folder: Path, work: Path, meter: Meter) -> St
 
 
 def _folder(spark: SparkSession, work: str | Path | None, of: str) -> Path:
-    """A temporary folder goes away with the process."""
+    """Return the folder; a temporary one is removed when the process ends."""
     if work is not None:
         return Path(work).absolute()
     master = str(spark.conf.get("spark.master", "") or "")

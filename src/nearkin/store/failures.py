@@ -19,10 +19,11 @@ _OF_POSTGRESQL = {
     "28": "it refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
     "42501": "permission denied; to create a collection, the user must own the schema or be allowed to create it; to "
-    "add documents, the user needs write permission for its tables",
+    "add documents, the user needs write permission for its tables; commands that only read take --read-only",
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
+_READ_ONLY = "the file system is read-only"
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
 
@@ -85,7 +86,12 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
         if reason is not None:
             return OutputError(f"Cannot write to {place}: {reason}.")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
-        reason = _reason(place, None) or f"{error}. Check the permissions of the directory"
+        reason = _reason(place, None)
+        if reason is not None:
+            return CollectionError(
+                f"{place} cannot be opened for reading and writing: {reason}. Commands that only read take --read-only."
+            )
+        reason = f"{error}. Check the permissions of the directory"
         return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged(place, f"SQLite reports: {error}")
@@ -110,7 +116,7 @@ def _reason(place: Place, otherwise: int | None) -> str | None:
         with tempfile.TemporaryFile(dir=directory) as file:
             file.write(b"0")
     except OSError as error:
-        return why(error)
+        return _READ_ONLY if error.errno == errno.EROFS else why(error)
     if has_limit_on_files():
         otherwise = errno.EFBIG
     return None if otherwise is None else why(OSError(otherwise, ""))

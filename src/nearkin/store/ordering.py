@@ -8,5 +8,5 @@ from sqlalchemy import ColumnElement, Connection, collate
 
 
 def by_bytes(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return the column compared by its bytes, as SQLite does; PostgreSQL goes by the language of the database."""
+    """Return the column compared by its bytes, as in SQLite, whatever the collation of a PostgreSQL database."""
     return collate(column, "C") if connection.dialect.name == "postgresql" else column

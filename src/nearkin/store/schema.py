@@ -247,7 +247,7 @@ changes = Table(
     Column("now", Text),  # null: it is not set any more
     Column("checksum", BigInteger),
 )
-"""What each activity changed, value by value."""
+"""Values changed by each activity, one row per value."""
 Index("changes_of_subject", changes.c.subject)
 
 tags = Table(

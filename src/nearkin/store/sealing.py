@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Table, select
 
+from nearkin.kernels.mixing import GOLDEN, spread
 from nearkin.records import I64
 from nearkin.store import schema
 from nearkin.store.bulk import update_integers
@@ -15,7 +16,6 @@ from nearkin.store.checksums import CHECKED, checksum, covered, key_place, wrapp
 from nearkin.store.seals import PARTS, Seal, documents_of, write_seals
 
 _ROWS_AT_A_TIME = 1 << 14
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def seal_everything(connection: Connection) -> None:
@@ -87,9 +87,7 @@ def grouping_checksum(
 
 def _mixed(a: I64, b: I64) -> int:
     """Return a sum over pairs that does not depend on their order."""
-    mixed = (a.astype(np.uint64) * _ODD) ^ (b.astype(np.uint64) + _ODD)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
-    mixed ^= mixed >> np.uint64(32)
+    mixed = spread((a.astype(np.uint64) * GOLDEN) ^ (b.astype(np.uint64) + GOLDEN))
     return int(mixed.sum(dtype=np.uint64))
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, literal_column, select
+from sqlalchemy import Connection, Engine, Table, inspect, literal_column, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
-from nearkin.errors import CollectionError, OutputError, ParameterError
+from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, schema
@@ -64,6 +64,8 @@ class Store:
     place : Place
     facts : dict of str to str
         Facts stored when the collection was created.
+    is_new : bool
+        Whether it was created when this store was opened.
 
     Examples
     --------
@@ -76,10 +78,17 @@ class Store:
     """
 
     def __init__(
-        self, place: Place, engine: Engine, facts: Mapping[str, str], access: Access, file: ReadOnlyFile | None
+        self,
+        place: Place,
+        engine: Engine,
+        facts: Mapping[str, str],
+        access: Access,
+        file: ReadOnlyFile | None,
+        *,
+        is_new: bool = False,
     ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
-        self.access, self._file = access, file
+        self.access, self._file, self.is_new = access, file, is_new
 
     @classmethod
     def open(
@@ -104,7 +113,7 @@ class Store:
         """
         is_there = place.directory is None or (place.directory / FILE).is_file()
         if not is_there and not create:
-            raise CollectionError(_not_there(place))
+            raise MissingCollectionError(_not_there(place))
         if place.directory is not None and not is_there:
             _make_directory(place.directory)
         if place.directory is not None and not create:
@@ -115,7 +124,8 @@ class Store:
         engine = engine_of(place, access.patience_s, file)
         try:
             with told(place):
-                return cls(place, engine, _opened(engine, place, facts, create=create, access=access), access, file)
+                found, is_new = _opened(engine, place, facts, create=create, access=access)
+                return cls(place, engine, found, access, file, is_new=is_new)
         except BaseException:
             engine.dispose()
             raise
@@ -168,6 +178,12 @@ class Store:
         """Delete a fact."""
         unsay(connection, name)
 
+    def forget_settings(self) -> None:
+        """Take back the facts of a new collection if nothing was added, so that the next load may choose others."""
+        with self.writing() as connection:
+            if self.is_new and _is_empty(connection):
+                connection.execute(schema.facts.delete())
+
     def raise_generation(self, connection: Connection) -> None:
         """Mark all derived data as stale."""
         say(connection, {"generation": str(self.generation(connection) + 1)})
@@ -201,26 +217,27 @@ class Store:
 
 def _opened(
     engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
-) -> dict[str, str]:
-    """Return the facts of the existing or newly created collection, and migrate its schema."""
+) -> tuple[dict[str, str], bool]:
+    """Return the facts of a collection, and whether it was created just now; an older schema is migrated."""
+    is_new = False
     with transaction(engine, is_writing=False) as connection:
         is_there = _has_tables(connection, place)
         is_bare = is_there and _is_bare(connection)
         version = version_of(connection, place) if is_there and not is_bare else schema.VERSION
     if not is_there and not create:
-        raise CollectionError(_not_there(place))
+        raise MissingCollectionError(_not_there(place))
     if is_bare and given is None:
         raise CollectionError(f"{place} has no documents yet. Add some: nearkin add COLLECTION INPUT...")
     if not is_there or is_bare or version < schema.VERSION:
         if access.is_read_only and (not is_there or is_bare):
-            raise CollectionError(_not_there(place))
+            raise MissingCollectionError(_not_there(place))
         if access.is_read_only:
             raise CollectionError(f"{place} has an older schema. Open it once without --read-only to migrate it.")
         with transaction(engine, is_writing=True) as connection:
             lock(connection, place, access.patience_s)
             if not _has_tables(connection, place):  # otherwise another process has created them
                 _make_tables(connection, place)
-            if _is_bare(connection):
+            if is_new := _is_bare(connection):
                 _say_new(connection, given or {})
             migrate(connection, version_of(connection, place))
     with transaction(engine, is_writing=False) as connection:
@@ -230,7 +247,7 @@ def _opened(
     if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
         raise CollectionError(f"{place} is damaged: its id is {facts['collection'][:50]!r}. Restore it from a backup.")
     _generation(facts["generation"], place)
-    return facts
+    return facts, is_new
 
 
 def _generation(found: str | None, place: Place) -> int:
@@ -247,8 +264,16 @@ def _make_tables(connection: Connection, place: Place) -> None:
 
 
 def _is_bare(connection: Connection) -> bool:
-    """Whether the tables are there, and nothing is in them: ``nearkin sql schema`` makes them so."""
-    tables = (schema.facts, schema.waves, schema.contents, schema.documents)
+    """Whether nothing is in the tables: ``nearkin sql schema`` makes them so, and a first load that failed."""
+    return _are_empty(connection, schema.facts) and _is_empty(connection)
+
+
+def _is_empty(connection: Connection) -> bool:
+    """Whether nothing was ever added."""
+    return _are_empty(connection, schema.waves, schema.contents, schema.documents)
+
+
+def _are_empty(connection: Connection, *tables: Table) -> bool:
     return all(
         connection.execute(select(literal_column("1")).select_from(table).limit(1)).first() is None for table in tables
     )

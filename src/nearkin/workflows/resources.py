@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TypeGuard
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_number
 from nearkin.stages.documents.sizes import in_unit_of, parse_size
 
 MIN_MEMORY = 256 << 20
@@ -76,8 +75,3 @@ def in_percent(value: object) -> str:
     ''
     """
     return f" ({value:g} percent is {value / 100:g})" if is_number(value) and 1 < value <= 100 else ""
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is an int or a float; True and False are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -12,7 +12,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.records import TextWords
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.words import WordSplitter
-from nearkin.stages.translation.table import Origin
+from nearkin.stages.translation.table import TableOrigin
 
 _STEM = "stem="
 
@@ -47,11 +47,11 @@ class TableWords:
     stem: bool = False
 
     def __post_init__(self) -> None:
-        Origin(self.source, self.target, "", "", 0)  # refuses anything but two languages,
+        TableOrigin(self.source, self.target, "", "", 0)  # refuses anything but two languages,
         _ = self._splitters  # and a language without stems, before anything is read
 
     @classmethod
-    def of_table(cls, origin: Origin) -> TableWords:
+    def of_table(cls, origin: TableOrigin) -> TableWords:
         """Make the splitter for the words of a table.
 
         Raises

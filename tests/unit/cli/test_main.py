@@ -74,7 +74,7 @@ def test_errors_end_with_their_code_and_say_why(ends, error):
     [
         (256, 10**9, None),
         (257, 10, "(--memory 256 MiB, and 150 MiB of Python and its libraries)"),
-        (500, 100, "compiled code, mapped files and what each thread holds come on top)"),
+        (500, 100, "compiled code, mapped files and the memory of each thread are not included)"),
         (500, 7_000_000, "the longest document, of 7,000,000 characters, is compared whole)"),
     ],
 )
@@ -141,7 +141,7 @@ def test_too_little_memory_says_what_helps(ends, tmp_path):
 def test_on_a_cluster_other_words_help(ends, tmp_path):
     error = DriverMemoryError("Run the driver on a larger machine.")
     code, _, err = ends("dedup", doing=in_a_run(tmp_path, error))
-    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (1, False, True, True)
+    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (8, False, True, True)
 
 
 def test_a_full_disk_says_how_to_go_on_where_work_was_kept(ends, tmp_path):

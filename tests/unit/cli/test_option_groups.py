@@ -52,7 +52,10 @@ def test_every_command_has_plain_options():
 
 @pytest.mark.parametrize(
     ("choices", "options", "beside"),
-    [(DedupChoices, DedupOptions, {"preset"}), (PairChoices, PairOptions, {"n_terms", "bm25"})],
+    [
+        (DedupChoices, DedupOptions, {"preset", "ignore", "ignore_numbers"}),
+        (PairChoices, PairOptions, {"n_terms", "bm25", "ignore", "ignore_numbers", "ignored"}),
+    ],
 )
 def test_whatever_a_job_lets_choose_is_an_option(choices, options, beside):
     """But for what is said otherwise, or cannot be said on a command line."""

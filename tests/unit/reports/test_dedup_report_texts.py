@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dedup_pages import MANIFEST, Page, render
-from nearkin.reports.dedup import (
+from nearkin.reports.dedup.page import (
     GroupRow,
     MemberRow,
     ProblemRow,

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.manifests.dedup import REASONS
-from nearkin.reports.dedup import MemberRow
+from nearkin.reports.dedup.page import MemberRow
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Outcome
 from nearkin.workflows.dedup.reporting import first_problems, largest_groups
 from nearkin.workflows.dedup.tables import Places

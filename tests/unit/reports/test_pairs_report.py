@@ -11,8 +11,8 @@ import pytest
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.reports.dedup import ProblemRow
-from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.reports.dedup.page import ProblemRow
+from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Silent
 from nearkin.workflows.pairing import reporting
 
@@ -45,7 +45,8 @@ def manifest(**changed: Any) -> dict[str, Any]:
         "table": {"path": "de-en.table", "fingerprint": "f" * 16, "source": "de", "target": "en", "translated": "left"},
         "left": side(**ways), "right": side(),
         "plan": way(WINDOW, 0.90078, 0.919125, 0.934125) | {
-            "in_words": "signatures of 512 bits", "why": "as asked", "alternatives": [way(VECTORS, 1.0, 1.0, 1.0)],
+            "in_words": "signatures of 512 bits", "why": "--method was given",
+            "alternatives": [way(VECTORS, 1.0, 1.0, 1.0)],
             "sampled_documents": 400, "sampled_pairs": 242,
         },
         "counts": {
@@ -72,30 +73,30 @@ def test_what_the_page_tells() -> None:
     assert "11,089 pairs of 20,000 × 20,000 documents with a cosine of 0.30 or more" in html
     assert "from de to en" in html
     assert "Predicted recall: 91.9 % (90.0 to 93.4 %)" in html
-    assert "beside the 11,089 pairs found, about 976 (782 to 1,221) were missed" in html
-    assert "380.8 million comparisons, where there are 399.9 million pairs: a relative cost of 119.7 %" in html
-    assert "75,151 candidates got the true cosine" in html
+    assert "With 11,089 pairs found, about 976 (782 to 1,221) were missed" in html
+    assert "380.8 million comparisons for 399.9 million pairs: a relative cost of 119.7 %" in html
+    assert "75,151 candidates got their exact cosine" in html
     assert "nearkin audit DIR" in html
     assert "every pair of vectors, by an inverted index" in html
     assert '<bdi>haus</bdi> <span class="to">→</span> <bdi>house</bdi> <span class="n">12 %' in html
     assert '<li><span class="wordline"><bdi>nato</bdi>' in html
     assert "87.0 %" in html
     assert "threshold 0.30" in html
-    assert "6 documents were compared with nothing" in html
+    assert "6 documents were not compared" in html
     assert "A selection is shown; all of them are in pairs.parquet" in html
     assert "from 0.310 down to 0.310" in html
 
 
 def test_a_recall_that_is_not_reached_is_told() -> None:
     about = manifest(plan=manifest()["plan"] | way(WINDOW, 0.4, 0.5, 0.6))
-    assert "A recall of 90.0 % was asked for; the prediction goes down to 40.0 %" in page(about, pair())
-    assert "goes down to" not in page(manifest(), pair())
+    assert "The requested recall is 90.0 %; the prediction may be as low as 40.0 %" in page(about, pair())
+    assert "may be as low as" not in page(manifest(), pair())
 
 
-@pytest.mark.parametrize(("top", "words"), [(1, "the best one of each"), (5, "the 5 best of each")])
+@pytest.mark.parametrize(("top", "words"), [(1, "the best one of each"), (5, "the best 5 of each")])
 def test_the_best_of_each_document(top: int, words: str) -> None:
     html = page(manifest(parameters=manifest()["parameters"] | {"top": top}), pair())
-    assert f"{words} document on the left</h1>" in html
+    assert f"{words} left document</h1>" in html
     assert "before the best of each document were taken" in html
 
 
@@ -115,7 +116,7 @@ def test_known_pairs_and_a_translation() -> None:
     assert "8 of 10 known pairs found (a recall of 80.0 %), 7 of them as the most similar one" in html
     assert "Of all 20 pairs 40.0 % are known." in html
     assert "Of the 16 pairs of left documents with a known partner 50.0 % are known." in html
-    assert "2 pairs more were named" in html
+    assert "2 known pairs were skipped: repeated" in html
     assert "1 known pair has a document that could not be compared" in html
     assert "the mean cosine is 0.450 by the table and 0.550 by the translated documents" in html
     assert '<td>0.50 to under 0.60</td><td class="number">0 · 5</td>' in html
@@ -148,7 +149,7 @@ def test_no_pairs_and_no_words() -> None:
     about = manifest(counts=manifest()["counts"] | none, histogram=manifest()["histogram"] | {"counts": [0] * 20})
     html = page(about)
     assert "No pair of 20,000 × 20,000 documents was found" in html
-    assert "There are none to show. A lower threshold lets more in; translations" in html
+    assert "There are none to show. A lower threshold finds more; translations" in html
     assert "were missed" not in html.split("</h2>", 2)[1]
     assert "Matching words" not in page(manifest(), PairRow(1, 2, 0.5, ()))
 

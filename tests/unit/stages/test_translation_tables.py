@@ -18,9 +18,9 @@ from nearkin.stages.translation import eflomal
 from nearkin.stages.translation.model_1 import Model1
 from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
-from nearkin.stages.translation.table import Origin, TranslationTable
+from nearkin.stages.translation.table import TableOrigin, TranslationTable
 
-ORIGIN = Origin("de", "en", "words", "by hand", 7)
+ORIGIN = TableOrigin("de", "en", "words", "by hand", 7)
 
 
 def rows_of(*rows: tuple[str, str, float]) -> TranslationRows:
@@ -30,7 +30,7 @@ def rows_of(*rows: tuple[str, str, float]) -> TranslationRows:
     return TranslationRows.of_counts((sides[0].dictionary, sides[1].dictionary), *numbers, counts)
 
 
-def table_of(*rows: tuple[str, str, float], origin: Origin = ORIGIN) -> TranslationTable:
+def table_of(*rows: tuple[str, str, float], origin: TableOrigin = ORIGIN) -> TranslationTable:
     return TranslationTable.of_rows(rows_of(*rows), origin)
 
 
@@ -116,9 +116,11 @@ def test_a_table_of_the_other_direction_is_turned_before_it_is_merged():
 
 def test_tables_of_other_languages_or_words_are_not_merged():
     with pytest.raises(FingerprintError, match="from de to fr, not from de to en"):
-        TranslationTable.merged([HAUS, table_of(("haus", "maison", 1), origin=Origin("de", "fr", "words", "x", 1))])
+        TranslationTable.merged(
+            [HAUS, table_of(("haus", "maison", 1), origin=TableOrigin("de", "fr", "words", "x", 1))]
+        )
     with pytest.raises(FingerprintError, match="'words' and 'stems'"):
-        TranslationTable.merged([HAUS, table_of(("haus", "hous", 1), origin=Origin("de", "en", "stems", "x", 1))])
+        TranslationTable.merged([HAUS, table_of(("haus", "hous", 1), origin=TableOrigin("de", "en", "stems", "x", 1))])
 
 
 def test_a_table_turned_is_the_other_direction():
@@ -202,8 +204,8 @@ def test_words_of_any_script_are_stemmed_where_that_is_wanted():
         (lambda: Model1(0), "'iterations' parameter of Model1"),
         (lambda: Pruning(1.5), "'min_probability' parameter"),
         (lambda: Pruning(0.1, 0), "'max_translations' parameter"),
-        (lambda: Origin("de", "de", "", "", 0), "a language other than de"),
-        (lambda: Origin(" ", "de", "", "", 0), "the code of a language"),
+        (lambda: TableOrigin("de", "de", "", "", 0), "a language other than de"),
+        (lambda: TableOrigin(" ", "de", "", "", 0), "the code of a language"),
     ],
 )
 def test_parameters_that_break_their_rule(make, message):

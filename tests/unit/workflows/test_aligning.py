@@ -17,7 +17,7 @@ from nearkin.stages.translation import eflomal
 from nearkin.stages.translation.model_1 import Model1
 from nearkin.stages.translation.pairs import SentencePairs
 from nearkin.stages.translation.rows import Pruning
-from nearkin.stages.translation.table import Origin
+from nearkin.stages.translation.table import TableOrigin
 from nearkin.workflows.aligning import training
 from nearkin.workflows.aligning.parallel import _InStep, guessed_column
 from nearkin.workflows.aligning.training import AlignOptions, _by_model_1
@@ -68,9 +68,9 @@ def test_words_are_found_as_the_table_found_them() -> None:
     words = TableWords("de", "en")
     assert words.one(" HAUS! ", is_target=False) == "haus"
     assert words.one("zwei Wörter", is_target=False) is None
-    assert TableWords.of_table(Origin("de", "en", words.fingerprint, "x", 1)) == words
+    assert TableWords.of_table(TableOrigin("de", "en", words.fingerprint, "x", 1)) == words
     with pytest.raises(FingerprintError, match="found in another way"):
-        TableWords.of_table(Origin("de", "en", "words of tomorrow", "x", 1))
+        TableWords.of_table(TableOrigin("de", "en", "words of tomorrow", "x", 1))
 
 
 def test_stems_are_of_each_language_and_the_same_in_both_directions() -> None:

@@ -70,5 +70,5 @@ def test_values_that_break_their_rule(wrong):
 def test_from_python_messages_name_parameters():
     with pytest.raises(ParameterError, match=r"^The 'threshold' parameter of dedup must be a number > 0"):
         nearkin.dedup(["a"], threshold=80)
-    with pytest.raises(ParameterError, match=r"^'seed' changes nothing with simhash"):
+    with pytest.raises(ParameterError, match=r"^'seed' has no effect with simhash"):
         SigningOptions(method="simhash", seed=3)

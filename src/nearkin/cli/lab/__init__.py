@@ -17,6 +17,7 @@ class LabCommands(LazyGroup):
             CommandEntry("range-search", "Measure range search by letter counts", "lab.range_search"),
             CommandEntry("signatures", "Measure bit signatures of 16 to 1,024 bits", "lab.signatures"),
             CommandEntry("similarity-index", "Measure one number per document as an index", "lab.similarity_index"),
+            CommandEntry("collections", "Measure groups, versions and conflicts of a collection", "lab.collections"),
             CommandEntry("cross-lingual", "Measure the search for documents in two languages", "lab.cross_lingual"),
         )
     }

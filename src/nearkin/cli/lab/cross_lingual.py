@@ -92,7 +92,7 @@ def cross_lingual(
 
 
 def _show(console: Console, results: CrossLingualResults) -> None:
-    """Translations found, by way; what signatures alone find; what a window costs."""
+    """Print the translations found by each method, the recall of signatures alone, and the cost of a window."""
     from nearkin.lab.cross_lingual.published import BOUND, CLAIMS
 
     console.print(_finding(results))
@@ -117,7 +117,7 @@ def _show(console: Console, results: CrossLingualResults) -> None:
 
 
 def _finding(results: CrossLingualResults) -> Table:
-    """A row a way."""
+    """Tabulate the methods, one row each."""
     headings = ("documents", "way", "translation first", "mean cosine", "recall at 0.3")
     table = result_table(headings, left=headings[:2])
     for one in results.sets:

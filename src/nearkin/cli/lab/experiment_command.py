@@ -1,4 +1,4 @@
-"""The end that the commands of all experiments share: their last options, the run, and where the results are."""
+"""Common part of the experiment commands: their last options, the run, and where the results are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedExperiment:
-    """An experiment, what is asked of it, its directory, and how its results are printed for a person."""
+    """Experiment with its inputs and directory, and the function that prints its results."""
 
     experiment: Experiment[Any, Any]
     asked: Sequence[object]
@@ -29,7 +29,7 @@ class PlannedExperiment:
 
 
 def experiment_command(plan: Callable[..., PlannedExperiment]) -> Callable[..., None]:
-    """The command that runs what a function plans: the function's own options, then those of every experiment."""
+    """Make the command that runs what a function plans; options of the function come first, then the common ones."""
     shared = [one for one in _signature(_conduct).parameters.values() if one.kind is Parameter.KEYWORD_ONLY]
     names = {one.name for one in shared}
 
@@ -55,7 +55,7 @@ def _conduct(
     overwrite: Overwrite = False,
     threads: Threads = 0,
 ) -> None:
-    """Run the experiment, write all of it, and print what was found."""
+    """Run the experiment, write its results, and print a summary."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say_results, tell, warn_of_report
     from nearkin.lab.delivery import SUMMARY, deliver
@@ -77,7 +77,7 @@ def _conduct(
 
 
 def result_table(headings: Sequence[str], *, left: Sequence[str] = (), is_narrow: bool = True) -> Table:
-    """A table of numbers without lines; some columns hold words, and what a paper says is dim.
+    """Make a table of numbers without lines; some columns hold words, and numbers of a paper are dim.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def minhash(
 
 
 def _show(console: Console, results: MinhashResults) -> None:
-    """The article's numbers beside ours, then the bands."""
+    """Print the article's numbers beside ours, then the bands."""
     from nearkin.lab.minhash.tables import side_by_side
 
     table = result_table(("", "article", "here"), left=("",), is_narrow=False)

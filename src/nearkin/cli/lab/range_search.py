@@ -80,7 +80,7 @@ def range_search(
 
 
 def _show(console: Console, results: RangeSearchResults) -> None:
-    """Every way of searching beside the paper's numbers, then whether matches are alike, then what was left out."""
+    """Print the searches beside the paper's numbers, then the similarity of the matches, then what was left out."""
     from nearkin.lab.range_search.claims import percent
     from nearkin.lab.range_search.published import ALIKE
 
@@ -111,7 +111,7 @@ def _show(console: Console, results: RangeSearchResults) -> None:
 
 
 def _table(results: RangeSearchResults) -> Table:
-    """Recall, precision before the exact comparison, what comes to it, and the time: a row a way and a tolerance."""
+    """Tabulate recall, precision before the exact comparison, exact comparisons and time, by search and tolerance."""
     from nearkin.lab.range_search.published import GAMMAS, SAID
     from nearkin.lab.range_search.ways import WAYS
 

@@ -42,7 +42,7 @@ def signatures(
 
 
 def _show(console: Console, results: SignatureResults) -> None:
-    """Distinct signatures and F1 by bits, then the recommendation."""
+    """Print distinct signatures and F1 by bits, then the recommendation."""
     from nearkin.lab.signatures.methods import BITS, MINHASH, PUBLISHED_KINDS
 
     kinds = (*PUBLISHED_KINDS, MINHASH)

@@ -53,8 +53,8 @@ FamilyQueries = Annotated[int, _larger("--queries", help="Number of documents to
 
 HELP = """
 Repeat the published experiment with the similarity index, one number per document: all methods on a folder of files \
-with known similar pairs, their scores beside the paper's, and the part of a score that is luck. --documents adds a \
-larger collection: what a query over one column of numbers finds, and what better numbers find.
+with known similar pairs, their scores beside the paper's, and the part of a score that is due to chance. --documents \
+adds a larger collection: what a query over one column of numbers finds, and what better numbers find.
 
 [bold]Examples[/]
 
@@ -98,7 +98,7 @@ def similarity_index(
 
 
 def _show(console: Console, results: IndexResults) -> None:
-    """The runs of Table 9 beside the paper's, the best here, what luck does, then the larger collection."""
+    """Print the runs of Table 9 beside the paper's, the best here, the role of chance, then the larger collection."""
     from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
 
     is_published, chance = results.folder.zones.is_published, results.chance
@@ -120,7 +120,7 @@ def _show(console: Console, results: IndexResults) -> None:
 
 
 def _table_9(results: IndexResults) -> Table:
-    """A row a run: the paper's five, then the best here."""
+    """Tabulate the runs: the paper's five, then the best here."""
     from nearkin.lab.similarity_index.published import TABLE_9
 
     table = result_table(("run", "FP", "FN", "correct", "score", "(paper)", "as expected"), left=("run",))
@@ -136,7 +136,7 @@ def _table_9(results: IndexResults) -> Table:
 
 
 def _columns(larger: Larger) -> Table:
-    """A row a column: an index at the paper's tolerance, another number at its best setting."""
+    """Tabulate the columns: an index at the paper's tolerance, another number at its best setting."""
     from nearkin.lab.similarity_index.truths import WORDING
 
     table = result_table(("column", "setting", "rows", "precision", "recall"), left=("column",))

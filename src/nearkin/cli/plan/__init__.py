@@ -23,5 +23,5 @@ class PlanCommands(LazyGroup):
 
 
 plan = CommandLine(
-    help="Predict what a search will find and take, before it is run.", cls=PlanCommands, no_args_is_help=True
+    help="Predict the recall, time and memory of a search before it is run.", cls=PlanCommands, no_args_is_help=True
 )

@@ -1,4 +1,4 @@
-"""Counts, terms and machines as the plan of a search reads them."""
+"""Parsers for the arguments of a plan: counts, terms and machines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_CORES = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Machine that a plan is for.
+    """Machine for which a plan is made.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Machine:
 
 
 def parse_count(text: str, option: str) -> int:
-    """A number of documents.
+    """Parse a number of documents.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def parse_count(text: str, option: str) -> int:
 
 
 def parse_terms(text: str) -> tuple[float, float]:
-    """Mean numbers of terms, of both collections or of each.
+    """Parse mean numbers of terms, for both collections or for each.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def parse_terms(text: str) -> tuple[float, float]:
 
 
 def parse_machine(text: str, cores_here: int) -> Machine:
-    """A machine.
+    """Parse a machine.
 
     Examples
     --------

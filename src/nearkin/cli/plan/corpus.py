@@ -26,7 +26,7 @@ Sample = Annotated[
     list[str],
     typer.Argument(
         metavar="SAMPLE...",
-        help="Some thousands of documents, drawn from the whole corpus: files, as for nearkin dedup.",
+        help="A few thousand documents, drawn from the whole corpus: files, as for nearkin dedup.",
         show_default=False,
     ),
 ]

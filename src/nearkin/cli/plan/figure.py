@@ -32,19 +32,19 @@ def write_figure(question: Question, planned: Plan, out: Path) -> None:
 
 
 def write_orders_chart(points: Sequence[Point], title: str, out: Path) -> None:
-    """Recall against the number of orders, as in figure 6 of the article."""
+    """Draw recall against the number of orders, as in figure 6 of the article."""
     most = float(max(point.search.permutations for point in points))
     _write(points, [float(point.search.permutations) for point in points], most, "Sorted orders", title, out)
 
 
 def write_cost_chart(points: Sequence[Point], title: str, out: Path) -> None:
-    """Recall against relative cost, up to that of comparing every pair, as in figure 8 of the article."""
+    """Draw recall against relative cost, up to that of comparing every pair, as in figure 8 of the article."""
     costs = [point.prediction.relative_cost for point in points]
     _write(points, costs, 1.0, "Cost, relative to comparing every pair of signatures", title, out)
 
 
 def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: str, title: str, out: Path) -> None:
-    """A line for each window."""
+    """Draw a line for each window."""
     from nearkin.reports.plots.charts import Series, line_chart
 
     series = []
@@ -73,7 +73,7 @@ def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: s
 
 
 def orders_up_to(most: int) -> list[int]:
-    """Numbers of orders for a smooth line: 1, 2, 3, 4, 5, 6, 8, 9, 12 and on to the most."""
+    """Return numbers of orders for a smooth line: 1, 2, 3, 4, 5, 6, 8, 9, 12 and on up to the maximum."""
     made = [1]
     while made[-1] < most:
         made.append(max(made[-1] + 1, round(made[-1] * _STEP)))

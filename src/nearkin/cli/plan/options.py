@@ -24,7 +24,7 @@ PlanEngine = Annotated[
 
 
 def check_figure(figure: Path | None, *, overwrite: bool) -> None:
-    """Refuse, before the plan is made, a figure that cannot be written."""
+    """Refuse a figure that cannot be written, before the plan is made."""
     from nearkin.cli.result_file import check_free
 
     if figure is None:

@@ -54,12 +54,12 @@ MachineText = Annotated[
 ]
 SampleLeft = Annotated[
     list[str] | None,
-    _sample("--sample-left", metavar="INPUT", help="Some thousands of documents of the left collection: files, as for "
+    _sample("--sample-left", metavar="INPUT", help="A few thousand documents of the left collection: files, as for "
             "nearkin pairs. The spread of cosines is then measured instead of assumed. Repeatable."),
 ]  # fmt: skip
 SampleRight = Annotated[
     list[str] | None,
-    _sample("--sample-right", metavar="INPUT", help="Some thousands of documents of the right collection."),
+    _sample("--sample-right", metavar="INPUT", help="A few thousand documents of the right collection. Repeatable."),
 ]
 SampleTable = Annotated[
     Path | None,
@@ -175,7 +175,7 @@ def _check_no_samples(
 
 
 def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: Machine) -> Question:
-    """Question to the planner without samples."""
+    """Make the question to the planner without samples."""
     from nearkin.cli.plan.arguments import parse_count, parse_terms
     from nearkin.planning.pairs.costs import Costs
     from nearkin.workflows.pairing.forecast import question_without_samples
@@ -197,7 +197,7 @@ def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: M
 def _forecast(
     samples: PairInput, counts: Sizes, options: PairOptions, machine: Machine, *, is_quiet: bool
 ) -> PairForecast:
-    """The plan by samples of the documents."""
+    """Plan from samples of the documents."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.plan.arguments import parse_count
     from nearkin.planning.pairs.costs import Costs

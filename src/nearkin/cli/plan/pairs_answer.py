@@ -57,7 +57,7 @@ def _show(
     sampled: PairForecast | None,
     needs: ClusterNeeds | None,
 ) -> None:
-    """The question, the ways side by side, then why."""
+    """Print the question, the methods side by side, then the reason for the choice."""
     from nearkin.cli.plan.cluster import show_needs
     from nearkin.cli.printing import say, say_place
     from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
@@ -83,7 +83,7 @@ def _show(
 
 
 def _ways(question: Question, planned: Plan) -> object:
-    """A column a way, the chosen one first."""
+    """Tabulate the methods, one column each, the chosen one first."""
     from nearkin.cli.printing import table
     from nearkin.reports.quantities import size_text
     from nearkin.reports.sentences.plan.pairs import predicted_recall_text

@@ -69,7 +69,7 @@ class Query:
         signed, indexed = counting.sign(texts), counting.index(texts) if with_index else None
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
         own = int(indexed.values[0]) if indexed is not None and indexed.has_value[0] else None
-        return cls(text, digest, keys_of([text]), signature, own)
+        return cls(text, digest, keys_of([text], counting.ignored), signature, own)
 
     @property
     def shingles(self) -> U64:

@@ -21,7 +21,7 @@ from nearkin.collection.check_in.results import (
 )
 from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.contents import Content, DamagedText
-from nearkin.collection.counting import NORMALISE, TextCounting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.documents import FSCK, current_documents
 from nearkin.collection.keys import BANDS
 from nearkin.collection.keys_state import KeysState
@@ -33,6 +33,7 @@ from nearkin.records import U64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.passages import first_difference
+from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable
@@ -133,14 +134,15 @@ def _compared(
 ) -> tuple[list[_Likeness], list[int]]:
     """Return the similar contents, the most similar first, and the damaged ones that may be similar."""
     own = np.sort(query.shingles)
-    normalised = NORMALISE.apply(strings([query.text]))[0].as_py()
+    normalise = counting.normalise
+    normalised = normalise.apply(strings([query.text]))[0].as_py()
     found, unread = list[_Likeness](), list[int]()
     for some in _some_at_a_time(candidates):
         whole, damaged = fetched.fetch(connection, some, options.limit)
         stored = list(whole.values())
         others = word_sets(counting, [one.text for one in stored])
         for one, other in zip(stored, others, strict=True):
-            alike = _likeness(one, other, own, normalised, query, options)
+            alike = _likeness(one, other, own, normalised, query, options, normalise)
             if alike is not None:
                 found.append(alike)
         for lost in damaged:
@@ -168,12 +170,21 @@ def _same_by_digest(damaged: DamagedText, query: Query) -> _Likeness | None:
 
 
 def _likeness(
-    one: Content, other: U64, own: U64, normalised: str, query: Query, options: CheckOptions
+    one: Content,
+    other: U64,
+    own: U64,
+    normalised: str,
+    query: Query,
+    options: CheckOptions,
+    normalise: Normalisation,
 ) -> _Likeness | None:
     n_common = len(np.intersect1d(own, other, assume_unique=True))
     is_same = one.digest == query.digest
+    # texts of which nothing is left have nothing in common
     is_equal = is_same or (
-        n_common == len(own) == len(other) and NORMALISE.apply(strings([one.text]))[0].as_py() == normalised
+        n_common == len(own) == len(other)
+        and (bool(normalised) or not normalise.ignored)
+        and normalise.apply(strings([one.text]))[0].as_py() == normalised
     )
     jaccard = 1.0 if is_equal else _part(n_common, len(own) + len(other) - n_common)
     contained = 1.0 if is_equal else _part(n_common, len(own))

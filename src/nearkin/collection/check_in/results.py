@@ -9,7 +9,7 @@ from typing import Literal
 
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
-from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.store.bulk import is_storable
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
@@ -247,7 +247,7 @@ class Checked:
             "n_damaged": self.n_damaged,
             "damaged": [one.doc_id for one in self.damaged],
             "elapsed_s": self.elapsed_s,
-            "passage": [{"kind": piece.kind, "text": piece.text} for piece in self.passage],
+            "passage": passage_as_stored(self.passage),
             "documents": [one.to_dict() for one in self.documents],
         }
 

@@ -169,7 +169,7 @@ def _in_texts(searched: Searched, asked: AskedKeys, first: int, lost: list[int])
     found = []
     for numbers, texts, lost_here in texts_from(searched.connection, first, Silent()):
         lost += lost_here
-        made = keys_of(texts)
+        made = keys_of(texts, searched.counting.ignored)
         is_shared = np.isin(made.values, asked.keys)
         kinds, owners = made.kinds[is_shared], made.texts[is_shared]
         n_shared = np.stack([np.bincount(owners[kinds == kind], minlength=len(texts)) for kind in _KINDS])

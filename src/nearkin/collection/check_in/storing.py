@@ -111,9 +111,9 @@ def incoming_of(doc_ids: list[str], texts: list[str], lines: list[int], source: 
     from nearkin.records import DOCUMENTS_SCHEMA
 
     n = len(texts)
-    columns = [doc_ids, [text.encode("utf-8") for text in texts], lines, [None] * n, [None] * n, [None] * n]
-    fields = zip(columns, DOCUMENTS_SCHEMA, strict=True)
-    batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in fields], schema=DOCUMENTS_SCHEMA)
+    columns = {"doc_id": doc_ids, "text": [text.encode("utf-8") for text in texts], "line": lines}
+    arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
     return Incoming(batch, pa.array([source] * n, pa.large_string()), None)
 
 

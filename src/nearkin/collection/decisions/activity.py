@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
-from nearkin.collection.decisions.records import PURGE, TAG, SettingChange, SettingKey
+from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
 from nearkin.collection.documents import FSCK
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.store import schema
@@ -73,7 +73,7 @@ def current_rows(number: int, changes: Sequence[SettingChange]) -> tuple[list[Ro
     """Return the rows of ``tags`` and ``decisions`` that an activity sets, without their checksums."""
     tags, decisions = list[Row](), list[Row]()
     for i, one in enumerate(changes):
-        if one.now is None or one.kind == PURGE:
+        if one.now is None or one.kind in OF_DOCUMENTS:
             continue
         if one.kind == TAG:
             tags.append((one.subject, one.other, one.now, number))
@@ -96,9 +96,9 @@ def _insert(connection: Connection, table: Table, rows: Sequence[Row], seals: Se
 
 
 def _forget(connection: Connection, changes: Sequence[SettingChange], seals: Seals) -> None:
-    """Delete the former values of what is changed; a purge has none."""
+    """Delete the former values of what is changed; purged and removed documents have none."""
     tags, decisions = schema.tags.c, schema.decisions.c
-    valued = [one for one in changes if one.kind != PURGE]
+    valued = [one for one in changes if one.kind not in OF_DOCUMENTS]
     for (kind, other), some in groupby(sorted(valued, key=_kind_and_other), key=_kind_and_other):
         table = schema.tags if kind == TAG else schema.decisions
         for part in named([one.subject for one in some]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.collection.opened import OpenedCollection
@@ -86,7 +86,7 @@ class DecisionMethods:
             tolerance=_tolerance_of("group", group, threshold, gamma),
             by=by,
             dry_run=dry_run,
-            max_changes=_checked_max(max_changes),
+            max_changes=checked_max("max_changes", "Collection", max_changes),
         )
 
     def untag(
@@ -113,7 +113,52 @@ class DecisionMethods:
             tolerance=_tolerance_of("group", group, threshold, gamma),
             by=by,
             dry_run=dry_run,
-            max_changes=_checked_max(max_changes),
+            max_changes=checked_max("max_changes", "Collection", max_changes),
+        )
+
+    def tag_values(
+        self,
+        values: Mapping[str, str],
+        field: str,
+        *,
+        by: str | None = None,
+        dry_run: bool = False,
+        max_changes: int | None = None,
+    ) -> ActivityResult:
+        """Set a tag to a value for each document, such as labels or dates of a table, in one activity; see `tag`.
+
+        Parameters
+        ----------
+        values : mapping of str to str
+            Values by document id.
+        field : str
+        by, dry_run, max_changes
+            See `tag`.
+
+        Raises
+        ------
+        UnknownDocumentError
+            A document is not in the collection; nothing is changed.
+        ParameterError
+
+        Examples
+        --------
+        >>> import tempfile, nearkin
+        >>> with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(folder + "/m", create=True) as matter:
+        ...     added = matter.add([("a", "The rent is due on Monday."), ("b", "The tenant shall pay the rent.")])
+        ...     tagged = matter.tag_values({"a": "2024-01-31", "b": "2024-06-30"}, "date", by="ada")
+        >>> [(one.subject, one.now) for one in tagged.changes]
+        [('a', '2024-01-31'), ('b', '2024-06-30')]
+        """
+        from nearkin.collection.decisions.tags import tag_values
+
+        return tag_values(
+            self.opened.store,
+            values,
+            field,
+            by=by,
+            dry_run=dry_run,
+            max_changes=checked_max("max_changes", "Collection", max_changes),
         )
 
     def tags(self) -> Tags:
@@ -194,7 +239,13 @@ class DecisionMethods:
         """
         from nearkin.collection.decisions.undoing import undo
 
-        return undo(self.opened.store, number, by=by, dry_run=dry_run, max_changes=_checked_max(max_changes))
+        return undo(
+            self.opened.store,
+            number,
+            by=by,
+            dry_run=dry_run,
+            max_changes=checked_max("max_changes", "Collection", max_changes),
+        )
 
     def log(self, *, since: str | None = None, of: str | None = None) -> list[Activity]:
         """List the activities, the oldest first.
@@ -250,7 +301,14 @@ def _tolerance_of(name: str, group: object, threshold: float | None, gamma: floa
     return Tolerance.of(threshold=threshold, gamma=gamma)
 
 
-def _checked_max(max_changes: object) -> int | None:
-    if max_changes is None or (isinstance(max_changes, int) and max_changes >= 0):
-        return max_changes
-    raise ParameterError.of("max_changes", "Collection", "an int >= 0, or None", max_changes)
+def checked_max(parameter: str, owner: str, value: object) -> int | None:
+    """Return a maximum number of changes.
+
+    Raises
+    ------
+    ParameterError
+        It is neither None nor an int of at least 0.
+    """
+    if value is None or (isinstance(value, int) and value >= 0):
+        return value
+    raise ParameterError.of(parameter, owner, "an int >= 0, or None", value)

@@ -16,7 +16,7 @@ from nearkin.collection.documents import check_id, checked_ids, document, stored
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.installing import forget_flagged
 from nearkin.collection.purged import BLANK, purged_contents
-from nearkin.collection.removing import remove_current
+from nearkin.collection.removed_rows import remove_current
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError

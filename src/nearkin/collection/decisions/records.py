@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
-PURGE = "purge"
+PURGE, REMOVE = "purge", "remove"
+OF_DOCUMENTS = (PURGE, REMOVE)
+"""Kinds of changes that are of stored documents; they set no value, and cannot be undone."""
 SettingKey = tuple[str, str, str]
 """Kind, subject and other, as in `SettingChange`."""
 
@@ -18,11 +20,12 @@ class SettingChange:
 
     Parameters
     ----------
-    kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge"}
+    kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge", "remove"}
     subject : str
         Id of the document; the tolerance of the group of a note.
     other : str
-        Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text.
+        Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text;
+        empty for a removed document.
     was, now : str or None
         None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty.
     """
@@ -50,9 +53,10 @@ class Activity:
     at : str
         UTC, ISO 8601.
     by : str
-    kind : {"tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge"}
+    kind : {"tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge", "remove"}
     data : mapping of str to object
-        Details by kind. Tag: field, value, and the group and its tolerance if one was named. Principal: the former
+        Details by kind. Tag: field, value, and the group and its tolerance if one was named; of several values their
+        number, n_values, in place of the value. Remove: the wave, if one was named. Principal: the former
         ones. Undo: number and kind of the undone activity. Purge: number of erased texts. Otherwise empty.
     undoes : int or None
         Number of the activity that it undid.

@@ -33,6 +33,11 @@ def mend_from_log(collection: OpenedCollection) -> list[str]:
     return ["the current tags and decisions, from the activity log"]
 
 
+def differs_from_log(connection: Connection) -> bool:
+    """Whether the current tags and decisions are not those of the log, and the log is undamaged."""
+    return _differing(connection) is not None
+
+
 def _differing(connection: Connection) -> tuple[list[Row], list[Row]] | None:
     """Return the rows of ``tags`` and ``decisions`` by the log; None if they are stored so, or the log is damaged."""
     seals, log = read_seals(connection, [table.name for table in _LOG]), list[list[Row]]()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from nearkin.collection.decisions.activity import checked_by, current_tags, reco
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
 from nearkin.collection.documents import checked_ids, document
 from nearkin.collection.group_state import GroupState
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
@@ -102,19 +102,49 @@ def tag(
             wanted = members_of(connection, group, str(tolerance))
         else:
             _refuse_unknown(connection, wanted, field if value is None else None)
-        was = values_of(connection, [(TAG, doc_id, field) for doc_id in wanted])
-        changes = tuple(
-            SettingChange(TAG, doc_id, field, before, value)
-            for doc_id in wanted
-            if (before := was.get((TAG, doc_id, field))) != value
-        )
-        is_dry_run = dry_run or (max_changes is not None and len(changes) > max_changes)
-        number = record(connection, kind, changes, by=who, data=data) if changes and not is_dry_run else None
+        values = dict.fromkeys(wanted, value)
+        return _set(connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
+
+
+def tag_values(
+    store: Store, values: Mapping[str, str], field: str, *, by: str | None, dry_run: bool, max_changes: int | None
+) -> ActivityResult:
+    """Set a field of documents to a value each; see `Collection.tag_values`."""
+    field, who = checked_field(field), checked_by(by)
+    if not isinstance(values, Mapping) or not values:
+        raise ParameterError.of("values", "tag_values", "a mapping of ids of documents to values, not empty", values)
+    checked: dict[str, str | None] = {doc_id: _checked_value(value) for doc_id, value in values.items()}
+    wanted = checked_ids(list(checked), "tag_values")
+    data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
+    with store.reading() if dry_run else store.writing() as connection:
+        _refuse_unknown(connection, wanted, None)
+        return _set(connection, "tag", field, checked, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
+
+
+def _set(
+    connection: Connection,
+    kind: str,
+    field: str,
+    values: Mapping[str, str | None],
+    *,
+    data: Mapping[str, object],
+    by: str,
+    dry_run: bool,
+    max_changes: int | None,
+) -> ActivityResult:
+    was = values_of(connection, [(TAG, doc_id, field) for doc_id in values])
+    changes = tuple(
+        SettingChange(TAG, doc_id, field, before, value)
+        for doc_id, value in values.items()
+        if (before := was.get((TAG, doc_id, field))) != value
+    )
+    is_dry_run = dry_run or (max_changes is not None and len(changes) > max_changes)
+    number = record(connection, kind, changes, by=by, data=data) if changes and not is_dry_run else None
     return ActivityResult(
         number=number,
         kind=kind,
         changes=changes,
-        n_unchanged=len(wanted) - len(changes),
+        n_unchanged=len(values) - len(changes),
         is_dry_run=is_dry_run,
         data=data,
     )
@@ -205,7 +235,9 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
         is_member = documents.c.content.in_(some) & documents.c.is_current
         found |= dict(connection.execute(select(documents.c.row, documents.c.doc_id).where(is_member)).all())
     if not found:
-        raise UnknownDocumentError(f"There is no group {group} at {tolerance}. List the groups: nearkin groups")
+        raise UnknownDocumentError(
+            f"There is no group {group} at {described(tolerance)}. List the groups: nearkin groups"
+        )
     return [found[row] for row in sorted(found)]
 
 

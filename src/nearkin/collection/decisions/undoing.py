@@ -11,7 +11,7 @@ from nearkin.collection.decisions.activity import checked_by, record, verified
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.log import changes_of, undone
 from nearkin.collection.decisions.principals import propose_anew, restore_principals
-from nearkin.collection.decisions.records import PURGE, ActivityResult, SettingChange
+from nearkin.collection.decisions.records import PURGE, REMOVE, ActivityResult, SettingChange
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import named
@@ -31,6 +31,11 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
         _, _, _, kind, data, _ = found[0]
         if kind == PURGE:
             raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
+        if kind == REMOVE:
+            raise ParameterError(
+                f"Activity {number} removed documents. It cannot be undone; add them again: nearkin show COLLECTION "
+                "DOC_ID --version N --text-only prints the text of a removed document."
+            )
         made = changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
         changes = tuple(SettingChange(*one.key, one.now, one.was) for one in made)

@@ -7,7 +7,8 @@ CREATE TABLE IF NOT EXISTS {schema}.look_alikes (
     distance double precision,
     relative_distance double precision,
     flagged_at timestamptz NOT NULL DEFAULT now(),
-    jaccard double precision
+    jaccard double precision,
+    is_letters_only boolean
 );
 CREATE INDEX IF NOT EXISTS look_alikes_of_document ON {schema}.look_alikes (doc_id);
 COMMENT ON TABLE {schema}.look_alikes IS
@@ -21,19 +22,19 @@ DECLARE
     n_flagged bigint;
 BEGIN
     IF threshold IS NOT NULL THEN
-        INSERT INTO look_alikes ("row", doc_id, similar_doc_id, distance, relative_distance, jaccard)
+        INSERT INTO look_alikes ("row", doc_id, similar_doc_id, distance, relative_distance, jaccard, is_letters_only)
         SELECT one.row, one.doc_id, other.doc_id, letter_distance(one.content, near.content),
-               relative_distance(one.content, near.content), near.jaccard
+               relative_distance(one.content, near.content), near.jaccard, false
         FROM added AS one
         CROSS JOIN LATERAL near_contents_by_words(one.content, threshold) AS near
         JOIN documents AS other ON other.content = near.content AND other.is_current AND other.row <> one.row
         WHERE one.is_current
         ORDER BY one.row, near.jaccard DESC, near.content, other.row;
     ELSE
-        INSERT INTO look_alikes ("row", doc_id, similar_doc_id, distance, relative_distance, jaccard)
+        INSERT INTO look_alikes ("row", doc_id, similar_doc_id, distance, relative_distance, jaccard, is_letters_only)
         SELECT one.row, one.doc_id, other.doc_id, sqrt(near.squared_distance::double precision),
                sqrt(near.squared_distance::double precision) / sqrt(profiles.squared_length::double precision),
-               jaccard(ours.hashes, theirs.hashes)
+               jaccard(ours.hashes, theirs.hashes), jaccard(ours.hashes, theirs.hashes) < 0.5
         FROM added AS one
         JOIN profiles ON profiles.content = one.content
         CROSS JOIN LATERAL near_contents(one.content, gamma) AS near

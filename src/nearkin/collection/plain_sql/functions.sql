@@ -4,11 +4,17 @@ DO $migration$  -- objects of earlier versions, whose columns had other names
 BEGIN
     IF EXISTS (
         SELECT FROM pg_proc
-        WHERE pronamespace = '{schema}'::regnamespace AND proname IN ('similar_documents', 'similar_by_index')
-          AND 'doc_id' = ANY (proargnames)
+        WHERE pronamespace = '{schema}'::regnamespace AND proname = 'similar_by_index' AND 'doc_id' = ANY (proargnames)
+    ) THEN
+        DROP FUNCTION {schema}.similar_by_index(bigint, numeric, text);
+    END IF;
+    IF EXISTS (
+        SELECT FROM pg_proc
+        WHERE pronamespace = '{schema}'::regnamespace AND proname IN ('similar_documents', 'near_duplicates')
+          AND 'is_letters_only' <> ALL (coalesce(proargnames, ARRAY['']))
     ) THEN
         DROP FUNCTION IF EXISTS {schema}.similar_documents(text, numeric);
-        DROP FUNCTION IF EXISTS {schema}.similar_by_index(bigint, numeric, text);
+        DROP FUNCTION IF EXISTS {schema}.near_duplicates(text, text, numeric);
     END IF;
     IF EXISTS (
         SELECT FROM pg_attribute
@@ -22,6 +28,12 @@ BEGIN
     ) THEN
         ALTER TABLE {schema}.look_alikes RENAME COLUMN other_doc_id TO similar_doc_id;
         ALTER TABLE {schema}.look_alikes ADD COLUMN jaccard double precision;
+    END IF;
+    IF to_regclass('{schema}.look_alikes') IS NOT NULL AND NOT EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('{schema}.look_alikes') AND attname = 'is_letters_only' AND NOT attisdropped
+    ) THEN
+        ALTER TABLE {schema}.look_alikes ADD COLUMN is_letters_only boolean;
     END IF;
 END
 $migration$;
@@ -123,7 +135,7 @@ COMMENT ON FUNCTION {schema}.near_contents(bigint, numeric) IS
 CREATE OR REPLACE FUNCTION {schema}.similar_documents(asked text, gamma numeric DEFAULT 0.025)
 RETURNS TABLE (
     similar_doc_id text, version integer, wave text, distance double precision, relative_distance double precision,
-    is_same_text boolean
+    is_same_text boolean, jaccard double precision, is_letters_only boolean
 )
 LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
 #variable_conflict use_column
@@ -146,16 +158,22 @@ BEGIN
     RETURN QUERY
         SELECT d.doc_id, d.version, w.name, sqrt(n.squared_distance::double precision),
                sqrt(n.squared_distance::double precision) / sqrt(own_square::double precision),
-               n.content = own.content
+               n.content = own.content, words.jaccard, words.jaccard < 0.5
         FROM near_contents(own.content, gamma) n
         JOIN documents d ON d.content = n.content AND d.is_current AND d.row <> own.row
         JOIN loads l ON l.load = d.load
         JOIN waves w ON w.wave = l.wave
+        LEFT JOIN LATERAL (
+            SELECT CASE WHEN n.content = own.content THEN 1 ELSE jaccard(mine.hashes, theirs.hashes) END AS jaccard
+            FROM shingles mine, shingles theirs
+            WHERE mine.content = own.content AND theirs.content = n.content
+        ) AS words ON true
         ORDER BY n.squared_distance, n.content, d.row;
 END
 $function$;
 COMMENT ON FUNCTION {schema}.similar_documents(text, numeric) IS
-    'Current documents within gamma of one by letter counts, the nearest first: what nearkin similar ID --gamma lists.';
+    'Current documents within gamma of one by letter counts, the nearest first: what nearkin similar ID --gamma lists. '
+    'is_letters_only: the wording does not match (Jaccard similarity below 0.5).';
 
 CREATE OR REPLACE FUNCTION {schema}.similar_by_index(
     si bigint, tolerance numeric DEFAULT 0.3, made_by text DEFAULT NULL

@@ -57,8 +57,8 @@ def similar_query(doc_id: str, tolerance: Tolerance, *, dialect: str = "postgres
         return _filled("similar_in_range.sql", words | _of_range(tolerance.value, dialect))
     if tolerance.method == "minhash":
         return _filled("similar_by_words.sql", words | _of_words(tolerance.value, dialect))
-    rule = "'minhash', 'range' or 'si'; the others need more than SQL"
-    raise ParameterError.of("method", _OWNER, rule, tolerance.method)
+    rule = "'words', 'letters' or 'si'; the others need more than SQL"
+    raise ParameterError.of("measure", _OWNER, rule, tolerance.measure)
 
 
 def check_dialect(dialect: str) -> None:

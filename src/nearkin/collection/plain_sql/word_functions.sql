@@ -145,24 +145,21 @@ CREATE OR REPLACE FUNCTION {schema}.near_duplicates(
 )
 RETURNS TABLE (
     similar_doc_id text, version integer, wave text, jaccard double precision, relative_distance double precision,
-    is_same_text boolean
+    is_same_text boolean, is_letters_only boolean
 )
 LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
 #variable_conflict use_column
 BEGIN
     IF measure = 'words' THEN
-        RETURN QUERY SELECT * FROM similar_by_words(asked, coalesce(threshold, 0.5));
+        RETURN QUERY SELECT *, false FROM similar_by_words(asked, coalesce(threshold, 0.5));
     ELSIF measure = 'letters' THEN
         PERFORM asked_document(asked, 'near_duplicates');
         PERFORM refuse_missing_words();
         RETURN QUERY
-            SELECT n.similar_doc_id, n.version, n.wave, jaccard(mine.hashes, theirs.hashes), n.relative_distance,
-                   n.is_same_text
+            SELECT n.similar_doc_id, n.version, n.wave, n.jaccard, n.relative_distance, n.is_same_text,
+                   n.is_letters_only
             FROM similar_documents(asked, coalesce(threshold, 0.05)) n
             JOIN documents d ON d.doc_id = n.similar_doc_id AND d.is_current
-            JOIN documents own ON own.doc_id = asked AND own.is_current
-            LEFT JOIN shingles mine ON mine.content = own.content
-            LEFT JOIN shingles theirs ON theirs.content = d.content
             ORDER BY n.distance, d.content, d.row;
     ELSE
         RAISE EXCEPTION 'The ''measure'' parameter of near_duplicates must be ''words'' or ''letters''. Got % instead.',

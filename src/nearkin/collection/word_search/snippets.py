@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from nearkin.collection.word_search.results import SnippetPiece
 from nearkin.collection.word_search.terms import WordQuery
 from nearkin.collection.word_search.tokens import spans_of
+from nearkin.stages.differences.passages import LONGEST_WORD
 
 _WORDS = 24
 _WORDS_BEFORE = 6
-_LONGEST_WORD = 20  # average length allowed per word; a longer stretch is cut
 _GAP = "…"
 
 
@@ -34,7 +34,7 @@ def snippet(text: str, tokens: Sequence[str], query: WordQuery) -> tuple[Snippet
     """
     spans = spans_of(text, tokens)
     if spans is None or not spans:
-        return (SnippetPiece(_line(text[: _WORDS * _LONGEST_WORD]), False),)
+        return (SnippetPiece(_line(text[: _WORDS * LONGEST_WORD]), False),)
     matches = _matches(tokens, query)
     first = _best_start(matches)
     low = max(0, min(first - _WORDS_BEFORE, len(spans) - _WORDS))
@@ -42,8 +42,8 @@ def snippet(text: str, tokens: Sequence[str], query: WordQuery) -> tuple[Snippet
     marked = {place for start, n, _ in matches for place in range(start, start + n)}
     start = 0 if low == 0 else spans[low][0]
     end = len(text) if high == len(spans) else spans[high - 1][1]
-    start = max(start, spans[first][0] - _WORDS_BEFORE * _LONGEST_WORD)
-    end = min(end, start + _WORDS * _LONGEST_WORD)
+    start = max(start, spans[first][0] - _WORDS_BEFORE * LONGEST_WORD)
+    end = min(end, start + _WORDS * LONGEST_WORD)
     pieces = list(_pieces(text, spans, [place for place in range(low, high) if place in marked], start, end))
     if start > 0:
         pieces.insert(0, SnippetPiece(_GAP, False))

@@ -17,6 +17,7 @@ from nearkin.collection.stored_keys import texts_from
 from nearkin.collection.word_search.tokens import FINGERPRINT, Tokens, tokens_of
 from nearkin.collection.word_search.word_tables import LENGTHS, MAX_COUNTED, WordTables
 from nearkin.errors import CollectionError
+from nearkin.kernels.mixing import GOLDEN, spread
 from nearkin.records import I64, U64
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
@@ -24,7 +25,6 @@ from nearkin.store.store import Store
 
 _METHOD, _END, _LOST = "search_words", "search_words_end", "search_words_lost"
 _ROWS_AT_A_TIME = 1 << 16
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,6 @@ def _hashed(word: str) -> int:
 
 def _checksum(contents: I64, values: U64, n: I64) -> U64:
     """Return the number of occurrences, and a sum over them that does not depend on their order; both wrap around."""
-    mixed = values * _ODD + contents.astype(np.uint64)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * _ODD
-    mixed ^= mixed >> np.uint64(32)
+    mixed = spread(values * GOLDEN + contents.astype(np.uint64))
     times = n.astype(np.uint64)
     return np.array([times.sum(dtype=np.uint64), (mixed * times).sum(dtype=np.uint64)], np.uint64)

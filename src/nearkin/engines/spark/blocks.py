@@ -95,7 +95,7 @@ class Blocks:
         )
 
     def and_those_of(self, other: Blocks) -> Blocks:
-        """Both."""
+        """Combine the blocks of both."""
         kept = (*self.kept, *other.kept) if self.kept and other.kept else ()
         return Blocks(self.frame.unionByName(other.frame), self.n_tasks + other.n_tasks, kept)
 

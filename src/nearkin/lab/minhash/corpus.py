@@ -11,12 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.lab.corpus import BATCH_BYTES, Problems, batches_of, has_text
+from nearkin.lab.corpus import BATCH_BYTES, batches_of, first_rows
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import StoredFormat, has_columns
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.workflows.reading.request import ReadingRequest
@@ -77,34 +76,14 @@ def read_first(files: TitledRequest, n_documents: int, progress: Progress) -> Fi
     ParameterError
         A title is requested of input without columns, or of standard input, which can be read only once.
     """
-    parts: list[pa.RecordBatch] = []
-    n_have = n_empty = n_unreadable = 0
-    problems = Problems(files.rules)
-    for batch, source_name in _batches(files.resolved(progress), files, progress):
-        prepared = prepare(batch, _AS_THE_ARTICLE, source_name=source_name)
-        is_readable = prepared["problem"].is_null()
-        good = prepared.filter(pc.and_(is_readable, has_text(prepared))).slice(0, n_documents - n_have)
-        seen = prepared if n_have + len(good) < n_documents else _up_to(prepared, good)
-        n_unreadable += len(seen) - seen["problem"].null_count
-        n_empty += seen["problem"].null_count - len(good)
-        n_have += len(good)
-        problems.take(seen, source_name)
-        parts.append(good.select(["doc_id", "text"]))
-        if n_have == n_documents:
-            break
-    problems.check()
-    if n_have < 2:
+    batches = _batches(files.resolved(progress), files, progress)
+    found = first_rows(batches, n_documents, _AS_THE_ARTICLE, files.rules, counts_empty=False)
+    if len(found.table) < 2:
         raise SourceError(
-            f"The experiment needs at least 2 documents with a text. {files.shown_inputs[0]} has {n_have}."
+            f"The experiment needs at least 2 documents with a text. {files.shown_inputs[0]} has {len(found.table)}."
         )
-    table = pa.Table.from_batches(parts).combine_chunks()
-    return FirstDocuments(table["doc_id"].combine_chunks(), table["text"].combine_chunks(), n_empty, n_unreadable)
-
-
-def _up_to(prepared: pa.RecordBatch, good: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the rows up to the last one that was used."""
-    last_line = good["line"][len(good) - 1]
-    return prepared.slice(0, prepared["line"].index(last_line).as_py() + 1)
+    ids, texts = (found.table[name].combine_chunks() for name in ("doc_id", "text"))
+    return FirstDocuments(ids, texts, found.n_without_text, found.n_unreadable)
 
 
 def _batches(

@@ -13,7 +13,7 @@ from nearkin.reports.plots.plot import Plot
 
 
 def sentence_columns(results: MinhashResults, *, name: str, width: int) -> str:
-    """The cat sentences by shingle length: columns with all shingles, points without the last."""
+    """Draw the cat sentences by shingle length: columns with all shingles, points without the last."""
     cats = [s for s in results.sentences if s.name == "cat sentences"]
     rows = [_Row(str(s.length), s.similarity, s.without_last, f"{s.similarity:.4f}") for s in cats]
     title = "Jaccard similarity: every shingle (column), without the last (point)"
@@ -69,7 +69,7 @@ def s_curves(results: MinhashResults, *, name: str, width: int) -> str:
 
 
 def all_similarities(results: MinhashResults, *, name: str, width: int) -> str:
-    """All pairs by similarity."""
+    """Draw all pairs by similarity."""
     counts = results.truth.histogram.tolist()
     return interval_chart(
         [i / len(counts) for i in range(len(counts) + 1)],

@@ -60,7 +60,7 @@ def method_frequency(results: IndexResults, *, name: str, width: int) -> str:
 
 
 def scores(results: IndexResults, *, name: str, width: int) -> str:
-    """The paper's five runs: share of multipliers with at least a score."""
+    """Draw the paper's five runs: share of multipliers with at least a score."""
     lines = []
     methods = [run.method for run in results.published]
     top = max(4.0, *(float(results.chance.of(method).max()) for method in methods))
@@ -84,7 +84,7 @@ def scores(results: IndexResults, *, name: str, width: int) -> str:
 
 
 def best_scores(results: IndexResults, *, name: str, width: int) -> str:
-    """The highest score of all runs, by multiplier."""
+    """Draw the highest score of all runs, by multiplier."""
     best = results.chance.best
     top = float(max(best.max(), BEST_SCORE if results.folder.zones.is_published else 0)) * 1.05
     counts, edges = np.histogram(best, np.linspace(0, top, 29))

@@ -8,7 +8,7 @@ from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUN
 
 
 def summary(plan: IndexPlan, results: IndexResults) -> dict[str, object]:
-    """The results as JSON."""
+    """Convert the results to JSON."""
     chance, length = results.chance, results.by_length.counted
     return {
         "folder": {"path": str(plan.folder), "n_files": len(results.folder), "zones": _zones(results)},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from nearkin.errors import SourceError
 from nearkin.lab.similarity_index.published import EXPECTED, FILES, ZONE_NAMES
 from nearkin.records import I64, Bool
 from nearkin.stages.signatures.similarity_index import text_of_bytes
+from nearkin.workflows.reading.sheets import read_rows
 
 MAX_FILES = 500
 COLUMNS = ("file", "zone")
@@ -135,26 +134,21 @@ def zones_of_csv(path: Path, names: tuple[str, ...]) -> dict[str, int]:
     SourceError
         The file cannot be read, lacks a column, lists an unknown file or one twice, or has no zone of two files.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise SourceError(f"Cannot read {path}: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is not a CSV file in UTF-8.") from error
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    (_, header), *rows = read_rows(path) or [(1, [])]
+    missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise SourceError(
             f"{path} has no column {' and no column '.join(missing)}. --expected needs the columns file,zone. Its "
-            f"columns are {', '.join(reader.fieldnames or ()) or 'none'}."
+            f"columns are {', '.join(header) or 'none'}."
         )
     zone_of = dict[str, str]()
-    for row in reader:
-        name, zone = (row["file"] or "").strip(), (row["zone"] or "").strip()
+    for line, row in rows:
+        told = dict(zip(header, row))
+        name, zone = told.get("file", "").strip(), told.get("zone", "").strip()
         if name not in names:
-            raise SourceError(f"{path}, line {reader.line_num}: the folder has no file {name!r}.")
+            raise SourceError(f"{path}, line {line}: the folder has no file {name!r}.")
         if name in zone_of:
-            raise SourceError(f"{path}, line {reader.line_num}: {name!r} is listed twice.")
+            raise SourceError(f"{path}, line {line}: {name!r} is listed twice.")
         zone_of[name] = zone
     zones = sorted(set(zone_of.values()) - {""})
     if not any(list(zone_of.values()).count(zone) >= 2 for zone in zones):

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int, is_int
 from nearkin.nouns import counted
 from nearkin.planning.pairs.calibration import Prefix
 from nearkin.planning.pairs.chances import Chances
@@ -73,10 +73,9 @@ class PairSearch:
             ("window", slides, 1, 2**31 - 1),
         ):
             value = getattr(self, name)
-            is_int = isinstance(value, int) and not isinstance(value, bool)
             if not is_used and value != 0:
                 raise ParameterError.of(name, "PairSearch", f"0 with the method {self.method}", value)
-            if is_used and not (is_int and least <= value <= most and (name != "bits" or value % 8 == 0)):
+            if is_used and not (is_int(value) and least <= value <= most and (name != "bits" or value % 8 == 0)):
                 rule = f"{'a multiple of 8' if name == 'bits' else 'an int'} from {least} to {most}"
                 raise ParameterError.of(name, "PairSearch", rule, value)
 
@@ -135,8 +134,7 @@ class Question:
     def __post_init__(self) -> None:
         for name in ("n_left", "n_right", "cores"):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ParameterError.of(name, "Question", "an int >= 1", value)
+            check_int(name, "Question", value, 1)
         for name in ("threshold", "recall"):
             if not 0 < (value := getattr(self, name)) <= 1:
                 raise ParameterError.of(name, "Question", "above 0 and at most 1", value)

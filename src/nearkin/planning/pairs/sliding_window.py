@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int
 from nearkin.records import F64
 
 
@@ -93,8 +93,7 @@ class WindowModel:
     def __post_init__(self) -> None:
         for name, least in (("n_documents", 1), ("n_bits", 1), ("permutations", 1), ("window", 1), ("distance", 0)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ParameterError.of(name, "WindowModel", f"an int >= {least}", value)
+            check_int(name, "WindowModel", value, least)
 
     def found(self, cosine: float) -> tuple[float, float]:
         """Return bounds on the probability that a pair is found, from the article's model.

@@ -1,1 +1,1 @@
-"""Two documents compared, shown as a page or in a terminal."""
+"""Comparison of two documents, for a page or a terminal."""

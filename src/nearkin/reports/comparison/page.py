@@ -1,4 +1,4 @@
-"""A comparison as HTML, a page or a part of one: needs no network, asks for nothing, escapes everything."""
+"""Comparison as HTML, a page or part of one; it makes no network request and escapes all text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_LINES = 20_000  # a browser is slow with more
 def comparison_html(
     comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[tuple[str, str]] = ()
 ) -> str:
-    """The page of a comparison; the same text for the same arguments.
+    """Render the page of a comparison; equal arguments give equal text.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def comparison_html(
 
 
 def comparison_fragment(comparison: Comparison) -> str:
-    """A comparison as a part of a page, which has the styles of `comparison_html`; several go on one page.
+    """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
 
 
 def _first_lines(comparison: Comparison) -> list[Hunk]:
-    """The hunks up to the last line that is shown."""
+    """Return the hunks up to the last line that is shown."""
     hunks: list[Hunk] = []
     n_left = _MAX_LINES
     for hunk in comparison.hunks:

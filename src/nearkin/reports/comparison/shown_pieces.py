@@ -1,4 +1,4 @@
-"""Pieces of a comparison as a page shows them: no mark begins with a space, and gaps stand apart."""
+"""Pieces of a comparison as a page shows them: no mark begins with a space, and gaps are separate."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from nearkin.stages.differences.comparison import Piece
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPiece:
-    """A piece with its leading space apart.
+    """Piece of a comparison, separated from its leading space.
 
-    ``is_spelling`` where the words are the same and their spelling is not; ``move`` says where a moved passage is in
+    ``is_spelling``: the words are the same, and only their spelling differs. ``move`` says where a moved passage is in
     the other text.
     """
 
@@ -27,9 +27,9 @@ class ShownPiece:
 def shown_pieces(
     pieces: Sequence[Piece], in_spelling: Container[int] = (), moves: Mapping[int, str] | None = None
 ) -> tuple[ShownPiece, ...]:
-    """Set the leading spaces of pieces apart.
+    """Separate the leading spaces of pieces.
 
-    ``in_spelling`` has the differences in which only the spelling differs, ``moves`` words for those that are moves.
+    ``in_spelling`` holds the differences in spelling only; ``moves`` describes those that are moves.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A comparison for the terminal: marks that can be read without colour, nothing that could steer it."""
+"""Comparison for a terminal: its marks do not need colour, and no text in it can control the terminal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _STYLES: dict[Kind, str] = {"equal": "", "only_a": "yellow strike", "only_b": "c
 
 
 def to_terminal(comparison: Comparison) -> list[tuple[str, str]]:
-    r"""Styles and texts to print one after another: each hunk under its line numbers, ``[-A-]`` and ``{+B+}`` in it.
+    r"""Return styles and texts to print: each hunk under its line numbers, with ``[-A-]`` and ``{+B+}`` in it.
 
-    Control characters of the texts are shown by their code points. Nothing where nothing differs.
+    Control characters of the texts are shown as code points. The result is empty if nothing differs.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def to_terminal(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def pieces_to_terminal(pieces: Sequence[Piece], notes: Mapping[int, str] | None = None) -> list[tuple[str, str]]:
-    """Styles and texts of a line or a passage."""
+    """Return styles and texts of a line or a passage."""
     return [(_STYLES[kind], text) for kind, text in marked_pieces(pieces, notes)]
 
 

@@ -1,4 +1,4 @@
-"""Axes of numbers and of labels: where a value lies between the two ends, and what the ticks say."""
+"""Axes for numbers and for labels: positions of values between the ends, and ticks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Tick = tuple[float, str]
-"""A fraction of the axis and its label."""
+"""Position of a tick, as a fraction of the axis, with its label."""
 
 _TRANSFORMS: Mapping[str, Callable[[float], float]] = {"linear": float, "log": math.log, "symlog": math.log1p}
 _SKEWED = 60  # a maximum this many times the median count leaves the others no height on a linear scale
@@ -46,7 +46,7 @@ def with_prefix(value: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """An axis of numbers.
+    """Axis for numbers.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """An axis of labels at equal distances.
+    """Axis for labels at equal distances.
 
     Parameters
     ----------
@@ -104,13 +104,13 @@ class Labels:
 
     @property
     def step(self) -> float:
-        """The distance of two labels, as a fraction of the axis."""
+        """Distance between two labels, as a fraction of the axis."""
         margin = 0.3 if self.gap == 1 else self.gap
         return 1 / max(len(self.labels) - self.gap + 2 * margin, 1e-9) if self.labels else 1.0
 
     @property
     def column(self) -> float:
-        """The width of a column, as a fraction of the axis."""
+        """Width of a column, as a fraction of the axis."""
         return self.step * (1 - self.gap)
 
     def fraction(self, position: float) -> float:

@@ -1,4 +1,4 @@
-"""The kinds of chart that figures are made of: intervals, columns, bars, lines. Each gives an SVG string.
+"""Kinds of chart that figures consist of: intervals, columns, bars, lines. Each is an SVG string.
 
 Shared parameters: ``name`` is the id of the SVG, ``title`` and ``description`` are its words for a screen
 reader, ``width`` and ``height`` are those of the plot without its margins, in pixels.
@@ -18,7 +18,7 @@ from nearkin.reports.theme import DASHES, SERIES
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line of a chart: its label and its points."""
+    """Line of a chart: its label and its points."""
 
     label: str
     x: Sequence[float]
@@ -38,7 +38,7 @@ def interval_chart(
     width: int = 640,
     height: int = 220,
 ) -> str:
-    """Draw a histogram; ``mark`` is a value on the x axis and its label, drawn as a line across."""
+    """Draw a histogram; ``mark`` is a value on the x axis, drawn as a line across, with its label."""
     check_bins("interval_chart", bin_edges, counts)
     x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=x_title, n_ticks=6)
     plot = Plot(x=x, y=count_axis(counts, y_title), width=width, height=height)
@@ -78,7 +78,7 @@ def line_chart(
     width: int = 640,
     height: int = 260,
 ) -> str:
-    """Draw lines told apart by dashes as well as colours, with a legend above where there are several.
+    """Draw lines that differ in dashes as well as colours, with a legend above if there are several.
 
     ``mark`` is a value on the x axis and its label, drawn as a line across.
     """
@@ -97,7 +97,7 @@ def line_chart(
 
 
 def check_bins(owner: str, bin_edges: Sequence[float], counts: Sequence[int]) -> None:
-    """Refuse bins that are no bins: fewer than one, edges that do not rise, or not one count for each."""
+    """Refuse invalid bins: fewer than one, edges that do not increase, or not one count for each."""
     if len(bin_edges) < 2 or any(a >= b for a, b in pairwise(bin_edges)):
         raise ParameterError.of("bin_edges", owner, "two or more rising numbers", list(bin_edges))
     if len(counts) != len(bin_edges) - 1:

@@ -1,4 +1,4 @@
-"""A plot between two axes; each of its methods draws one kind of mark."""
+"""Plot between two axes; each of its methods draws one kind of mark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nearkin.reports.plots.elements import element, number, picture
 from nearkin.reports.theme import ACCENT, AXIS, GRID, INK, QUIET, SIGNAL, SURFACE, Colour
 
 MARGIN_TOP = 44
-"""Pixels above a plot without a legend."""
+"""Height in pixels of the space above a plot without a legend."""
 _LEFT, _BOTTOM = 44, 46
 _LEGEND_STEP = 18  # pixels from one line of a legend to the next
 _SIZE, _TITLE_SIZE = 12, 12.5
@@ -22,7 +22,7 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """A plot of a size; its marks are SVG elements, to be passed to `svg`.
+    """Plot of a given size; its marks are SVG elements, to be passed to `svg`.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Plot:
         return "".join(parts)
 
     def right_axis(self) -> str:
-        """Draw the y axis on the right, quietly: without a grid."""
+        """Draw the y axis on the right, without a grid."""
         return self._y_axis("right")
 
     def _y_axis(self, side: Literal["left", "right"]) -> str:
@@ -205,7 +205,7 @@ def legend_height(n: int) -> int:
 
 
 def _stroke(d: str, colour: Colour, dash: Sequence[int]) -> str:
-    """Draw a path as lines of figures are: solid with round ends, or broken."""
+    """Draw a path in the style of the figures' lines: solid with round ends, or dashed."""
     return element(
         "path", stroke=colour, d=d, stroke_width=2.5, stroke_linejoin="round",
         stroke_linecap=None if dash else "round", stroke_dasharray=",".join(map(str, dash)) or None,

@@ -10,7 +10,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 
 def measured_recall(found: AuditEstimate) -> tuple[str, str]:
-    """The recall of an audit, and how sure it is."""
+    """Give the recall of an audit with its interval."""
     if found.is_exact and found.recall is None:
         return "–", "exact: every document was sampled, and none has a true pair"
     if found.recall is None or found.low is None or found.high is None:
@@ -22,7 +22,7 @@ def measured_recall(found: AuditEstimate) -> tuple[str, str]:
 
 
 def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims_all: bool) -> Sentence:
-    """Say whether the predicted recall is borne out; ``claims_all`` where it was said that none is missed."""
+    """Compare the predicted recall with the measured one; ``claims_all``: the prediction was that none is missed."""
     if predicted is None:
         return Sentence("no prediction")
     if found.recall is None or found.low is None or found.high is None:
@@ -39,6 +39,6 @@ def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims
 
 
 def proposal_sentence(proposed: ProposedSample) -> Sentence:
-    """Say what another sample would tell, and how long that takes."""
+    """Describe a larger sample: the expected interval, and the time it takes."""
     tells = f"an interval of about {100 * proposed.width:.0f} points" if proposed.width else "the exact recall"
     return Sentence(f"For {tells}: --sample {proposed.n_documents} (about {time_text(proposed.elapsed_s)})")

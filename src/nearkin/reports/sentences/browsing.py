@@ -34,7 +34,7 @@ def state_of(document: StoredDocument, removed_at: str | None) -> str:
 
 
 def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
-    """Say what is known of a document: its version, where it came from, its length and its copies."""
+    """Describe a document: its version, its source, its length and its copies."""
     one = found.document
     yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
     yield Sentence(f"added {minute(found.added_at)} UTC in wave {one.wave}, from {one.source}:{one.line}")
@@ -46,13 +46,31 @@ def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
     if found.n_copies:
         copies = first_of(found.copies, _MAX_NAMED, found.n_copies)
         yield Sentence(f"same text: {counted(found.n_copies, 'other document')}: {copies}")
+    if found.tags:
+        yield Sentence("tags: " + ", ".join(f"{field}={value}" if value else field for field, value in _tags(found)))
+    if found.note is not None:
+        yield Sentence(f"note: {found.note}")
+    for group in found.groups:
+        place = "the principal" if group.principal == one.doc_id else f"principal {group.principal}"
+        note = "" if group.note is None else f"; note: {group.note}"
+        size = counted(group.n_documents, "document")
+        yield Sentence(f"group {group.number} ({group.tolerance}): {size}, {place}{note}")
 
 
-def listed_sentence(found: ListedDocuments, *, is_written: bool) -> Sentence:
-    """Count the documents, and say how to see those that are not shown."""
+def _tags(found: DocumentDetails) -> list[tuple[str, str]]:
+    return sorted(found.tags.items())
+
+
+def listed_sentences(found: ListedDocuments, *, is_written: bool) -> Iterator[Sentence]:
+    """Count the documents, say how to see those that are not shown, and which are in no group yet."""
     missing = found.n_found - len(found.table)
     how = "--limit" if is_written else "--limit, --out"
-    return Sentence(f"; {missing:,} not shown: {how}" if missing else "", strong=counted(found.n_found, "document"))
+    yield Sentence(f"; {missing:,} not shown: {how}" if missing else "", strong=counted(found.n_found, "document"))
+    if found.n_not_grouped:
+        yield Sentence(
+            f"{counted(found.n_not_grouped, 'document')} added since the groups were updated: run nearkin groups again",
+            "warning",
+        )
 
 
 def change_text(entry: HistoryEntry) -> str:
@@ -80,9 +98,12 @@ def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:
         )
 
 
-def removed_sentence(removed: Removed) -> Sentence:
+def removed_sentences(removed: Removed, n_shown: int) -> Iterator[Sentence]:
     """Count the removed documents, or those that would be removed."""
-    n = counted(removed.n_documents, "document")
-    if removed.is_dry_run:
-        return Sentence("; nothing was changed (--dry-run)", strong=f"{n} would be removed")
-    return Sentence("", strong=f"{n} removed")
+    n, more = counted(removed.n_documents, "document"), removed.n_documents - n_shown
+    if not removed.is_dry_run:
+        yield Sentence("" if removed.number is None else f", activity {removed.number}", strong=f"{n} removed")
+        return
+    if more > 0:
+        yield Sentence(f"{more:,} more not shown: --limit")
+    yield Sentence("; nothing was changed", strong=f"{n} would be removed")

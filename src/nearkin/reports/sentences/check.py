@@ -18,7 +18,7 @@ _VERDICTS = {
 
 
 def verdict_sentence(found: Checked, name: str) -> Sentence:
-    """Say what the document of that name is to the one most like it."""
+    """Say how the checked document relates to the most similar one."""
     elapsed = f"; {1000 * found.elapsed_s:,.0f} ms"
     if not found.documents:
         return Sentence(elapsed, strong=f"{name}: new, no match in the collection")

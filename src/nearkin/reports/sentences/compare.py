@@ -7,6 +7,7 @@ from typing import Protocol
 
 from nearkin.collection.comparing import ComparedDocuments
 from nearkin.collection.dates import InForce
+from nearkin.collection.tolerance import THRESHOLD
 from nearkin.collection.versions import Version, Versions
 from nearkin.nouns import counted, first_of
 from nearkin.reports.quantities import distance_text, share_text
@@ -144,6 +145,13 @@ def versions_sentences(found: Versions) -> Iterator[Sentence]:
         + (f"; {more:,} not shown: --limit" if more > 0 else ""),
         strong=f"{n:,} version{'s' * (n != 1)} of {found.document}",
     )
+    n_letters_only = sum(one.similar.is_letters_only for one in found.versions)
+    if n_letters_only:
+        yield Sentence(
+            f"No version: {counted(n_letters_only, 'document')} with like letters and other wording (Jaccard below "
+            f"{THRESHOLD:g})",
+            "warning",
+        )
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
     if found.in_force is not None:

@@ -11,7 +11,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 
 def without_passage(one: Conflict) -> str:
-    """Why a conflict has no passage in which the texts differ."""
+    """Explain why a conflict has no passage in which the texts differ."""
     if one.a == one.b:
         return "one document with two labels"
     return "the texts are identical" + " except for white space" * (one.edit_similarity != 1.0)

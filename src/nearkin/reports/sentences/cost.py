@@ -9,12 +9,12 @@ from nearkin.runs.meter import StageCost
 
 
 def total_s(stages: Sequence[StageCost]) -> float:
-    """Seconds of all stages."""
+    """Return the seconds of all stages together."""
     return sum(stage.elapsed_s for stage in stages)
 
 
 def speed_text(elapsed_s: float, n_documents: int) -> str:
-    """A time, and how many documents a second that is.
+    """Write a time, and the documents per second.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def speed_text(elapsed_s: float, n_documents: int) -> str:
 
 
 def memory_text(stages: Sequence[StageCost]) -> str:
-    """The most memory that a stage took.
+    """Write the peak memory of all stages.
 
     Examples
     --------

@@ -11,11 +11,13 @@ from nearkin.collection.decisions.records import (
     NOTE,
     PRINCIPAL,
     PURGE,
+    REMOVE,
     SAME_GROUP,
     Activity,
     ActivityResult,
     SettingChange,
 )
+from nearkin.collection.tolerance import described
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -92,9 +94,13 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
     if kind == "tag":
         value = data.get("value")
+        if "n_values" in data:
+            return f"tag {data.get('field')} with {counted(int(str(data['n_values'])), 'value')}, {n}"
         return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
     if kind == "untag":
         return f"remove the tag {data.get('field')}, {n}"
+    if kind == REMOVE:
+        return f"remove {n}" + (f" of wave {data['wave']}" if "wave" in data else "")
     if kind == PURGE:
         return f"erase {counted(int(str(data.get('n_texts', 0))), 'text')}, {counted(len(changes), 'version')}"
     return _of_one(changes[0]) if changes else kind
@@ -107,6 +113,6 @@ def _of_one(change: SettingChange) -> str:
         return f"same group: {change.subject} and {change.other}"
     if change.kind == PRINCIPAL:
         return f"principal of its group: {change.subject}"
-    whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
+    whose = f"group {change.other} ({described(change.subject)})" if change.kind == GROUP_NOTE else change.subject
     note = f"note on {whose}" if change.kind in (NOTE, GROUP_NOTE) else change.kind
     return f"{note}: {change.now}" if change.now else f"remove the {note}"

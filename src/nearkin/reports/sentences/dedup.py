@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from nearkin.manifests.dedup import DedupManifest, MemoryUse
+from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
@@ -19,6 +19,7 @@ _MEANINGS = {
     "near-duplicate": "verified similarity at or above the threshold",
     "overlap": "contains a document of the other set, or shares shingles with it",
     "empty": "no text; never counted as a duplicate",
+    "numbers only": "digits and no letters; never counted as a duplicate",
     "unreadable": "see problems.parquet",
 }
 
@@ -32,7 +33,7 @@ def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
 
 
 def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence]:
-    """Count documents, groups and pairs, and say what to know of the input and of the search.
+    """Count documents, groups and pairs, and add remarks about the input and the search.
 
     Parameters
     ----------
@@ -57,10 +58,13 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence
 
 
 def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:
-    """Say what to know of documents of the input: damaged files, unreadable documents, ids that tell none apart."""
+    """List remarks about the input: damaged files, unreadable documents, ids that are not unique."""
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
-    if n_unreadable := told.count("unreadable"):
+    if told.extraction is not None:
+        yield extraction_sentence(told.extraction)
+    n_unreadable = told.count("unreadable")
+    if n_unreadable > (0 if told.extraction is None else told.extraction.unread):
         yield Sentence(f"Could not read {counted(n_unreadable, 'document')}; see problems.parquet.", "warning")
     n_repeated, n_without = sum(told.problems.values()) - n_unreadable, told.without_id or 0
     if n_repeated or n_without:
@@ -69,6 +73,24 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
             "number (row, group_row, row_a, …), not by id",
             "warning",
         )
+
+
+def extraction_sentence(told: ExtractionCounts) -> Sentence:
+    """Count documents that were extracted from files, and say where the others are listed.
+
+    Examples
+    --------
+    >>> extraction_sentence(ExtractionCounts(documents=223, in_part=9, unread=13)).text
+    '223 documents extracted from files: 201 read, 9 in part, 13 not; see exceptions.csv'
+    """
+    documents = counted(told.documents, "document")
+    if not told.in_part and not told.unread:
+        return Sentence(f"{documents} extracted from files, all of them completely")
+    return Sentence(
+        f"{documents} extracted from files: {told.read:,} read, {told.in_part:,} in part, {told.unread:,} not; see "
+        "exceptions.csv",
+        "warning",
+    )
 
 
 def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> Iterator[Sentence]:
@@ -110,7 +132,7 @@ def _on_search(told: DedupManifest) -> Iterator[Sentence]:
 
 
 def _beyond_the_limit(memory: MemoryUse | None) -> str:
-    """Why a run took more than ``--memory``, where it did.
+    """Explain why a run took more memory than ``--memory``, if it did.
 
     Examples
     --------
@@ -126,4 +148,4 @@ def _beyond_the_limit(memory: MemoryUse | None) -> str:
     longest = memory.longest_document_characters
     if longest * MAX_BYTES_PER_CHARACTER > limit:
         return f" ({told}; the longest document, of {counted(longest, 'character')}, is compared whole)"
-    return f" ({told}; compiled code, mapped files and what each thread holds come on top)"
+    return f" ({told}; compiled code, mapped files and the memory of each thread are not included)"

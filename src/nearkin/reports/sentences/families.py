@@ -27,7 +27,7 @@ def families_sentences(told: DedupManifest, found: FamilyCounts) -> Iterator[Sen
 
 
 def family_group_sentences(found: CollectionGroups) -> Iterator[Sentence]:
-    """Say of the groups of a collection what was not compared, and what changed since they were last updated."""
+    """Say which groups of a collection were not compared, and what changed since they were last updated."""
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
     if not found.is_first:

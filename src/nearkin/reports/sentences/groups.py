@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from nearkin.collection.group_changes import GroupChange
 from nearkin.collection.groups import CollectionGroups
+from nearkin.collection.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
-from nearkin.reports.sentences.similar import is_letters_only
 
 _MAX_CHANGES = 20
 _SMALL = 10
 
 
 def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence]:
-    """Count the groups, of which so many are shown, and say which to look at; then what changed since the last time."""
+    """Count the groups and those that are shown, name the ones to look at, and say what changed since last time."""
     more = len(found.groups) - n_shown
     yield Sentence(
         f" (texts {found.tolerance.in_words()})"
@@ -53,15 +53,21 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
         )
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
-    n_letters_only = sum(is_letters_only(one, found.tolerance) for one in found.members["jaccard"].to_pylist())
+    n_letters_only = sum(found.members["is_letters_only"].to_pylist())
     if n_letters_only:
         yield Sentence(
-            f"{counted(n_letters_only, 'member')} with letters like those of the principal, and other wording: Jaccard "
-            f"below {THRESHOLD:g}",
+            f"{counted(n_letters_only, 'member')} of {counted(len(letters_only_groups(found)), 'group')}: "
+            f"{LETTERS_ONLY} (Jaccard below {THRESHOLD:g} with the principal)",
             "warning",
         )
     if not found.is_first:
         yield from change_sentences(found)
+
+
+def letters_only_groups(found: CollectionGroups) -> set[int]:
+    """Return the numbers of the groups with a member of other wording than the principal, and like letters."""
+    members = found.members.select(["group", "is_letters_only"]).to_pylist()
+    return {one["group"] for one in members if one["is_letters_only"]}
 
 
 def not_compared_sentence(n_pairs: int) -> Sentence:

@@ -13,7 +13,7 @@ _N_NAMED = 3
 
 
 def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentence]:
-    """Count the changed groups, of which so many are shown, and say which groupings were compared."""
+    """Count the changed groups and those that are shown, and name the compared groupings."""
     n_new = sum(one.is_new for one in found.changes)
     n_dissolved = sum(one.is_dissolved for one in found.changes)
     more = len(found.changes) - n_shown

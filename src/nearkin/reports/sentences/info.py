@@ -8,6 +8,7 @@ from nearkin.collection.fsck import IntegrityReport
 from nearkin.collection.info import Info
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
+from nearkin.stages.documents.ignoring import Ignored
 
 
 def info_sentences(told: Info) -> Iterator[Sentence]:
@@ -23,6 +24,10 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, {parts} of the index")
     yield Sentence(f"{counted(told.n_indexed, 'text')} with a similarity index, by {told.similarity_index}")
+    if told.ignored is not None:
+        ignored = Ignored.restored(told.ignored)
+        passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
+        yield Sentence(f"Not counted: {' and '.join([*passages, *(['digits'] if ignored.numbers else [])])}")
     if n := told.n_uncounted:
         yield Sentence(f"{n:,} have too few letters for range search: nearkin info … --uncounted", "warning")
     if n := told.n_problems:
@@ -30,7 +35,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
-    """Name what is broken and what was repaired, and say whether the collection is whole."""
+    """Name what is damaged and what was repaired, and say whether the collection is undamaged."""
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
         yield Sentence(fault, "damage")
     for row in found.mended_rows:
@@ -39,11 +44,15 @@ def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
         yield Sentence(f"rebuilt: {segment}", "warning")
     if found.mended_texts:
         yield Sentence(f"repaired: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", "warning")
+    for fault in found.repairable:
+        yield Sentence(f"not repaired: {fault}", "warning")
     if found.sealed_since is not None:
         since = found.sealed_since.replace("T", " ")[:16]
         yield Sentence(f"Rows that were changed or lost before {since} UTC cannot be detected", "quiet")
     said = "is undamaged"
-    if not found.is_whole:
+    if found.repairable and not (found.faults or found.damaged_documents):
+        said = "can be repaired: run nearkin fsck without --read-only"
+    elif not found.is_whole:
         said = "is damaged: restore the database from a backup"
         if found.damaged_documents:
             said += ", or add the damaged documents again"

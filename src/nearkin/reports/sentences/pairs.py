@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.pair_wording import WAYS
+from nearkin.reports.pairs.wording import WAYS
 from nearkin.reports.quantities import share_percent_text, share_text
 from nearkin.reports.sentences.cost import memory_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
@@ -25,7 +25,7 @@ def pairs_sentences(told: PairsManifest, out: str) -> Iterator[Sentence]:
     for side in SIDES:
         yield from damage_sentences(told.side(side).damaged_files, f"--{side} has")
     n_pairs, top = told.counts.pairs, told.parameters["top"]
-    best = "" if not top else f", the best {'one' if top == 1 else top} of each document on the left"
+    best = "" if not top else f", the best {'one' if top == 1 else top} of each left document"
     cosine = f" with a cosine of {told.parameters['threshold']} or more{best}"
     yield Sentence(cosine, strong=counted(n_pairs, "pair"))
     if not n_pairs:

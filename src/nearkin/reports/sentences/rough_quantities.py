@@ -1,4 +1,4 @@
-"""Times, great numbers and shares of which a plan knows no more than the size."""
+"""Times, large numbers and shares of a plan, which are known only approximately."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 
 def time_text(seconds: float) -> str:
-    """A time as people tell it.
+    """Write an approximate time.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def time_text(seconds: float) -> str:
 
 
 def many_text(n: float) -> str:
-    """A great number in words; the estimate of one.
+    """Write a large estimated number in words.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def many_text(n: float) -> str:
 
 
 def rough_share_text(value: float) -> str:
-    """A share in per cent, near the ends with more digits, and never rounded up to all.
+    """Write a share in per cent, with more digits near 0 and 100, never rounded up to 100.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A sentence of an answer."""
+"""Sentence of an answer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ Tone = Literal["plain", "quiet", "warning", "damage"]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words as they are, names of documents in them too: who shows them escapes them.
+    """Unescaped text of an answer, with names of documents in it; the code that shows it must escape it.
 
     Parameters
     ----------
     text : str
     tone : {"plain", "quiet", "warning", "damage"}, default "plain"
-        "quiet" is of use to few, "warning" says what the answer lacks, "damage" what is broken.
+        "quiet" for details that few need, "warning" for what the answer lacks, "damage" for damaged data.
     strong : str, default ""
-        What stands before the text and matters most.
+        Beginning of the sentence, shown in bold.
     """
 
     text: str
@@ -26,5 +26,5 @@ class Sentence:
     strong: str = ""
 
     def __str__(self) -> str:
-        """All of it."""
+        """Return the whole sentence."""
         return self.strong + self.text

@@ -11,7 +11,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 
 def sign_sentences(told: SigningRecord) -> Iterator[Sentence]:
-    """Count the signatures, and what has none."""
+    """Count the signatures, and the documents without one."""
     n_documents = counted(told.documents, "document")
     n_distinct = counted(told.distinct_signatures, "distinct signature")
     yield Sentence(f" of {told.parameters['bits']} bits", strong=f"{n_documents}, {told.signed:,} signed, {n_distinct}")

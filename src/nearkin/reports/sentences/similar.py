@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.collection.results import SimilarDocuments
-from nearkin.collection.tolerance import THRESHOLD, Tolerance
+from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 
-LETTERS_ONLY = "letters alike, wording not"
-"""Remark on a match by letters that is no match by wording."""
-
-
-def is_letters_only(jaccard: float, tolerance: Tolerance) -> bool:
-    """Whether a match by letters is below the default threshold of wording."""
-    return tolerance.method == "range" and jaccard < THRESHOLD
-
 
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
-    """Say how many documents are like the one of that name, and what the answer does not cover."""
+    """Count the similar documents, and say what the answer does not cover."""
     n, missing = found.n_found, found.n_found - len(found.documents)
     yield Sentence(
         (f", {missing:,} not shown: --limit" if missing else "") + f"; {1000 * found.elapsed_s:,.0f} ms",
@@ -44,7 +36,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         yield Sentence(f"{counted(n, 'passage')} in very many documents searched only partly", "warning")
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
-    n_letters_only = sum(is_letters_only(one.jaccard, found.tolerance) for one in found.documents)
+    n_letters_only = sum(one.is_letters_only for one in found.documents)
     if n_letters_only:
         yield Sentence(
             f"{counted(n_letters_only, 'document')}{' of those shown' * (missing > 0)} with like letters and other "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from nearkin.errors import ParameterError
+from nearkin.errors import check_int
 from nearkin.stages.differences.changes import Changes, find_changes
 from nearkin.stages.differences.comparison import Comparison, Difference
 from nearkin.stages.differences.ignoring import Ignored, check_ignored, what_counts, without_ignored
@@ -69,8 +69,7 @@ def compare_texts(
     2 1 ['is due in', ' 45', ' days', ' at once']
     """
     for name, value in (("context_lines", context_lines), ("context_words", context_words)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise ParameterError.of(name, "compare_texts", "an int >= 0", value)
+        check_int(name, "compare_texts", value, 0)
     ignored = check_ignored(ignore, owner="compare_texts")
     n_words_a = count_words(text_a)
     if text_a == text_b:

@@ -222,6 +222,11 @@ class Comparison:
         }
 
 
+def passage_as_stored(pieces: tuple[Piece, ...]) -> list[dict[str, object]]:
+    """Return the kinds and texts of pieces as JSON types."""
+    return [{"kind": one.kind, "text": one.text} for one in pieces]
+
+
 def _line(line: Line) -> dict[str, object]:
     pieces = [{"kind": one.kind, "text": one.text, "difference": one.difference} for one in line.pieces]
     return {"line_a": line.line_a, "line_b": line.line_b, "pieces": pieces}

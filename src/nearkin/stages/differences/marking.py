@@ -1,45 +1,27 @@
-"""Differences of two texts word by word, as one run of pieces with as few marked words as possible.
+"""Differences of two texts word by word, as one run of pieces.
 
-Words are those of shingles. A punctuation character is separate. White space alone is not a difference,
-nor are the invisible characters that shingles ignore.
+Words are aligned as everywhere, see :mod:`.aligning`: white space alone is not a difference, nor are capitals,
+invisible characters, or the length of a blank.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
 
-from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.errors import check_int
 from nearkin.nouns import counted
+from nearkin.stages.differences.aligning import align
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.passages import MIN_HIDDEN
 from nearkin.stages.differences.spelling import shared_beginning
+from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import (
-    as_compared,
     count_words,
     end_of_word,
     find_tokens,
-    is_word,
     start_of_last_words,
 )
-
-try:
-    from rapidfuzz.distance import Indel
-except ImportError as error:
-    raise MissingExtraError.of("Marking differences", "report") from error
-
-_Step = tuple[Literal["equal", "change"], int, int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Tokens:
-    """The tokens of one text: what is compared, and whether white space precedes each."""
-
-    cores: tuple[str, ...]
-    spaced: tuple[bool, ...]
-    end: int  # number of characters of the text that they cover
 
 
 def mark_differences(
@@ -52,8 +34,8 @@ def mark_differences(
 ) -> tuple[Piece, ...]:
     """Find the words that two texts share and those that only one of them has.
 
-    As few words as possible are marked. The common beginning and end of both texts is unlimited; between the first
-    and the last difference the cost grows with the product of the two lengths, so ``max_words`` applies there.
+    The common beginning and end of both texts is unlimited; ``max_words`` applies between the first and the last
+    difference.
 
     Parameters
     ----------
@@ -92,10 +74,10 @@ def mark_differences(
         _check("max_run", max_run, 2)
     head, tail = _shared_ends(text_a, text_b)
     middle_a, middle_b = text_a[head : len(text_a) - tail], text_b[head : len(text_b) - tail]
-    a, b = _tokenise(middle_a, max_words), _tokenise(middle_b, max_words)
-    pieces = [Piece("equal", text_a[:head]), *_compare(a, b)]
-    rest_a, rest_b = count_words(middle_a[a.end :]), count_words(middle_b[b.end :])
-    if a.end < len(middle_a.rstrip()) or b.end < len(middle_b.rstrip()):
+    end_a, end_b = _end_of_tokens(middle_a, max_words), _end_of_tokens(middle_b, max_words)
+    pieces = [Piece("equal", text_a[:head]), *_compare(Wording(middle_a[:end_a]), Wording(middle_b[:end_b]))]
+    rest_a, rest_b = count_words(middle_a[end_a:]), count_words(middle_b[end_b:])
+    if end_a < len(middle_a.rstrip()) or end_b < len(middle_b.rstrip()):
         pieces.append(
             Piece("gap", f"cut here: {counted(rest_a, 'more word')} of A and {rest_b:,} of B were not compared")
         )
@@ -105,8 +87,7 @@ def mark_differences(
 
 def _check(parameter: str, value: object, least: int) -> None:
     """Refuse a limit that is not an int of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ParameterError.of(parameter, "mark_differences", f"an int >= {least}", value)
+    check_int(parameter, "mark_differences", value, least)
 
 
 def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
@@ -124,62 +105,39 @@ def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
     return head, tail
 
 
-def _tokenise(text: str, limit: int) -> _Tokens:
-    """Return the first ``limit`` words and punctuation characters of a text."""
-    cores: list[str] = []
-    spaced: list[bool] = []
-    end = 0
-    for found in islice(find_tokens(text), limit):
-        cores.append(found.group())
-        spaced.append(found.start() > end)
-        end = found.end()
-    return _Tokens(tuple(cores), tuple(spaced), end)
+def _end_of_tokens(text: str, number: int) -> int:
+    """Return the end of the first so many words and punctuation characters of a text."""
+    return max((found.end() for found in islice(find_tokens(text), number)), default=0)
 
 
-def _compare(a: _Tokens, b: _Tokens) -> Iterator[Piece]:
-    """Yield the pieces of two token lists, without gaps."""
-    numbers: dict[str, int] = {}  # RapidFuzz compares hashes: small numbers are their own, so no two words can collide
-    codes_a, codes_b = (
-        [numbers.setdefault(as_compared(core), len(numbers)) for core in tokens.cores] for tokens in (a, b)
-    )
-    steps: list[_Step] = []
-    for code in Indel.opcodes(codes_a, codes_b):
-        place = (code.src_start, code.src_end, code.dest_start, code.dest_end)
-        steps.append(("equal" if code.tag == "equal" else "change", *place))
-    for name, a_start, a_end, b_start, b_end in _without_islands(steps, a):
-        if name == "equal":
-            yield Piece("equal", _spell_shared(a, b, a_start, a_end, b_start))
-            continue
-        if a_end > a_start:
-            yield Piece("only_a", _spell(a, a_start, a_end))
-        if b_end > b_start:
-            yield Piece("only_b", _spell(b, b_start, b_end))
+def _compare(a: Wording, b: Wording) -> Iterator[Piece]:
+    """Yield the pieces of two texts, without gaps; white space between pieces belongs to the following one."""
+    at_a = at_b = 0
+    for one in align(a, b, by_lines=False).differences:
+        start_a, start_b = max(at_a, one.span_a[0]), max(at_b, one.span_b[0])
+        yield _shared(a.text, b.text, at_a, start_a, at_b)
+        at_a, at_b = max(start_a, one.span_a[1]), max(start_b, one.span_b[1])
+        yield Piece("only_a", _spaced(a.text, start_a, at_a))
+        yield Piece("only_b", _spaced(b.text, start_b, at_b))
+    yield _shared(a.text, b.text, at_a, len(a.text), at_b)
 
 
-def _without_islands(steps: list[_Step], a: _Tokens) -> list[_Step]:
-    """Merge neighbouring changes, also across shared punctuation: a single comma does not split a change."""
-    result: list[_Step] = []
-    for index, step in enumerate(steps):
-        name, a_start, a_end, b_start, b_end = step
-        inner = 0 < index < len(steps) - 1
-        if name == "equal" and not (inner and not any(map(is_word, a.cores[a_start:a_end]))):
-            result.append(step)
-        elif result and result[-1][0] == "change":
-            result[-1] = ("change", result[-1][1], a_end, result[-1][3], b_end)
-        else:
-            result.append(("change", a_start, a_end, b_start, b_end))
-    return result
+def _shared(text_a: str, text_b: str, start: int, end: int, start_b: int) -> Piece:
+    """Return shared words, with a space before them where either side has one, so that words never run together."""
+    inner = " ".join(text_a[start:end].split())
+    is_spaced = _is_spaced(text_a, start) or _is_spaced(text_b, start_b)
+    return Piece("equal", f" {inner}" if inner and is_spaced else inner)
 
 
-def _spell(tokens: _Tokens, start: int, end: int) -> str:
-    """Return the text of tokens of one side."""
-    return "".join((" " if tokens.spaced[i] else "") + tokens.cores[i] for i in range(start, end))
+def _spaced(text: str, start: int, end: int) -> str:
+    """Return words with single spaces, and one before them if they have white space before them."""
+    inner = " ".join(text[start:end].split())
+    return f" {inner}" if inner and _is_spaced(text, start) else inner
 
 
-def _spell_shared(a: _Tokens, b: _Tokens, start: int, end: int, b_start: int) -> str:
-    """Return the text of shared tokens, with a space where either side has one, so that words never run together."""
-    shift = b_start - start
-    return "".join((" " if a.spaced[i] or b.spaced[i + shift] else "") + a.cores[i] for i in range(start, end))
+def _is_spaced(text: str, place: int) -> bool:
+    """Whether there is white space at a place, before or behind it."""
+    return text[max(0, place - 1) : place + 1].strip() != text[max(0, place - 1) : place + 1]
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:

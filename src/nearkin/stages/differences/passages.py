@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nearkin.errors import ParameterError
+from nearkin.errors import check_int
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Comparison, Kind, Line, Piece
 from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
 
 MIN_HIDDEN = 8
 """Minimum number of words hidden by a gap; a gap for fewer would be longer than they are."""
-_LONGEST_WORD = 20  # average length allowed per word; a huge one is cut
+LONGEST_WORD = 20  # average length allowed per word; a huge one is cut
 _LINES_AROUND = 2
 _SIDES: tuple[Kind, Kind] = ("only_a", "only_b")
 _GAP = Piece("gap", "")
@@ -41,7 +41,7 @@ def _cut(text: str, first: int, last: int) -> tuple[int, int]:
     if len(text) <= n_least:
         return 0, 0
     n_words = count_words(text)
-    if n_words < n_least and len(text) <= _LONGEST_WORD * n_least:
+    if n_words < n_least and len(text) <= LONGEST_WORD * n_least:
         return 0, 0
     low = _end_of_first(text, first, n_words)
     high = max(low, _start_of_last(text, last, n_words))
@@ -52,12 +52,12 @@ def _cut(text: str, first: int, last: int) -> tuple[int, int]:
 
 def _end_of_first(text: str, n: int, n_words: int) -> int:
     whole = end_of_word(text, n) if 0 < n <= n_words else len(text) * (n > 0)
-    return min(whole, _LONGEST_WORD * n)
+    return min(whole, LONGEST_WORD * n)
 
 
 def _start_of_last(text: str, n: int, n_words: int) -> int:
     whole = start_of_last_words(text, n) if 0 < n <= n_words else len(text) * (n == 0)
-    return max(whole, len(text) - _LONGEST_WORD * n)
+    return max(whole, len(text) - LONGEST_WORD * n)
 
 
 def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
@@ -87,8 +87,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     >>> "".join(piece.text or "…" for piece in first_difference(found, 6))
     '…payable in 30 45 days from…'
     """
-    if not isinstance(max_words, int) or isinstance(max_words, bool) or max_words < 3:
-        raise ParameterError.of("max_words", "first_difference", "an int >= 3", max_words)
+    check_int("max_words", "first_difference", max_words, 3)
     if not comparison.differences:
         return ()
     number = next((one.number for one in comparison.differences if not one.has_same_words), 1)

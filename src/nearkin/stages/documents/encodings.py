@@ -14,8 +14,6 @@ from __future__ import annotations
 import codecs
 from functools import lru_cache
 
-import numpy as np
-
 from nearkin.errors import ParameterError
 
 # UTF-32 first, because its little-endian mark begins with that of UTF-16
@@ -34,7 +32,7 @@ _FEWEST_ZEROS = 4
 _BINARY_BYTES = 1 << 12
 # except those between the fields of load files, and the escape of East Asian encodings
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x14\x15\x1b"))
-_BLANKS = np.frombuffer(b" \r\n", np.uint8)
+_BLANKS = b" \r\n"
 
 
 def check_encoding(encoding: str) -> str:
@@ -195,13 +193,15 @@ def looks_like_utf16(data: bytes) -> str | None:
     >>> looks_like_utf16("plain words".encode("utf-16-le"))
     'looks like UTF-16 without a byte order mark: add --encoding utf-16-le'
     """
+    import numpy as np  # a worker that extracts texts begins sooner without it
+
     view = np.frombuffer(data[: len(data[:4096]) // 2 * 2], np.uint8)
     for name, low, high in (("utf-16-le", view[::2], view[1::2]), ("utf-16-be", view[1::2], view[::2])):
         is_zero = high == 0
         n_zeros = int(is_zero.sum())
         if n_zeros < max(_FEWEST_ZEROS, len(high) // 16) or 20 * int((low == 0).sum()) > n_zeros:
             continue
-        beside_blanks = is_zero[np.isin(low, _BLANKS)]
+        beside_blanks = is_zero[np.isin(low, np.frombuffer(_BLANKS, np.uint8))]
         if (beside_blanks if len(beside_blanks) else is_zero).mean() > 0.9:
             return f"looks like UTF-16 without a byte order mark: add --encoding {name}"
     return None

@@ -14,6 +14,7 @@ from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, MAGIC_BY
 from nearkin.stages.documents.folders import files_of, is_shard, left_out, without_company
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.formats.tables import table_begun_by
+from nearkin.stages.documents.listed_files import is_load_file
 from nearkin.stages.documents.own_results import said_of_own, without_own
 from nearkin.stages.documents.source import STDIN
 from nearkin.stages.documents.streams import ByteStream, StreamFault
@@ -80,6 +81,8 @@ def _find_in_folder(
     """Return every file below a folder: tables, or documents."""
     found = files_of(folder, file_format, _is_table, without)
     guesses += found.notes
+    for path in found.load_files:
+        yield FoundFile(path, path, "load-file")
     if found.are_tables:
         for path in found.paths:
             yield FoundFile(path, path)
@@ -93,6 +96,8 @@ def _find_in_folder(
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
     named = by_suffix(path)[0]
+    if named == "load-file":
+        return is_load_file(path)  # a .dat file may be anything
     if named is not None:
         return not is_of_documents(named)
     if not is_shard(path):

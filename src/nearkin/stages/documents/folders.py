@@ -16,6 +16,7 @@ from pathlib import Path
 from nearkin.errors import SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.formats import is_of_documents
+from nearkin.stages.documents.listed_files import ListedFiles, listed_files
 from nearkin.stages.documents.own_results import is_own, said_of_own
 
 _MARKS = re.compile(
@@ -50,11 +51,14 @@ class FolderFiles:
     are_tables : bool
         Whether each has a format of its own; otherwise each is one text.
     notes : tuple of str
+    load_files : tuple of str
+        Load files, which are read beside the others; the files that they name are in none of the two.
     """
 
     paths: tuple[str, ...]
     are_tables: bool
     notes: tuple[str, ...]
+    load_files: tuple[str, ...] = ()
 
 
 def files_of(
@@ -84,7 +88,13 @@ def files_of(
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
     if is_of_documents(file_format):
         return FolderFiles(tuple(found.paths), False, tuple(notes))
-    rest = [path for path in found.paths if not _is_in_marks(path, folder)]
+    listed = ListedFiles((), tuple(found.paths), ())
+    if file_format in (None, "load-file"):
+        listed = listed_files(folder, found.paths)
+        notes += listed.notes
+        if listed.load_files and (file_format is not None or not listed.others):
+            return FolderFiles((), False, tuple(notes), listed.load_files)
+    rest = [path for path in listed.others if not _is_in_marks(path, folder)]
     tables = rest if file_format is not None else [path for path in rest if is_table(path)]
     if tables:
         _refuse_delta(folder, rest)
@@ -93,10 +103,10 @@ def files_of(
         if others := sorted({*rest} - {*tables} - company):
             raise _mixture(folder, tables, others)
     read = tables or rest
-    if not read:
+    if not read and not listed.load_files:
         raise SourceError(f"{folder}: the folder holds no documents, only marker files: {_named(folder, found.paths)}.")
-    notes += left_out(folder, sorted({*found.paths} - {*read}))
-    return FolderFiles(tuple(read), bool(tables), tuple(notes))
+    notes += left_out(folder, sorted({*listed.others} - {*read}))
+    return FolderFiles(tuple(read), bool(tables), tuple(notes), listed.load_files)
 
 
 def without_company(pattern: str, paths: Sequence[str], is_table: Callable[[str], bool]) -> tuple[list[str], list[str]]:
@@ -245,7 +255,7 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> Sourc
     return SourceError(
         f"{folder}: holds {held} and {beside}. To read the tables, pass {_patterns(folder, tables)}; to read the other "
         f"files as one text each, pass {_patterns(folder, others)} with --format file. To read every file as one text, "
-        "add --format file."
+        "add --format file; to extract the text of PDF, mail and the like, add --format document."
     )
 
 

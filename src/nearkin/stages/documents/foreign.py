@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from nearkin.stages.documents.encodings import looks_binary
-from nearkin.stages.documents.markup import markup_of
+from nearkin.stages.documents.markup import EXTRACT, markup_of
 
-_EXTRACT = "extract its text first"
 _UNPACK = "unpack it first"
 _CONVERT = "convert it to Parquet or JSON Lines first"
 _ZIP = b"PK\x03\x04"
@@ -24,10 +23,10 @@ _ZIPPED = {
     ".npz": "an archive of NumPy arrays", ".pt": "a PyTorch file", ".pth": "a PyTorch file", ".jar": "a JAR archive",
 }  # fmt: skip
 _BINARY = (
-    (b"%PDF-", "a PDF file", _EXTRACT),
-    (b"PK\x05\x06", "an empty ZIP archive", _EXTRACT),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Word, Excel, PowerPoint or Outlook", _EXTRACT),
-    (b"!BDN", "an Outlook mailbox", _EXTRACT),
+    (b"%PDF-", "a PDF file", EXTRACT),
+    (b"PK\x05\x06", "an empty ZIP archive", EXTRACT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Word, Excel, PowerPoint or Outlook", EXTRACT),
+    (b"!BDN", "an Outlook mailbox", EXTRACT),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
     (b"\x04\x22\x4d\x18", "an LZ4 file", _UNPACK),
@@ -42,10 +41,10 @@ _BINARY = (
     (b"\x80\x03", "a Python pickle", _CONVERT),
     (b"\x80\x04\x95", "a Python pickle", _CONVERT),
     (b"\x80\x05\x95", "a Python pickle", _CONVERT),
-    (b"\x89PNG\r\n\x1a\n", "a PNG image", _EXTRACT),
-    (b"\xff\xd8\xff", "a JPEG image", _EXTRACT),
-    (b"II*\0", "a TIFF image", _EXTRACT),
-    (b"MM\0*", "a TIFF image", _EXTRACT),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image", EXTRACT),
+    (b"\xff\xd8\xff", "a JPEG image", EXTRACT),
+    (b"II*\0", "a TIFF image", EXTRACT),
+    (b"MM\0*", "a TIFF image", EXTRACT),
     (b"\x7fELF", "a program", "omit it"),
     (b"\xcf\xfa\xed\xfe", "a program", "omit it"),
     (b"\xca\xfe\xba\xbe", "a program", "omit it"),
@@ -57,14 +56,14 @@ _BINARY_IF_SO = (
     (b"FEA1", "a Feather file of version 1",
      "write it as version 2 first, with pyarrow.feather.write_feather(table, path)"),
     (b"GGUF", "a GGUF model", "omit it"),
-    (b"GIF87a", "a GIF image", _EXTRACT),
-    (b"GIF89a", "a GIF image", _EXTRACT),
-    (b"RIFF", "a RIFF file: sound, video or an image", _EXTRACT),
-    (b"OggS", "an Ogg file", _EXTRACT),
-    (b"ID3", "an MP3 file", _EXTRACT),
-    (b"BM", "a BMP image", _EXTRACT),
+    (b"GIF87a", "a GIF image", EXTRACT),
+    (b"GIF89a", "a GIF image", EXTRACT),
+    (b"RIFF", "a RIFF file: sound, video or an image", EXTRACT),
+    (b"OggS", "an Ogg file", EXTRACT),
+    (b"ID3", "an MP3 file", EXTRACT),
+    (b"BM", "a BMP image", EXTRACT),
     (b"MZ", "a program", "omit it"),
-    (_ZIP[:2], "a ZIP archive", _EXTRACT),
+    (_ZIP[:2], "a ZIP archive", EXTRACT),
 )  # fmt: skip
 _LFS = b"version https://git-lfs.github.com/spec/"
 _CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
@@ -97,7 +96,7 @@ class Foreign:
 
     @property
     def problem(self) -> str:
-        """Why such a file is not a document, and what to do.
+        """Reasons why such a file is not a document, with what to do.
 
         Examples
         --------
@@ -135,7 +134,7 @@ def foreign(data: bytes, path: str) -> Foreign | None:
 def _binary(data: bytes, path: str) -> Foreign | None:
     """Recognise kinds that cannot be read as text."""
     if data.startswith(_ZIP):
-        return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"), _EXTRACT)
+        return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"), EXTRACT)
     for first_bytes, name, advice in _BINARY:
         if data.startswith(first_bytes):
             return Foreign(name, advice)
@@ -149,6 +148,6 @@ def _binary(data: bytes, path: str) -> Foreign | None:
     if data[:1] == b"\x30" and _CMS_OID in data[:64]:
         return Foreign("a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms")
     if data[4:8] == b"ftyp" and looks_binary(data):
-        return Foreign("a video or sound file", _EXTRACT)
+        return Foreign("a video or sound file", EXTRACT)
     is_safetensors = data[8:9] == b"{" and data[4:8] == bytes(4) and re.match(rb'\{\s*"', data[8:])
     return Foreign("a safetensors model", "omit it") if is_safetensors else None

@@ -17,7 +17,7 @@ _LONG_HEAD_BYTES = 1 << 20
 SAMPLE_RECORDS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """The beginning of a file, decompressed and in UTF-8.
 
@@ -32,6 +32,10 @@ class Head:
         Kind of table, if the file is one.
     kind : Foreign or None
         Kind of file, if it is neither plain text nor a table.
+    mark : bytes
+        Byte order mark that was removed from the beginning.
+    named : str or None
+        Encoding other than UTF-8 that the user named, if there is no mark.
     """
 
     data: bytes
@@ -39,6 +43,15 @@ class Head:
     is_all: bool
     table: str | None = None
     kind: Foreign | None = None
+    mark: bytes = b""
+    named: str | None = None
+
+    @property
+    def encoding(self) -> str | None:
+        """Encoding that the byte order mark stands for, or else that the user named; None if neither is there."""
+        from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS
+
+        return next((encoding for mark, encoding in BYTE_ORDER_MARKS if mark == self.mark), self.named)
 
     @property
     def fault(self) -> str | None:
@@ -76,4 +89,5 @@ def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_
     if len(data) == n_bytes and b"\n" not in data:
         n_bytes = _LONG_HEAD_BYTES
         data = stream.peek(n_bytes)
-    return Head(data, compression, is_all=not is_cut and len(data) < n_bytes)
+    is_all = not is_cut and len(data) < n_bytes
+    return Head(data=data, compression=compression, is_all=is_all, mark=stream.byte_order_mark())

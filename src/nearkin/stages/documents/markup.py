@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 Markup = tuple[str, str]
 """A kind with its article, and advice."""
-_EXTRACT = "extract its text first"
+EXTRACT = "extract its text first"
 _CONVERT = "convert it to JSON Lines first"
 _MIN_TAGS = 3
 _MIN_ELEMENTS = 3
@@ -46,7 +46,7 @@ _PEM = re.compile(rb"-----BEGIN (?:PKCS7|CMS)-----")
 _ROOTS = {
     b"mediawiki": ("a dump of MediaWiki", "read it with --format wikipedia"),
     b"tmx": ("a translation memory, TMX", "read it with nearkin align train"),
-    b"svg": ("an SVG image", _EXTRACT),
+    b"svg": ("an SVG image", EXTRACT),
 }
 
 
@@ -62,18 +62,30 @@ def markup_of(data: bytes) -> Markup | None:
     """
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if _RTF.match(text):
-        return "an RTF file", _EXTRACT
+        return "an RTF file", EXTRACT
     if _WARC.match(text):
         return "a web archive, WARC or WET", _CONVERT
     if text.startswith(b"%!PS"):
-        return "a PostScript file", _EXTRACT
+        return "a PostScript file", EXTRACT
     if _PEM.match(text):
         return "a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms"
     if _DAT.match(text):
-        return "a Concordance load file, DAT", "convert it to CSV first, or name its text files"
-    if _is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text):
+        return "a Concordance load file, DAT", "name it on its own, without its folder"
+    if is_image_list(text):
         return "a load file of images, Opticon or LFP", "name the text files that go with it"
     return _mail(text) or (_angled(text) if text.startswith(b"<") else None)
+
+
+def is_image_list(data: bytes) -> bool:
+    r"""Whether a file lists images, as load files of Opticon and IPRO (LFP) do.
+
+    Examples
+    --------
+    >>> is_image_list(b"A-1,V1,IMG\\A-1.tif,Y,,,1\nA-2,V1,IMG\\A-2.tif,Y,,,1\n"), is_image_list(b"It was, once.")
+    (True, False)
+    """
+    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return _is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text)
 
 
 def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
@@ -91,22 +103,22 @@ def _mail(text: bytes) -> Markup | None:
         names.add(field[1].lower())
         place = field.end()
     if len(names & _OF_MAIL) >= _MIN_FIELDS and _ENCODED.search(text[:place]):
-        return "a mail message with an encoded body", _EXTRACT
+        return "a mail message with an encoded body", EXTRACT
     return None
 
 
 def _angled(text: bytes) -> Markup | None:
     """Recognise HTML, XML, and documents between tags."""
     if _HTML.match(text) and len(_TAG.findall(text)) >= _MIN_TAGS:
-        return "an HTML page", _EXTRACT
+        return "an HTML page", EXTRACT
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
         return "a file of <doc> elements", _CONVERT
     if not _XML.match(text) and not _is_xml(text):
         return None
     root = _ELEMENT.search(text)
     if root is None:
-        return "an XML file", _EXTRACT
-    return _ROOTS.get(root[1].lower(), (f"an XML file (<{root[1].decode('ascii', 'replace')[:40]}>)", _EXTRACT))
+        return "an XML file", EXTRACT
+    return _ROOTS.get(root[1].lower(), (f"an XML file (<{root[1].decode('ascii', 'replace')[:40]}>)", EXTRACT))
 
 
 def _is_xml(text: bytes) -> bool:

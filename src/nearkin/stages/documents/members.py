@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nearkin.stages.documents.origin import Origin
+
 BETWEEN = "!"
 """Separator between the id of a container and the name of a member."""
 
@@ -23,12 +25,15 @@ class InnerDocument:
         Encoded in UTF-8.
     problem : str or None
         Why there is no text.
+    origin : Origin or None
+        Of a document that was extracted.
     """
 
     doc_id: str
     parent: str | None = None
     text: bytes | None = None
     problem: str | None = None
+    origin: Origin | None = None
 
 
 class MemberIds:

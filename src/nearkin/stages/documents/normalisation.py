@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.text import fold
+from nearkin.nouns import counted
+from nearkin.records import Bool
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 
 Steps = Literal[
     "none", "nfkc", "case", "space", "nfkc,case", "nfkc,space", "case,space", "nfkc,case,space"
@@ -24,6 +27,13 @@ STEPS = {
 }
 
 
+class Normalised(NamedTuple):
+    """Normalised texts, and which of them had digits and no letters if digits do not count."""
+
+    texts: pa.LargeStringArray
+    is_only_numbers: Bool | None
+
+
 @dataclass(frozen=True, slots=True)
 class Normalisation:
     r"""Differences to ignore.
@@ -32,6 +42,8 @@ class Normalisation:
     ----------
     nfkc, case, space : bool
         See `STEPS` for the effect of each; they are applied in this order.
+    ignored : Ignored
+        Passages and numbers that do not count; they are removed before the steps.
 
     Examples
     --------
@@ -40,21 +52,26 @@ class Normalisation:
     ['see the file']
     >>> Normalisation.parse("case").apply(texts).to_pylist()
     ['ｓｅｅ  the\tﬁle']
+    >>> texts = pa.array(["A b 7 c"], pa.large_string())
+    >>> Normalisation(ignored=Ignored(("text:b",), numbers=True)).apply(texts).to_pylist()
+    ['a c']
     """
 
     nfkc: bool = True
     case: bool = True
     space: bool = True
+    ignored: Ignored = NOTHING
 
     @classmethod
     def parse(cls, text: str) -> Normalisation:
-        """Parse ``"nfkc,case,space"``, any part of it, or ``"none"``.
+        """Parse ``"nfkc,case,space"``, any part of it, or ``"none"``; also the result of `str`.
 
         Raises
         ------
         ParameterError
             A step does not exist.
         """
+        text, mark, ignored = text.partition(";")
         steps = {step.strip() for step in text.split(",")} - {"", "none"}
         if unknown := steps - STEPS.keys():
             raise ParameterError.of(
@@ -63,7 +80,11 @@ class Normalisation:
                 f"steps out of {', '.join(STEPS)}, joined by commas, or 'none'",
                 ",".join(sorted(unknown)),
             )
-        return cls(**{field.name: field.name in steps for field in fields(cls)})
+        return cls(**{step: step in steps for step in STEPS}, ignored=Ignored.restored(mark + ignored))
+
+    def ignoring(self, ignored: Ignored) -> Normalisation:
+        """Return it with other passages that do not count."""
+        return replace(self, ignored=ignored)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -71,7 +92,15 @@ class Normalisation:
         return tuple(step for step in STEPS if getattr(self, step))
 
     def __str__(self) -> str:
-        return ",".join(self.steps) or "none"
+        return (",".join(self.steps) or "none") + str(self.ignored)
+
+    @property
+    def shown(self) -> str:
+        """The steps, and how many passages do not count, for a message."""
+        n_passages = len(self.ignored.passages)
+        numbers = ", without numbers" if self.ignored.numbers else ""
+        passages = f", without {counted(n_passages, 'passage')}" if n_passages else ""
+        return (",".join(self.steps) or "none") + passages + numbers
 
     @property
     def fingerprint(self) -> str:
@@ -86,6 +115,17 @@ class Normalisation:
         texts : LargeStringArray
             Valid UTF-8.
         """
+        return self.normalised(texts).texts
+
+    def normalised(self, texts: pa.LargeStringArray) -> Normalised:
+        """Return the normalised texts, and which have only numbers if numbers do not count; see `apply`."""
+        if not self.ignored:
+            return Normalised(self._folded(texts), None)
+        left = self.ignored.removed(texts)
+        return Normalised(self._folded(left.texts), left.is_only_numbers)
+
+    def _folded(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        """Apply the steps."""
         if not self.steps:
             return texts.fill_null("") if texts.null_count else texts
         data, offsets = text_buffers(texts)

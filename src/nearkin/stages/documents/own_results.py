@@ -43,7 +43,7 @@ def without_own(pattern: str, paths: Sequence[str]) -> tuple[list[str], list[str
     known: dict[str, str | None] = {root: None}
 
     def own(folder: str) -> str | None:
-        """The folder of results that a folder is, or lies in."""
+        """Return the folder of results that contains a folder, or is it."""
         if folder not in known:
             parent = os.path.dirname(folder)
             above = own(parent) if parent != folder else None

@@ -29,6 +29,10 @@ PREPARED_SCHEMA = pa.schema(
 
 PARENT = "parent"
 """Additional column of batches with nested documents: the id of the enclosing document."""
+ORIGIN = "origin"
+"""Additional column of batches with extracted documents: see `records.ORIGIN_TYPE`."""
+ONLY_NUMBERS = "has_only_numbers"
+"""Additional column if numbers do not count: whether the text has digits and no letters, so that nothing is left."""
 
 
 def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:
@@ -46,10 +50,11 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
     -------
     RecordBatch
         Table with `PREPARED_SCHEMA`, one row per input row. An unreadable document has an empty text and a
-        ``problem``. If some documents are nested in others, there is a column ``parent``, too.
+        ``problem``. If some documents are nested in others, there is a column ``parent``, too; if some were extracted,
+        a column ``origin``; if numbers do not count, a column ``has_only_numbers``.
     """
     texts, problems, n_characters = _check_utf8(batch["text"], batch["problem"])
-    normalised = normalisation.apply(texts)
+    normalised, only_numbers = normalisation.normalised(texts)
     prepared = pa.RecordBatch.from_arrays(
         [
             _doc_ids(batch, source_name),
@@ -63,8 +68,13 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
         ],
         schema=PREPARED_SCHEMA,
     )
-    parent = batch["parent"]
-    return prepared if parent.null_count == len(parent) else prepared.append_column(PARENT, parent)
+    if only_numbers is not None:
+        prepared = prepared.append_column(ONLY_NUMBERS, pa.array(only_numbers))
+    for name in (PARENT, ORIGIN):
+        column = batch[name]
+        if column.null_count < len(column):
+            prepared = prepared.append_column(name, column)
+    return prepared
 
 
 def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:

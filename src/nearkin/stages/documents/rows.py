@@ -11,14 +11,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.kernels.buffers import binaries, integers, strings
-from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.stages.documents.columns import as_binary
 from nearkin.stages.documents.members import printable_id
+from nearkin.stages.documents.origin import Origin
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
 
 
-_LEFT_OUT = {"doc_id": pa.null(), "problem": pa.large_string(), "keep_value": pa.float64(), "parent": pa.large_string()}
+_LEFT_OUT = {
+    "doc_id": pa.null(), "problem": pa.large_string(), "keep_value": pa.float64(), "parent": pa.large_string(),
+    "origin": ORIGIN_TYPE,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,7 @@ class RowPiece:
     problem: pa.Array = None
     keep_value: pa.Array = None
     parent: pa.Array = None
+    origin: pa.Array = None
 
     def __post_init__(self) -> None:
         for name, kind in _LEFT_OUT.items():
@@ -54,6 +59,7 @@ class RowList:
     problems: list[str | None] = field(default_factory=list)
     keep_values: list[float | None] = field(default_factory=list)
     parents: list[str | None] = field(default_factory=list)
+    origins: list[Origin | None] = field(default_factory=list)
 
     def add(
         self,
@@ -63,6 +69,7 @@ class RowList:
         problem: str | None = None,
         keep_value: float | None = None,
         parent: str | None = None,
+        origin: Origin | None = None,
     ) -> None:
         """Add a row."""
         self.doc_ids.append(doc_id)
@@ -71,6 +78,7 @@ class RowList:
         self.problems.append(problem)
         self.keep_values.append(keep_value)
         self.parents.append(parent)
+        self.origins.append(origin)
 
     def extend(self, piece: RowPiece) -> None:
         """Add the rows of a piece."""
@@ -80,6 +88,7 @@ class RowList:
         self.problems += piece.problem.to_pylist()
         self.keep_values += piece.keep_value.to_pylist()
         self.parents += piece.parent.to_pylist()
+        self.origins += [None if one is None else Origin.of_row(one) for one in piece.origin.to_pylist()]
 
     def piece(self) -> RowPiece:
         """Return the rows as arrays."""
@@ -90,6 +99,7 @@ class RowList:
             problem=_array(self.problems, pa.large_string()),
             keep_value=_array(self.keep_values, pa.float64()),
             parent=_array(self.parents, pa.large_string()),
+            origin=_array([None if one is None else one.as_row() for one in self.origins], ORIGIN_TYPE),
         )
 
 
@@ -149,6 +159,7 @@ def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
         _joined([piece.problem for piece in pieces]),
         _joined([piece.keep_value for piece in pieces]),
         _joined([piece.parent for piece in pieces]),
+        _joined([piece.origin for piece in pieces]),
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
     return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.errors import DocumentError, ParameterError, SourceError, is_number
 from nearkin.nouns import counted
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
@@ -30,16 +31,19 @@ class ReadingRules:
     max_document_bytes : int
         Maximum size of a document: of its line or record, as UTF-8, or of the text in a table. A longer one is
         unreadable.
+    text_root : str or None
+        Folder below which the text files that load files name are; None: the folder of the load file.
 
     Examples
     --------
     >>> ReadingRules.of(max_unreadable="1%", max_document_size="16MiB")
-    ReadingRules(on_error='skip-documents', max_unreadable=0.01, max_document_bytes=16777216)
+    ReadingRules(on_error='skip-documents', max_unreadable=0.01, max_document_bytes=16777216, text_root=None)
     """
 
     on_error: OnError = "skip-documents"
     max_unreadable: float = MAX_UNREADABLE
     max_document_bytes: int = MAX_DOCUMENT_BYTES
+    text_root: str | None = None
 
     def __post_init__(self) -> None:
         if self.on_error not in get_args(OnError):
@@ -55,6 +59,7 @@ class ReadingRules:
         on_error: str = "skip-documents",
         max_unreadable: str | float = MAX_UNREADABLE,
         max_document_size: str | int = MAX_DOCUMENT_BYTES,
+        text_root: str | os.PathLike[str] | None = None,
     ) -> ReadingRules:
         """Make rules from options in the user's syntax.
 
@@ -66,7 +71,10 @@ class ReadingRules:
         size = max_document_size
         if isinstance(size, str):
             size = parse_size(size, "max_document_size", "reading")
-        return cls(on_error, parse_share(max_unreadable), size)  # type: ignore[arg-type]  # it checks on_error
+        if text_root is not None and not os.path.isdir(text_root):
+            raise ParameterError.of("text_root", "reading", "a folder", os.fspath(text_root))
+        root = None if text_root is None else os.fspath(text_root)
+        return cls(on_error, parse_share(max_unreadable), size, root)  # type: ignore[arg-type]  # it checks on_error
 
     @property
     def takes_damaged(self) -> bool:
@@ -131,7 +139,7 @@ def parse_share(given: str | float) -> float:
     if isinstance(given, str):
         if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given):
             share = float(found[1]) / (100 if found[2] else 1)
-    elif isinstance(given, int | float) and not isinstance(given, bool):
+    elif is_number(given):
         share = float(given)
     if not 0 <= share <= 1:
         raise _bad_share(given)

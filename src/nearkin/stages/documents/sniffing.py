@@ -13,6 +13,7 @@ from nearkin.errors import SourceError
 from nearkin.paths import why
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, compression_of
 from nearkin.stages.documents.damage import truncated_input
+from nearkin.stages.documents.encodings import is_utf8
 from nearkin.stages.documents.foreign import FIRST_BYTES, foreign
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.head import HEAD_BYTES, Head, head_of_stream
@@ -42,7 +43,10 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
                 raw.seek(0)
             # decoding may fail with a wrong encoding; names and braces are ASCII in most encodings
             stream = ByteStream(raw, compression, encoding=encoding)
-            return _recognised(head_of_stream(stream, compression), first, path)
+            head = head_of_stream(stream, compression)
+            if not head.mark and not is_utf8(encoding):
+                head = replace(head, named=encoding)
+            return _recognised(head, first, path)
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
@@ -76,13 +80,13 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
             data = stdin.read(HEAD_BYTES)
             stdin.seek(place)
         else:
-            return Head(b"", "none", is_all=False)
+            return Head(data=b"", compression="none", is_all=False)
     except OSError as error:  # open for writing only
         raise SourceError(
             f"Cannot read standard input: {why(error)}. Check how the command was started, or name a file."
         ) from error
     if not data:
-        return Head(b"", "none", is_all=True)
+        return Head(data=b"", compression="none", is_all=True)
     compression = compression_of(data)
     if compression == "none":
         # less may be visible than was written to a pipe, so it is never known to be complete
@@ -92,8 +96,8 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
         seen = ByteStream(io.BytesIO(data), compression).read(HEAD_BYTES)
         decoded = ByteStream(io.BytesIO(data), compression, encoding=encoding).read(HEAD_BYTES)
     except StreamFault:
-        return Head(b"", compression, is_all=False)
-    return _recognised(Head(decoded, compression, is_all=False), seen, STDIN)
+        return Head(data=b"", compression=compression, is_all=False)
+    return _recognised(Head(data=decoded, compression=compression, is_all=False), seen, STDIN)
 
 
 def unreadable(name: str, error: OSError) -> SourceError:

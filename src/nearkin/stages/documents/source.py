@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -11,6 +11,7 @@ from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.compression import Compression
+    from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.keep_column import KeepColumn
     from nearkin.stages.documents.streams import Progress
 
@@ -46,6 +47,8 @@ class Source:
         Whether documents before the damage of a file are used; otherwise damage is an error.
     is_forced : bool
         Whether the user named the format "file": text with markup is read unchanged.
+    text_root : str or None
+        Folder below which the text files of a load file are; None: the folder of the load file.
     """
 
     path: str
@@ -59,6 +62,7 @@ class Source:
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     takes_damaged: bool = False
     is_forced: bool = False
+    text_root: str | None = None
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:
@@ -80,8 +84,10 @@ class OpenedSource:
     progress: Progress
     encoding: str
     note: Callable[[str], None]
+    nodes: Iterable[ExtractedNode] | None = None
+    """Documents that a pool of extraction workers made of the file; None if it is still to be read."""
 
     @property
     def is_pipe(self) -> bool:
-        """Whether it may be endless."""
+        """Whether it is a pipe, which may be endless."""
         return self.source.path == STDIN or not Path(self.source.path).is_file()

@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
-from nearkin.stages.documents.columns import ColumnSample, choose_columns, likely_text
+from nearkin.stages.documents.columns import ColumnSample, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
 from nearkin.stages.documents.folders import is_mark, left_out
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
 from nearkin.stages.documents.formats.delimited import TAB
+from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
+from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import STDIN, Source
@@ -136,6 +140,10 @@ def _files(
     if len(marks) < len(arguments):  # a shell expands * to all files of a folder
         arguments = [one for one in arguments if one not in marks]
         guesses += left_out("the arguments", marks)
+    images = image_lists([one for one in arguments if one != STDIN])
+    if images and len(images) < len(arguments):
+        arguments = [one for one in arguments if one not in images]
+        guesses += said_of_image_lists("the arguments", images)
     found: dict[str, FoundFile] = {}
     repeated: list[str] = []
     for argument in arguments:
@@ -204,21 +212,29 @@ def _resolve_seen(
 ) -> tuple[Source, tuple[str, ...]]:
     """Return the source of a file from its beginning."""
     if one.path == STDIN:
+        _refuse_documents_in_a_pipe(forced)
         head = head_of_stdin(standard_input(asked.stdin), asked.encoding)
         if head.is_all and not head.data:
             raise empty_stdin()
     else:
         head = head_of_file(one.path, one.name, asked.encoding)
+    if forced is None and named is None and one.path != STDIN and is_read(head.data, one.name):
+        kind = kind_of(Blob(head.data), one.name)
+        guess = f"{one.name}: read as a document (recognised by its content: {kind})"
+        return _source(one, "document", head.compression, size_bytes, asked), (guess,)
     _refuse_foreign(one, head, forced)
     guesses: list[str] = []
     file_format = forced or named or "file"
     if one.path == STDIN and head.compression == "bzip2" and not head.data and forced is None:
         # a block has up to 900 kB, and nothing of it can be decompressed before all of it is read
         raise SourceError("-: the format of bzip2 data in a pipe cannot be detected. Name it with --format.")
-    if forced is None and (named is None or not FORMATS[named].is_settled):
+    if forced is None:
         file_format = FORMATS[named].settled(head, asked.text) if named is not None else sniffed(head) or "file"
         told = FORMATS[file_format]
-        guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
+        if named != file_format or not told.is_settled:
+            guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
+    elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].evidence(head)):
+        guesses.append(f"{one.name}: {evidence.removeprefix(': ')}")
     _check_format(one, file_format, head)
     delimiter = FORMATS[file_format].delimiter(head, asked.text, asked.doc_id) if head.data else None
     if delimiter not in (None, ","):
@@ -248,6 +264,7 @@ def _source(
         max_document_bytes=rules.max_document_bytes,
         takes_damaged=rules.takes_damaged,
         is_forced=is_forced,
+        text_root=None if rules.text_root is None else os.path.abspath(rules.text_root),
     )
 
 
@@ -258,6 +275,14 @@ def _refuse_device(name: str, mode: int) -> None:
             raise SourceError(f"{name} is {what}, not a file of documents. Name a file, or - for standard input.")
 
 
+def _refuse_documents_in_a_pipe(forced: str | None) -> None:
+    """Raise SourceError for documents that are extracted: they are read in any order."""
+    if forced is not None and isinstance(FORMATS[forced], Extracted):
+        raise SourceError(
+            f"-: {FORMATS[forced].in_words} cannot be read from standard input. Save the file, and name it."
+        )
+
+
 def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
     """Raise SourceError for a file that is neither plain text nor in a supported format."""
     kind = head.kind
@@ -265,6 +290,10 @@ def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
         return
     if (told := sniffed(head)) is not None and FORMATS[told].is_unmistakable:
         return
+    if one.path == STDIN and is_read(head.data, one.name):
+        raise SourceError(
+            f"-: this is {kind.name}, and documents cannot be read from standard input. Save the file, and name it."
+        )
     raise SourceError(f"{one.name}: this is {kind.problem}.")
 
 
@@ -302,7 +331,7 @@ def _columns(
     missing = [] if sample.is_partial else missing
     if asked.is_optional:
         text, doc_id = (None if name in missing else name for name in (text, doc_id))
-    columns = choose_columns(sample, one.name, text=text, doc_id=doc_id)
+    columns = form.choose_columns(sample, one.name, text=text, doc_id=doc_id)
     if table is not None and columns.text not in sample.mean_length:
         strings = ", ".join(sample.mean_length) or "none"
         raise SourceError(f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}.")

@@ -18,7 +18,7 @@ from nearkin.stages.documents.rows import IdType, RowPiece, as_large_strings, id
 from nearkin.stages.documents.rules import too_long
 
 RowMask = Callable[[I64], Bool]
-"""Which rows of a table, numbered from 1, are kept."""
+"""Selection of the rows of a table, numbered from 1, that are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from nearkin.stages.documents.keeping import (
 )
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
+from nearkin.stages.documents.table_files import SAMPLE_ROWS
 from nearkin.stages.documents.values import id_of, in_words, text_of
 
 _LABEL = "the table"
@@ -36,7 +37,6 @@ _ACCEPTED = (
 )
 _BATCH_BYTES = 8 << 20
 _BATCH_ROWS = 1 << 14
-_SAMPLE_ROWS = 20
 
 
 def guess_columns(table: object, *, text: str | None = None, doc_id: str | None = None) -> Columns | None:
@@ -57,7 +57,7 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
         raise _not_accepted(table)
     table = _held(table)
     if not isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__") and isinstance(table, Iterable):
-        records = [record for record in islice(table, _SAMPLE_ROWS) if isinstance(record, Mapping)]
+        records = [record for record in islice(table, SAMPLE_ROWS) if isinstance(record, Mapping)]
         return choose_columns(sample_of_records(records), _LABEL, text=text, doc_id=doc_id) if records else None
     if not hasattr(table, "__arrow_c_stream__"):
         return None
@@ -69,7 +69,7 @@ def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Column
     """Return the columns of an Arrow table; if only the text is named, there are no ids."""
     if text is not None:
         return Columns(text, doc_id, ())
-    return choose_columns(sample_of_table(table.slice(0, _SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
+    return choose_columns(sample_of_table(table.slice(0, SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
 
 
 def read_table(
@@ -191,7 +191,7 @@ def _read_arrow(
     check_schema(_LABEL, table.schema, text, doc_id, keep_column)
     if is_whole and keep_column is not None:
         values = pa.chunked_array([plain(chunk) for chunk in table[keep_column].chunks])
-        first = values.drop_null().slice(0, _SAMPLE_ROWS).combine_chunks()
+        first = values.drop_null().slice(0, SAMPLE_ROWS).combine_chunks()
         check_keep_strings(_LABEL, keep_column, first, table.schema.names)
     wanted = Wanted(text, doc_id, keep)
     ids = wanted.ids(table.schema)
@@ -216,7 +216,7 @@ def _read_records(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of Python objects, which may come from an endless iterator."""
     stream = iter(records)
-    head = list(islice(stream, _SAMPLE_ROWS))
+    head = list(islice(stream, SAMPLE_ROWS))
     dicts = [record for record in head if isinstance(record, Mapping)]
     if dicts:
         columns = choose_columns(sample_of_records(dicts), _LABEL, text=text, doc_id=doc_id)

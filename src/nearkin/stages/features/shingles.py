@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.shingles import shingle_sets
 from nearkin.records import ShingleSets
@@ -38,8 +38,7 @@ class Shingling:
     unit: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.length, int) or isinstance(self.length, bool) or not 1 <= self.length <= _MAX_UNITS:
-            raise ParameterError.of("length", type(self).__name__, f"an int from 1 to {_MAX_UNITS}", self.length)
+        check_int("length", type(self).__name__, self.length, 1, _MAX_UNITS)
 
     def __str__(self) -> str:
         return f"{self.unit}:{self.length}"

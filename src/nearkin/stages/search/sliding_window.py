@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.kernels.sliding_window import leading_bits, order_of
 from nearkin.records import I64, U32, U64, BitSignatures, Bool
 from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, rows_of, sides_of
@@ -83,7 +83,7 @@ class SlidingWindow:
     def __post_init__(self) -> None:
         for name, least in (("permutations", 1), ("window", 1), ("seed", 0)):
             value, most = getattr(self, name), 2**64 if name == "seed" else 2**31
-            if not isinstance(value, int) or isinstance(value, bool) or not least <= value < most:
+            if not is_int(value) or not least <= value < most:
                 raise ParameterError.of(name, "SlidingWindow", f"an int >= {least} and below {most}", value)
 
     @property

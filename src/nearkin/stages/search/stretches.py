@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, check_int
 from nearkin.kernels.signature_tiles import UNIT, near_in_tiles, tiled
 from nearkin.records import I64, U64, BitSignatures
 
@@ -161,10 +161,8 @@ def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: 
     if right is not None and left.fingerprint != right.fingerprint:
         both = ("left", left.fingerprint), ("right", right.fingerprint)
         raise FingerprintError.of("Signatures", "be compared", *both)
-    if not isinstance(distance, int) or isinstance(distance, bool) or not 0 <= distance <= left.n_bits:
-        raise ParameterError.of("distance", owner, f"an int from 0 to {left.n_bits}", distance)
-    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise ParameterError.of("threads", owner, "an int >= 1", threads)
+    check_int("distance", owner, distance, 0, left.n_bits)
+    check_int("threads", owner, threads, 1)
 
 
 def _filled(words: U64, unit: int) -> U64:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from nearkin.kernels.mixing import GOLDEN
 from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, signatures
 from nearkin.stages.signatures.minhash import MinHash
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,5 +57,5 @@ class BitMinHash:
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """Return one signature per document; 0 for documents without features."""
         slots = self._minhash.sign(counted.sets).slots
-        bits = ((slots * _ODD) >> np.uint64(63)).astype(np.uint8)
+        bits = ((slots * GOLDEN) >> np.uint64(63)).astype(np.uint8)
         return signatures(np.packbits(bits, axis=1), counted, self)

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.records import I64, U8, U32, BitSignatures, FeatureCounts
 
 MAX_BITS = 1024
@@ -30,13 +30,13 @@ class BitMethod(Protocol):
 
 def check_bits(bits: int, name: str) -> None:
     """Refuse a length that is not a multiple of 8 from 8 to 1024."""
-    if not isinstance(bits, int) or isinstance(bits, bool) or not 8 <= bits <= MAX_BITS or bits % 8:
+    if not is_int(bits) or not 8 <= bits <= MAX_BITS or bits % 8:
         raise ParameterError.of("bits", name, f"a multiple of 8 from 8 to {MAX_BITS}", bits)
 
 
 def check_seed(seed: int, name: str) -> None:
     """Refuse a seed beyond 64 bits."""
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**64:
+    if not is_int(seed) or not 0 <= seed < 2**64:
         raise ParameterError.of("seed", name, "an int from 0 to 2**64 - 1", seed)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.kernels.projections import project_hashes
 from nearkin.records import F64, I64, U64, BitSignatures
 from nearkin.stages.signatures.bits import check_seed, packed_words
@@ -74,8 +74,7 @@ class RandomProjection:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        is_int = isinstance(self.bits, int) and not isinstance(self.bits, bool)
-        if not is_int or not 8 <= self.bits <= MAX_BITS or self.bits % 8:
+        if not is_int(self.bits) or not 8 <= self.bits <= MAX_BITS or self.bits % 8:
             raise ParameterError.of("bits", "RandomProjection", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
         check_seed(self.seed, "RandomProjection")
 

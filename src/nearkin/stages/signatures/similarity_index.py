@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError, is_int, is_number
 from nearkin.kernels import fingerprint_sketches
 from nearkin.records import I32, I64, Bool
 from nearkin.stages.signatures.bits import check_seed
@@ -131,13 +131,13 @@ class SimilarityIndex:
 
     def __post_init__(self) -> None:
         owner = "SimilarityIndex"
-        if not _is_int(self.method) or self.method not in METHODS:
+        if not is_int(self.method) or self.method not in METHODS:
             raise ParameterError.of("method", owner, "an int from 1 to 14", self.method)
         object.__setattr__(self, "_text_stream", TextStream(self.stream, self.variation))
         if self.method == 13 and self.stream == "characters":
             raise ParameterError.of("method", owner, "one that reads characters; 13 reads words", self.method)
         for name in ("k", "w"):
-            if not _is_int(getattr(self, name)) or not 1 <= getattr(self, name) < 2**31:
+            if not is_int(getattr(self, name)) or not 1 <= getattr(self, name) < 2**31:
                 raise ParameterError.of(name, owner, "an int from 1 to 2**31 - 1", getattr(self, name))
         check_seed(self.seed, owner)
 
@@ -158,8 +158,8 @@ class SimilarityIndex:
         numbers = dict[str, int]()
         for part in (found[3] or "").split(",") if found[3] else ():
             name, _, value = part.partition("=")
-            is_number = value.isascii() and value.isdecimal() and len(value) <= 20
-            if name not in ("k", "w", "seed") or name in numbers or not is_number:
+            is_decimal = value.isascii() and value.isdecimal() and len(value) <= 20
+            if name not in ("k", "w", "seed") or name in numbers or not is_decimal:
                 raise ParameterError.of("index", "SimilarityIndex", rule, spec)
             numbers[name] = int(value)
         return cls(method=int(found[1]) % 20, stream=stream, variation=found[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
@@ -258,8 +258,7 @@ def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
     >>> interval(1000), interval(-10), interval(0)
     ((701, 1299), (-12, -8), (1, -1))
     """
-    is_number = isinstance(tolerance, int | float) and not isinstance(tolerance, bool)
-    if not is_number or not math.isfinite(tolerance) or tolerance <= 0:
+    if not is_number(tolerance) or not math.isfinite(tolerance) or tolerance <= 0:
         raise ParameterError.of("tolerance", "interval", "finite and above 0", tolerance)
     reach = abs(Fraction(repr(float(tolerance))) * si)
     return math.floor(si - reach) + 1, math.ceil(si + reach) - 1
@@ -286,7 +285,3 @@ def _where(shingles: I32, offsets: I64, mask: Bool) -> tuple[I32, I64]:
     sizes = np.diff(offsets)
     kept = np.concatenate([[0], np.cumsum(sizes * mask)]).astype(np.int64)
     return shingles[np.repeat(mask, sizes)], kept
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.errors import ParameterError
+from nearkin.errors import check_int
 from nearkin.kernels import model_1 as kernel
 from nearkin.records import F64, I32, I64
 from nearkin.stages.translation.pairs import SentencePairs, Sentences
@@ -86,8 +86,7 @@ class Model1:
     iterations: int = 5
 
     def __post_init__(self) -> None:
-        if not isinstance(self.iterations, int) or isinstance(self.iterations, bool) or not 1 <= self.iterations <= 100:
-            raise ParameterError.of("iterations", "Model1", "an int from 1 to 100", self.iterations)
+        check_int("iterations", "Model1", self.iterations, 1, 100)
 
     @property
     def fingerprint(self) -> str:

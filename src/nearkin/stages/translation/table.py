@@ -34,8 +34,8 @@ SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Origin of a table.
+class TableOrigin:
+    """TableOrigin of a table.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class TranslationTable:
 
     Parameters
     ----------
-    origin : Origin
+    origin : TableOrigin
     rows : TranslationRows
         Words sorted by their bytes; rows by source word, the likeliest first. Make tables with `of_rows`.
 
@@ -124,11 +124,11 @@ class TranslationTable:
     [('haus', 1.0)]
     """
 
-    origin: Origin
+    origin: TableOrigin
     rows: TranslationRows
 
     @classmethod
-    def of_rows(cls, rows: TranslationRows, origin: Origin) -> TranslationTable:
+    def of_rows(cls, rows: TranslationRows, origin: TableOrigin) -> TranslationTable:
         """Make a table from rows in any order; each pair of words occurs once."""
         return cls(origin, rows.in_order())
 
@@ -145,7 +145,7 @@ class TranslationTable:
         source, target : str
             Codes of the languages.
         words, aligner : str
-            See `Origin`.
+            See `TableOrigin`.
         """
         distinct = list(dict.fromkeys(pairs))
         encoded = [pa.array(side, pa.large_string()).dictionary_encode() for side in _columns(distinct)]
@@ -153,7 +153,7 @@ class TranslationTable:
         rows = TranslationRows.of_counts(
             (encoded[0].dictionary, encoded[1].dictionary), numbers[0], numbers[1], np.ones(len(distinct))
         )
-        return cls.of_rows(rows, Origin(source, target, words, aligner, len(distinct)))
+        return cls.of_rows(rows, TableOrigin(source, target, words, aligner, len(distinct)))
 
     def __len__(self) -> int:
         return len(self.rows.source)
@@ -324,7 +324,7 @@ class TranslationTable:
         try:
             version, fingerprint = about["version"], about["fingerprint"]
             source_language, target_language, words, aligner, n_pairs = (str(about[name]) for name in _FACTS)
-            origin = Origin(source_language, target_language, words, aligner, int(n_pairs))
+            origin = TableOrigin(source_language, target_language, words, aligner, int(n_pairs))
         except (KeyError, TypeError, ValueError) as error:
             raise SourceError(f"{path} is damaged: its metadata cannot be read ({error}).") from error
         if version != FORMAT_VERSION:
@@ -338,7 +338,7 @@ class TranslationTable:
         return read
 
 
-def _facts(origin: Origin) -> dict[str, object]:
+def _facts(origin: TableOrigin) -> dict[str, object]:
     return {name: getattr(origin, name) for name in _FACTS}
 
 

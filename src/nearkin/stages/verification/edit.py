@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.errors import MissingExtraError, check_int
 
 try:
     from rapidfuzz.distance import Levenshtein, Postfix, Prefix
@@ -75,8 +75,7 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
     >>> edit_similarity("in 30 days", "in 45 days").similarity
     0.8
     """
-    if not isinstance(max_work, int) or isinstance(max_work, bool) or max_work < 0:
-        raise ParameterError.of("max_work", "edit_similarity", "an int >= 0", max_work)
+    check_int("max_work", "edit_similarity", max_work, 0)
     length_a, length_b = len(text_a), len(text_b)
     start = int(Prefix.similarity(text_a, text_b))
     rest_a, rest_b = text_a[start:], text_b[start:]

@@ -15,7 +15,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import FORMATS, TABLES
+from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
 from nearkin.stages.documents.keeping import no_note
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.plain_lines import read_plain_lines
@@ -27,7 +27,7 @@ from nearkin.stages.documents.tmx import TmxReader
 
 Pair = tuple[pa.RecordBatch, pa.RecordBatch]
 _BATCH_BYTES = 8 << 20
-_FORMATS = ("tmx", "csv", "tsv", "parquet", "arrow", "jsonl")
+_FORMATS = ("tmx", *WITH_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class ParallelCorpus:
     source_column, target_column : str, optional
         Columns of a table; by default guessed from the codes.
     file_format : str, optional
-        tmx, csv, tsv, parquet, arrow or jsonl; by default according to the file name.
+        tmx, or a format with columns; by default according to the file name.
     encoding : str
         Fallback encoding of text that is not UTF-8; a TMX file declares its own.
 

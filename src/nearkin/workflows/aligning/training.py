@@ -24,7 +24,7 @@ from nearkin.stages.translation.eflomal import Eflomal, is_installed
 from nearkin.stages.translation.model_1 import Learned, Model1, needed_bytes
 from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
-from nearkin.stages.translation.table import Origin, TranslationTable
+from nearkin.stages.translation.table import TableOrigin, TranslationTable
 from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.table_words import TableWords
@@ -179,7 +179,7 @@ def train(
             rows = aligner.align(pairs)
     align_s = meter.costs[-1].elapsed_s
     with meter.stage("prune", 0, "steps"):
-        origin = Origin(corpus.source, corpus.target, words.fingerprint, aligner.fingerprint, len(pairs))
+        origin = TableOrigin(corpus.source, corpus.target, words.fingerprint, aligner.fingerprint, len(pairs))
         table = TranslationTable.of_rows(rows.pruned(options.pruning), origin)
     return Aligned(
         table=table,

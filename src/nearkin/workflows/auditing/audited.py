@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError
+from nearkin.errors import check_int
 from nearkin.planning.audit import AuditEstimate
 from nearkin.planning.audit_sample import ProposedSample
 from nearkin.records import I64
@@ -27,7 +27,7 @@ MISSED_SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
     """Options of an audit.
 
@@ -43,6 +43,8 @@ class AuditOptions:
         Cache of a collection in PostgreSQL; see `Collection.open`.
     threads : int
         At least 1.
+    is_read_only : bool
+        Write nothing into a collection.
     """
 
     sample: int = SAMPLE
@@ -50,12 +52,12 @@ class AuditOptions:
     tolerance: Tolerance | None = None
     cache: Path | None = None
     threads: int = 1
+    is_read_only: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("sample", 1), ("seed", 0), ("threads", 1)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ParameterError.of(name, "audit", f"an int >= {least}", value)
+            check_int(name, "audit", value, least)
 
     def drawn(self, population: I64) -> I64:
         """Draw the sample from a population, uniformly, in the order of the population."""

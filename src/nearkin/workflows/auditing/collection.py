@@ -23,6 +23,7 @@ from nearkin.records import I64, U64
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, profiles
+from nearkin.store.store import Access
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs, Pair
 from nearkin.workflows.auditing.definitions import SIMILARITY, Asked, compare_with_all
 from nearkin.workflows.auditing.reported import keys_of
@@ -45,7 +46,8 @@ def audit_collection(place: str | Path, options: AuditOptions, progress: Progres
         See `Collection`.
     """
     started = time.perf_counter()
-    with OpenedCollection.open(place, cache=options.cache, progress=progress) as collection:
+    access = Access(is_read_only=options.is_read_only)
+    with OpenedCollection.open(place, cache=options.cache, access=access, progress=progress) as collection:
         audited = collection.answered(partial(_audit, collection, options, progress))
     elapsed_s = time.perf_counter() - started
     proposed = propose_samples(audited.estimate, in_proportion(audited.estimate.n_sampled, elapsed_s))

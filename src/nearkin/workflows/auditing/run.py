@@ -112,7 +112,7 @@ class StoredRun:
             others = again(manifest.against, *how) if manifest.against else None
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json describe different inputs")
-            stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable"])))
+            stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable", "numbers only"])))
             if others is None:
                 stands = pc.and_(stands, table["copy_of_row"].is_null())
             rows = np.flatnonzero(stands.to_numpy(zero_copy_only=False))

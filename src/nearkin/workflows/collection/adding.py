@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 from nearkin.collection.adding import Added
 from nearkin.collection.collection import Collection
 from nearkin.collection.incoming import Incoming
-from nearkin.errors import ParameterError
+from nearkin.errors import NearkinError, ParameterError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.workflows.reading.texts import Texts
@@ -27,6 +28,8 @@ def add_files(
 ) -> Added:
     """Add every document of some files as one wave: all of them, or none if anything fails.
 
+    A collection that was created for them keeps no settings if they fail.
+
     Raises
     ------
     InputError
@@ -39,13 +42,18 @@ def add_files(
     """
     _check_apart(collection, texts)
     meter = Meter(progress)
-    with meter.stage("add", texts.size_bytes, "bytes") as counted:
-        return collection.add_incoming(
-            _incoming(texts, counted),
-            wave=wave,
-            threads=resources.n_threads,
-            rules=texts.rules,
-        )
+    try:
+        with meter.stage("add", texts.size_bytes, "bytes") as counted:
+            return collection.add_incoming(
+                _incoming(texts, counted),
+                wave=wave,
+                threads=resources.n_threads,
+                rules=texts.rules,
+            )
+    except BaseException:
+        with contextlib.suppress(NearkinError):  # the error of the load is the one to report
+            collection.opened.store.forget_settings()
+        raise
 
 
 def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:

@@ -12,7 +12,7 @@ from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
-from nearkin.workflows.collection.sheets import ID_NAMES, named_column, rows_of, text_of, usual_columns
+from nearkin.workflows.reading.sheets import ID_NAMES, named_column, read_rows, text_of, usual_columns
 
 _DELIMITED, _RECORDS = (".csv", ".tsv"), (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -66,7 +66,7 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
 
 
 def _of_rows(path: Path, column: str | None, encoding: str) -> list[str]:
-    rows = rows_of(path, encoding)
+    rows = read_rows(path, encoding)
     if not rows:
         raise SourceError(f"{path} is empty. It must have a column of ids.")
     header = [name.strip() for name in rows[0][1]]

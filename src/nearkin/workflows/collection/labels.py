@@ -1,4 +1,4 @@
-"""File of labels → pairs of ids and labels."""
+"""File of labels, or of other values of documents → pairs of ids and labels."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pathlib import Path
 from nearkin.errors import ParameterError, SourceError
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
-from nearkin.workflows.collection.sheets import (
+from nearkin.workflows.collection.table_rows import table_rows
+from nearkin.workflows.reading.sheets import (
     ID_NAMES,
     named_column,
     plain_name,
+    read_rows,
     repeated_column,
-    rows_of,
     usual_columns,
 )
 
@@ -51,11 +52,12 @@ def read_labels(
     encoding: str = "utf-8",
     is_document: Callable[[str], bool] | None = None,
 ) -> LabelsRead:
-    """Read the ids and labels of a CSV or TSV file.
+    """Read the ids and labels of a file: CSV, TSV or other delimited text, JSON Lines or Parquet.
 
     Parameters
     ----------
     path : Path
+        A .jsonl, .ndjson or .parquet file; any other is delimited text. Dates in Parquet are read as YYYY-MM-DD.
     doc_id, label : str, optional
         Columns. Default: those with a usual name; otherwise, of two columns, the remaining one, or the first for
         ids and the second for labels.
@@ -67,14 +69,44 @@ def read_labels(
     Raises
     ------
     SourceError
-        The file cannot be read; a column is missing or occurs twice; several columns may hold the labels; or the
-        rows have different numbers of fields.
+        The file cannot be read; a column is missing or occurs twice; several columns may hold the labels; the rows
+        have different numbers of fields; or a value is neither text, a number, a date nor true or false.
     ParameterError
         Both are the same column.
     """
-    pairs = list[tuple[str, str]]()
-    n_without_label = 0
-    rows = rows_of(path, encoding)
+    rows = table_rows(path, encoding)
+    if rows is not None:
+        at_id, at_label = _columns(path, list(rows.names), doc_id, label)
+        read = [(rows.text(at_id, i), rows.text(at_label, i)) for i in range(len(rows))]
+        pairs = [one for one in read if one[1]]
+        return LabelsRead(tuple(pairs), len(read) - len(pairs), rows.names[at_id], rows.names[at_label])
+    return _of_delimited(path, doc_id, label, encoding, is_document)
+
+
+def values_by_id(path: Path, read: LabelsRead) -> dict[str, str]:
+    """Return values by id.
+
+    Raises
+    ------
+    SourceError
+        There is no value, or a document has two.
+    """
+    values = dict[str, str]()
+    for doc_id, value in read.pairs:
+        if values.setdefault(doc_id, value) != value:
+            raise SourceError(
+                f"{path}: {doc_id!r} has two values in {read.label_column!r}: {values[doc_id]!r} and {value!r}."
+            )
+    if not values:
+        raise SourceError(f"{path} has no values in {read.label_column!r}.")
+    return values
+
+
+def _of_delimited(
+    path: Path, doc_id: str | None, label: str | None, encoding: str, is_document: Callable[[str], bool] | None
+) -> LabelsRead:
+    pairs, n_without_label = list[tuple[str, str]](), 0
+    rows = read_rows(path, encoding)
     if not rows:
         raise SourceError(f"{path} is empty. It must have a column of ids and one of labels.")
     header = [name.strip() for name in rows[0][1]]

@@ -8,12 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing import LISTED, DocumentFilter, ListedDocuments, Sort, listed, listed_batches
+from nearkin.collection.document_filter import DocumentFilter
+from nearkin.collection.listing import LISTED, ListedDocuments, Sort, listed, listed_batches, n_not_grouped
 from nearkin.workflows.collection.tables import write_batches
 
 
 def list_documents(
-    collection: Collection, wanted: DocumentFilter, *, sort: Sort, limit: int, out: Path | None
+    collection: Collection, wanted: DocumentFilter, *, sort: Sort, date_tag: str, limit: int, out: Path | None
 ) -> ListedDocuments:
     """Return the first documents that meet the conditions, and write all of them to a file if one is given.
 
@@ -21,16 +22,16 @@ def list_documents(
     """
     with collection.opened.store.reading() as connection:
         if out is None:
-            return listed(connection, wanted, sort, limit)
+            return listed(connection, wanted, sort, limit, date_tag)
         first, n_found = list[pa.RecordBatch](), 0
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal n_found
-            for batch in listed_batches(connection, wanted, sort):
+            for batch in listed_batches(connection, wanted, sort, date_tag=date_tag):
                 if n_found < limit:
                     first.append(batch.slice(0, limit - n_found))
                 n_found += len(batch)
                 yield batch
 
         write_batches(LISTED, counted(), out)
-    return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found)
+        return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found, n_not_grouped(connection, wanted))

@@ -71,5 +71,6 @@ def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
     fields += [("n_with_majority_label", whole)]
     fields += [("id_a", text), ("label_a", text), ("id_b", text), ("label_b", text), ("jaccard", number)]
     fields += [("edit_similarity", number), ("relative_distance", number), ("passage", text), ("label_column", text)]
-    rows = [{**one.to_dict(), "label_column": label_column} for one in found.conflicts]
+    fields += [("is_letters_only", pa.bool_())]
+    rows = [{**one, "label_column": label_column} for one in found.rows()]
     return pa.Table.from_pylist(rows, pa.schema(fields))

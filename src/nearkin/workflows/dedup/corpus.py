@@ -17,11 +17,12 @@ from nearkin.kernels.identity import hash_strings
 from nearkin.kernels.linking import sort_by_key
 from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk
+from nearkin.stages.documents import preparing
 
 MAX_DOCUMENTS = 2**32 - 2
 """Rows are 32-bit numbers, the last of which means none."""
 NO_NODE = np.uint32(0xFFFFFFFF)
-READABLE, EMPTY, UNREADABLE = 0, 1, 2
+READABLE, EMPTY, UNREADABLE, ONLY_NUMBERS = 0, 1, 2, 3
 MINE, THEIRS = np.uint8(1), np.uint8(2)
 """Bits for a text's sides: it is among the documents to clean, it is in the other collection."""
 
@@ -38,7 +39,7 @@ class Corpus:
     n_inputs : int
         Number of rows to clean; later rows are the other collection of ``--against``.
     status : uint8 array, shape (n_documents,)
-        READABLE, EMPTY or UNREADABLE.
+        READABLE, EMPTY, UNREADABLE, or ONLY_NUMBERS if numbers do not count.
     n_characters : int64 array, shape (n_documents,)
         Length of the original text.
     keep_value : float64 array, shape (n_documents,)
@@ -150,8 +151,12 @@ def facts_of(chunk: Chunk) -> Facts:
     batch = chunk.batch()
     is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
     is_bad = batch["problem"].is_valid().to_numpy(zero_copy_only=False)
+    empty: int | U8 = EMPTY
+    if preparing.ONLY_NUMBERS in batch.schema.names:
+        is_number = batch[preparing.ONLY_NUMBERS].to_numpy(zero_copy_only=False)
+        empty = np.where(is_number, ONLY_NUMBERS, EMPTY).astype(np.uint8)
     return Facts(
-        np.where(is_bad, UNREADABLE, np.where(is_empty, EMPTY, READABLE)).astype(np.uint8),
+        np.where(is_bad, UNREADABLE, np.where(is_empty, empty, READABLE)).astype(np.uint8),
         batch["n_characters"].to_numpy(),
         batch["keep_value"].to_numpy(zero_copy_only=False).astype(np.float64),
     )

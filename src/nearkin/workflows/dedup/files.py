@@ -11,16 +11,18 @@ from typing import BinaryIO, Protocol
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
-from nearkin.reports.dedup import ByColumn
+from nearkin.reports.dedup.page import ByColumn
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
 from nearkin.workflows.dedup.inputs import Sourced, describe
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.overlays import write_overlays
 from nearkin.workflows.dedup.reporting import page_data, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.summaries import by_value
@@ -32,7 +34,7 @@ from nearkin.workflows.resources import Resources
 __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """Files to write, and what to do with existing results.
 
@@ -46,6 +48,8 @@ class Delivery:
         Whether to write ``report.html``.
     by : str, optional
         Column of the input by whose values the report counts.
+    overlay : str, optional
+        Review tool for which an overlay is written; see `load_files.vendors.VENDORS`.
     """
 
     resume: bool = False
@@ -53,12 +57,15 @@ class Delivery:
     kept: bool = False
     report: bool = True
     by: str | None = None
+    overlay: str | None = None
 
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
             raise ParameterError(
                 "'resume' and 'overwrite' exclude each other. Got both.", named=("resume", "overwrite")
             )
+        if self.overlay is not None:
+            vendor_of(self.overlay)
         if self.by is not None and not self.report:
             raise ParameterError("'by' counts in report.html, and 'report' is off.", named=("by", "report"))
 
@@ -223,6 +230,24 @@ def _opened(saved: Path | None, asked: ReadingRequest) -> contextlib.AbstractCon
     return open(saved, "rb") if saved else contextlib.nullcontext(asked.stdin)
 
 
+def overlay(found: RunResult, delivery: Delivery) -> None:
+    """Write the overlays, if some are wanted."""
+    if delivery.overlay is None:
+        return
+    found.sourced.check_unchanged()  # else control numbers and rows do not belong together
+    with found.meter.stage("write overlay", 0, "documents") as progress:
+        write_overlays(
+            found.directory.path,
+            vendor_of(delivery.overlay),
+            found.result,
+            found.options,
+            found.sourced.sources,
+            encoding=found.sourced.asked.encoding,
+            saved_stdin=found.saved_stdin,
+            progress=progress,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class DedupEnding:
     """Cleaned corpus and report of ``nearkin dedup``."""
@@ -232,8 +257,10 @@ class DedupEnding:
 
     @property
     def twice(self) -> str | None:
-        """The cleaned corpus, which is written from the input, and the values of a column."""
-        return "--write-kept" if self.delivery.kept else "--by" if self.delivery.by is not None else None
+        """The cleaned corpus, which is written from the input, the values of a column, and overlays."""
+        if self.delivery.kept:
+            return "--write-kept"
+        return "--by" if self.delivery.by is not None else "--overlay" if self.delivery.overlay is not None else None
 
     def check(self, sourced: Sourced) -> None:
         """Refuse results of a run for the cleaned corpus, and sources without the column to count by."""
@@ -244,7 +271,8 @@ class DedupEnding:
             check_by(self.delivery.by, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
 
     def write(self, found: RunResult) -> Written:
-        """Write the cleaned corpus."""
+        """Write the overlays, and the cleaned corpus."""
+        overlay(found, self.delivery)
         if not self.delivery.kept:
             return Written()
         written = write_kept_corpus(

@@ -90,6 +90,7 @@ class Sourced:
             "parameters": options.in_words(),
             "encoding": self.asked.encoding,
             "max_document_bytes": self.asked.rules.max_document_bytes,
+            **({"text_root": root} if (root := self.asked.rules.text_root) is not None else {}),
             "inputs": _listed(self.sources),
             "against": _listed(self.others),
         }

@@ -59,6 +59,31 @@ class Result:
     n_not_compared: int
     estimated_missed: float
 
+    @classmethod
+    def of(
+        cls,
+        corpus: Corpus,
+        places: Places,
+        options: DedupOptions,
+        *,
+        sizes: Sizes,
+        plan: Plan,
+        verified: VerifiedMatches,
+        judged: Judged,
+        n_not_compared: int,
+    ) -> Result:
+        """Estimate what was missed; ``n_not_compared`` is that of the search, over all of its bands or keys."""
+        return cls(
+            corpus=corpus,
+            places=places,
+            sizes=sizes,
+            plan=plan,
+            verified=verified,
+            judged=judged,
+            n_not_compared=max_not_compared(n_not_compared, corpus, n_candidates=verified.n_candidates),
+            estimated_missed=missed(found_probability(verified.matches, plan, options.threshold)),
+        )
+
 
 def find(
     inputs: Sequence[Input],
@@ -117,18 +142,10 @@ def find(
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
     with meter.stage("group", 0, "steps"):
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
-    estimated_missed = missed(found_probability(verified.matches, plan, options.threshold))
-    n_not_compared = max_not_compared(runs.n_not_compared, corpus, n_candidates=verified.n_candidates)
-    return Result(
-        corpus=corpus,
-        places=places,
-        sizes=sizes,
-        plan=plan,
-        verified=verified,
-        judged=judged,
-        n_not_compared=n_not_compared,
-        estimated_missed=estimated_missed,
-    )
+    return Result.of(
+        corpus, places, options, sizes=sizes, plan=plan, verified=verified, judged=judged,
+        n_not_compared=runs.n_not_compared,
+    )  # fmt: skip
 
 
 def write(result: Result, out: Path, meter: Meter) -> None:

@@ -19,7 +19,7 @@ from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
-from nearkin.workflows.dedup.readable import damaged_files
+from nearkin.workflows.reading.problems import damaged_files
 from nearkin.workflows.resources import Resources
 
 
@@ -59,9 +59,10 @@ def build(
         stages=tuple(costs),
         seeds={"sketch": options.seed},
         problems=dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
-        damaged_files=damaged_files(result.places),
+        damaged_files=damaged_files([result.places.unreadable()]),
         has_integer_ids=pa.types.is_integer(result.places.own_ids.type),
         without_id=_n_without_id(result),
+        extraction=None if result.places.origins is None else result.places.origins.counts(),
     )
 
 
@@ -90,7 +91,7 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
     n_kept = int(outcome.keep.sum())
     return {
         "documents": len(outcome.reason),
-        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True)},
+        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True) if n or reason in REASONS[:-1]},
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),

@@ -8,20 +8,22 @@ from typing import Literal, Never, cast, get_args
 
 import numpy as np
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int, is_number
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
+from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure
-from nearkin.workflows.resources import in_percent, is_number
+from nearkin.workflows.resources import in_percent
 
 Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6
 """Threshold used when ``min_shared`` decides: one shingle in a million."""
 _ALL_OF_THEM = 0.999_999
+_IGNORED = ("ignore", "ignore_numbers")
 
 Preset = Literal["fineweb", "stack", "ediscovery", "contracts"]
 PRESETS: dict[str, dict[str, str | float]] = {
@@ -105,8 +107,7 @@ class DedupOptions:
             raise ParameterError.of("drop", "dedup", "omitted unless the measure is containment", self.drop)
         if self.min_shared is None:
             return
-        if not isinstance(self.min_shared, int) or isinstance(self.min_shared, bool) or self.min_shared < 1:
-            raise ParameterError.of("min_shared", "dedup", "an int >= 1", self.min_shared)
+        check_int("min_shared", "dedup", self.min_shared, 1)
         if not self.measure.is_directed or self.threshold != ANY_SHARE or self.drop is not None:
             raise ParameterError(
                 "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: it drops "
@@ -116,6 +117,8 @@ class DedupOptions:
     @classmethod
     def of(cls, *, preset: str | None = None, **given: object) -> DedupOptions:
         """Make the options from a preset and the user's values; ``None`` means not given.
+
+        ``ignore`` and ``ignore_numbers`` become a part of the normalisation; see `Ignored.of`.
 
         Raises
         ------
@@ -143,6 +146,8 @@ class DedupOptions:
 
     def _changed(self, preset: Mapping[str, object], given: Mapping[str, object]) -> DedupOptions:
         """Return the options with the values of a preset, then those that were given."""
+        ignored = {name: value for name, value in given.items() if name in _IGNORED and value}
+        given = {name: value for name, value in given.items() if name not in _IGNORED}
         names = [one.name for one in fields(self)]
         if unknown := given.keys() - set(names):
             raise ParameterError(f"dedup has no parameter {sorted(unknown)[0]!r}; it has {', '.join(names)}.")
@@ -162,7 +167,11 @@ class DedupOptions:
             name: parsers[name](value) if name in parsers and isinstance(value, str) else value
             for name, value in chosen.items()
         }
-        return replace(self, **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
+        changed = replace(self, **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
+        if not ignored:
+            return changed
+        passages = Ignored.of(ignored.get("ignore"), numbers=bool(ignored.get("ignore_numbers")))
+        return replace(changed, normalise=changed.normalise.ignoring(passages))
 
     def in_words(self) -> dict[str, str | float | int]:
         """Return the options as the command line takes them, without those that have no effect."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.records import F64, I64, U8, U32, Bool, Matches
-from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, UNREADABLE, Corpus
+from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_NUMBERS, UNREADABLE, Corpus
 from nearkin.workflows.dedup.grouping import GroupedTexts, Preference
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 
-UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP = range(7)
+UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP, NUMBERS_TEXT = range(8)
 NO_ROW = np.uint32(0xFFFFFFFF)
 
 
@@ -145,8 +145,9 @@ def reasons(
     status, node = corpus.status[: len(copy_of)], corpus.node[: len(copy_of)]
     n_units = np.append(sizes.n_units, np.uint32(0))[np.minimum(node, np.uint32(corpus.n_nodes))]
     is_short = n_units < options.shingle.length
-    conditions = [status == UNREADABLE, status == EMPTY, is_alone & is_short, is_principal, copy_of != NO_ROW]
-    choices = [UNREADABLE_TEXT, EMPTY_TEXT, TOO_SHORT, UNIQUE, EXACT_COPY]
+    without_text = [status == UNREADABLE, status == EMPTY, status == ONLY_NUMBERS]
+    conditions = [*without_text, is_alone & is_short, is_principal, copy_of != NO_ROW]
+    choices = [UNREADABLE_TEXT, EMPTY_TEXT, NUMBERS_TEXT, TOO_SHORT, UNIQUE, EXACT_COPY]
     return np.select(conditions, choices, NEAR_DUPLICATE).astype(np.uint8)
 
 

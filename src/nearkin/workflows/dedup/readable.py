@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.errors import DocumentError
-from nearkin.manifests.inputs import DamagedFile
 from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
@@ -45,16 +44,3 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
             row = start + int(unreadable[0])
             first = f"{places.where(row)}: {places.problems[row]}"
             rules.check_readable(len(unreadable), end - start, first, of=of)
-
-
-def damaged_files(places: Places) -> tuple[DamagedFile, ...]:
-    """Return the files of which only a part was used."""
-    return tuple(
-        DamagedFile(
-            path=places.source_names[int(places.source[row])],
-            line=int(places.line[row]),
-            problem=fault_of(places.problems[row]),
-        )
-        for row in sorted(places.problems)
-        if is_damage(places.problems[row])
-    )

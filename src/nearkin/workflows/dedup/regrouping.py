@@ -17,17 +17,18 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
-from nearkin.reports.dedup import RecallCurve
+from nearkin.reports.dedup.page import RecallCurve
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
-from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus, number_by_first
+from nearkin.workflows.dedup.corpus import EMPTY, ONLY_NUMBERS, READABLE, UNREADABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
 from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
@@ -190,10 +191,9 @@ def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     """Return texts and their copies, from the columns that describe them."""
     reason = documents["reason"].combine_chunks()
-    is_unreadable, is_empty = (
-        pc.equal(reason, what).to_numpy(zero_copy_only=False) for what in ("unreadable", "empty")
-    )
-    status = np.select([is_unreadable, is_empty], [UNREADABLE, EMPTY], READABLE).astype(np.uint8)
+    without_text = {"unreadable": UNREADABLE, "empty": EMPTY, "numbers only": ONLY_NUMBERS}
+    is_without = [pc.equal(reason, what).to_numpy(zero_copy_only=False) for what in without_text]
+    status = np.select(is_without, list(without_text.values()), READABLE).astype(np.uint8)
     n = len(documents)
     rows = np.flatnonzero(status == READABLE)
     stands_for = np.arange(n)
@@ -258,6 +258,7 @@ def _places(documents: pa.Table) -> Places:
         line=documents["line"].to_numpy(),
         problems=problems,
         parents=parents,
+        origins=Origins.of_table(documents),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
-from nearkin.reports.dedup import (
+from nearkin.reports.dedup.page import (
     ByColumn,
     GroupRow,
     MemberRow,
@@ -21,6 +21,7 @@ from nearkin.reports.dedup import (
     RecallCurve,
     RunNote,
     SamplePair,
+    ShownException,
     ThresholdRow,
     render_dedup_report,
 )
@@ -30,6 +31,7 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.origins import EXCEPTIONS_FILE
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places
@@ -112,6 +114,7 @@ def write_report(
             thresholds=data.thresholds,
             run=_run_note(path.parent, manifest, data.elapsed_s),
             curve=data.curve,
+            exceptions=first_exceptions(data.places),
         )
 
     return write_page(path, render, progress, instead=_instead(path.parent, manifest))
@@ -120,6 +123,7 @@ def write_report(
 def _run_note(out: Path, manifest: DedupManifest, elapsed_s: float) -> RunNote:
     """Return when the run ended, and the results that lie beside the page."""
     names = ["documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet"]
+    names.append(EXCEPTIONS_FILE)
     beside = [name for name in names if (out / name).exists()]
     beside += ["kept/"] if manifest.kept else []
     return RunNote(
@@ -207,6 +211,14 @@ def first_problems(places: Places) -> list[ProblemRow]:
     """Return the first documents that have details."""
     rows = sorted(places.problems)[:_N_PROBLEMS]
     return [ProblemRow(places.shown_place(row), places.names[row].as_py(), places.problems[row]) for row in rows]
+
+
+def first_exceptions(places: Places) -> list[ShownException]:
+    """Return the first documents that were extracted in part or not at all."""
+    return [
+        ShownException(places.names[one.row].as_py(), one.exception, one.is_partial, one.sentence, one.kind)
+        for one in places.exceptions()[:_N_PROBLEMS]
+    ]
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.records import I64, Bool, Matches
-from nearkin.reports.dedup import PartRow, ThresholdRow
+from nearkin.reports.dedup.page import PartRow, ThresholdRow
 from nearkin.stages.grouping.principals import group
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.grouping import prefer

@@ -20,6 +20,14 @@ from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.origins import (
+    EXCEPTIONS_FILE,
+    FIELDS,
+    ExceptionRow,
+    Origins,
+    find_origins,
+    write_exceptions,
+)
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, OtherTable, Outcome
 from nearkin.workflows.dedup.parents import Parents, find_parents
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
@@ -50,6 +58,8 @@ class Places:
         Only rows that have a problem.
     parents : Parents or None
         None if no document is in a container.
+    origins : Origins or None
+        None if no document was extracted.
     """
 
     own_ids: pa.Array
@@ -60,6 +70,7 @@ class Places:
     line: I64
     problems: dict[int, str]
     parents: Parents | None = None
+    origins: Origins | None = None
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
         """Return the ids of rows; null for NO_ROW and for documents without an id."""
@@ -84,15 +95,35 @@ class Places:
         name = self.source_names[int(self.source[row])]
         return name if self.names[row].as_py() == name else self.where(row)
 
-    def parent_fields(self) -> list[pa.Field]:
-        """Return the additional columns of tables if some document is in a container."""
-        return (
-            [] if self.parents is None else [pa.field("parent", pa.large_string()), pa.field("parent_row", pa.int64())]
+    def unreadable(self) -> pa.Table:
+        """Return source, line and problem of the rows that have a problem."""
+        rows = sorted(self.problems)
+        return pa.table(
+            {
+                "source": pa.array([self.source_names[int(self.source[row])] for row in rows], pa.large_string()),
+                "line": pa.array(self.line[rows], pa.int64()),
+                "problem": pa.array([self.problems[row] for row in rows], pa.large_string()),
+            }
         )
 
-    def parent_columns(self, a: int, b: int) -> list[pa.Array]:
-        """Return the values of `parent_fields` for rows ``a`` to ``b - 1``."""
-        return [] if self.parents is None else [self.parents.ids[a:b], row_numbers(self.parents.rows[a:b])]
+    def parent_of(self, row: int) -> str | None:
+        """Return the id of what a document is inside of."""
+        parent: str | None = None if self.parents is None else self.parents.ids[row].as_py()
+        return parent
+
+    def more_fields(self) -> list[pa.Field]:
+        """Return the additional columns of tables if some document is in a container, or was extracted."""
+        parent = [pa.field("parent", pa.large_string()), pa.field("parent_row", pa.int64())]
+        return [*([] if self.parents is None else parent), *([] if self.origins is None else FIELDS)]
+
+    def more_columns(self, a: int, b: int) -> list[pa.Array]:
+        """Return the values of `more_fields` for rows ``a`` to ``b - 1``."""
+        parent = [] if self.parents is None else [self.parents.ids[a:b], row_numbers(self.parents.rows[a:b])]
+        return [*parent, *([] if self.origins is None else self.origins.part(a, b))]
+
+    def exceptions(self) -> list[ExceptionRow]:
+        """Return the documents that were extracted in part or not at all, in their order."""
+        return [] if self.origins is None else list(self.origins.exceptions(self.problems, len(self.line)))
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
@@ -135,6 +166,7 @@ def locate(
         line=line,
         problems=_problems(chunks),
         parents=parents,
+        origins=find_origins(chunks),
     )
     for row, earlier in corpus.repeated_ids:
         places.problems.setdefault(
@@ -170,6 +202,9 @@ def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places
     if judged.others is not None:
         write_others(out / "against.parquet", corpus, sizes, judged.others, places)
     write_problems(out / "problems.parquet", places)
+    if exceptions := places.exceptions():
+        rows = [(places.names[one.row].as_py(), places.parent_of(one.row), one) for one in exceptions]
+        write_exceptions(out / EXCEPTIONS_FILE, rows)
 
 
 def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, places: Places) -> None:
@@ -182,7 +217,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
             pa.field("copy_of_row", pa.int64()), _filled("keep", pa.bool_()), _filled("reason", pa.string()),
             _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
             pa.field("keep_value", pa.float64()), _filled("source", pa.string()), _filled("line", pa.int64()),
-            pa.field("problem", pa.large_string()), *places.parent_fields(),
+            pa.field("problem", pa.large_string()), *places.more_fields(),
         ]
     )  # fmt: skip
     reasons, names = pa.array(REASONS), pa.array(list(places.source_names), pa.string())
@@ -215,7 +250,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
                 [places.problems.get(row) for row in range(a, b)] if places.problems else [None] * (b - a),
                 pa.large_string(),
             ),
-            *places.parent_columns(a, b),
+            *places.more_columns(a, b),
         ]
 
     _write(path, schema, len(outcome.keep), slice_)
@@ -275,7 +310,7 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
             pa.field("most_similar_row", pa.int64()), pa.field("similarity", pa.float64()),
             _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
             _filled("source", pa.string()), _filled("line", pa.int64()), pa.field("problem", pa.large_string()),
-            *places.parent_fields(),
+            *places.more_fields(),
         ]
     )  # fmt: skip
     results, names = pa.array(OTHER_RESULTS), pa.array(list(places.source_names), pa.string())
@@ -299,7 +334,7 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
             names.take(pa.array(places.source[first + a : first + b])),
             pa.array(places.line[first + a : first + b]),
             pa.array([places.problems.get(row) for row in range(first + a, first + b)], pa.large_string()),
-            *places.parent_columns(first + a, first + b),
+            *places.more_columns(first + a, first + b),
         ]
 
     _write(path, schema, len(others.result), slice_)

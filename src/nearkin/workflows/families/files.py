@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
@@ -11,7 +11,7 @@ from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files, overlay
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
@@ -31,14 +31,16 @@ class FamiliesEnding:
     command = "families"
     twice = "nearkin families"
 
-    def __init__(self) -> None:
+    def __init__(self, delivery: Delivery) -> None:
         self._page = PageKin()
+        self._delivery = delivery
 
     def check(self, sourced: Sourced) -> None:
         """Accept any input: all of it can be compared."""
 
     def write(self, found: RunResult) -> Written:
-        """Write ``families.csv`` and ``families.parquet``."""
+        """Write ``families.csv`` and ``families.parquet``, and the overlays."""
+        overlay(found, self._delivery)
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())
         kin = self._page.passing(_all_kin(found, members, originals))
@@ -59,6 +61,8 @@ def families_files(
     *,
     threshold: float | None,
     shingle: Shingling | str | None,
+    ignore: str | Path | Sequence[str] | None = None,
+    ignore_numbers: bool = False,
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,
@@ -74,9 +78,11 @@ def families_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    options = DedupOptions.of(preset=PRESET, threshold=threshold, shingle=shingle)
+    options = DedupOptions.of(
+        preset=PRESET, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers
+    )
     return dedup_files(
-        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
+        asked, out, options, delivery=delivery, ending=FamiliesEnding(delivery), resources=resources, progress=progress,
         preset=PRESET,
     )  # fmt: skip
 

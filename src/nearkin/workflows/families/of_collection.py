@@ -29,6 +29,7 @@ from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.inputs import describe
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.reading.kept_documents import source_of_collection
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import kind_of
 from nearkin.workflows.resources import Resources
@@ -81,6 +82,7 @@ def families_of_collection(
     threshold: float | None,
     delivery: Delivery,
     resources: Resources,
+    is_read_only: bool = False,
     progress: Progress | None = None,
 ) -> CollectionFamilies:
     """Update the groups of a collection, and write them as families; only new pairs of texts are compared.
@@ -95,6 +97,8 @@ def families_of_collection(
     delivery : Delivery
         With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection.
     resources : Resources
+    is_read_only : bool
+        Store neither the groups nor the relations.
     progress : Progress, optional
 
     Raises
@@ -103,11 +107,14 @@ def families_of_collection(
         See `nearkin.errors`.
     """
     progress, tolerance = progress or Silent(), Tolerance.of(threshold=threshold)
+    place = str(asked.inputs[0])
     directory, meter = RunDirectory(out), Meter(progress)
+    if is_read_only:
+        asked = replace(asked, inputs=[source_of_collection(place, is_read_only=True)])
     (source,) = asked.resolved(progress, without=out)
     identity = {"nearkin": __version__, "command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
     with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
-        with Collection.open(str(asked.inputs[0]), progress=progress) as collection:
+        with Collection.open(place, read_only=is_read_only, progress=progress) as collection:
             with meter.stage("group", 0, "steps"):
                 found = group(collection.opened, tolerance, threads=resources.n_threads)
             with collection.opened.store.reading() as connection:

@@ -63,7 +63,7 @@ class Kin:
 
 
 def schema(id_type: pa.DataType) -> pa.Schema:
-    """The columns of both files, in their order."""
+    """Return the columns of both files, in their order."""
     text, whole, number = pa.large_string(), pa.int64(), pa.float64()
     return pa.schema(
         [

@@ -15,6 +15,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.words import WordSplitter
@@ -170,7 +171,7 @@ def prepare(
 
     ``collecting`` reads a side and ``weighing`` makes the vectors; by default this process does both.
     """
-    splits, words = splitting(table)
+    splits, words = splitting(table, options.ignored)
     collecting = collecting or partial(collect, work=work, threads=resources.n_threads, meter=meter)
     left, right = (collecting(texts, split, name) for texts, split, name in zip(sides, splits, names))
     return in_one_space(left, right, table, options, work, words=words, meter=meter, weighing=weighing)
@@ -227,8 +228,21 @@ def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) ->
         )
 
 
-def splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splitting], str]:
+def splitting(table: TranslationTable | None, ignored: Ignored) -> tuple[tuple[Splitting, Splitting], str]:
     """Return the functions from the texts of each side to their words, and their fingerprint."""
+    splits, fingerprint = _splitting(table)
+    if not ignored:
+        return splits, fingerprint
+    left, right = (partial(_without, ignored, split) for split in splits)
+    return (left, right), f"{fingerprint}{ignored}"
+
+
+def _without(ignored: Ignored, split: Splitting, texts: pa.LargeStringArray) -> TextWords:
+    """Return the words of texts without those that do not count."""
+    return split(ignored.removed(texts).texts)
+
+
+def _splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splitting], str]:
     if table is not None:
         words = TableWords.of_table(table.origin)
         return (words.of_source, words.of_target), words.fingerprint

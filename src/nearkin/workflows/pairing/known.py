@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import cosines_of
+from nearkin.workflows.reading.sheets import read_rows
 
 SAME_IDS = "same-ids"
 _SHOWN = 60
@@ -89,7 +89,7 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
     """
     try:
         columns = _two_columns(path)
-    except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, pa.ArrowException) as error:
         raise SourceError(f"--known {path}: cannot be read: {error}.") from error
     if columns is None:
         raise SourceError(f"--known {path}: must have two columns: left ids and right ids. Got fewer.")
@@ -200,8 +200,7 @@ def _two_columns(path: Path) -> list[pa.Array] | None:
         if table.num_columns < 2:
             return None
         return [_ids_of(table.column(i).combine_chunks()) for i in (0, 1)]
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t") if row]
+    rows = [row for _, row in read_rows(path, delimiter="," if path.suffix == ".csv" else "\t")]
     if any(len(row) < 2 for row in rows):
         return None
     return [strings([as_it_was(row[i]) for row in rows]) for i in (0, 1)]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int, is_number
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
 from nearkin.workflows.resources import in_percent
@@ -51,6 +52,8 @@ class PairOptions:
         Search method; by default the fastest according to the plan.
     bits, distance, permutations, window : int or None
         Parameters of signatures and of the sliding window; by default as planned.
+    ignored : Ignored
+        Passages and numbers that do not count.
     """
 
     threshold: float = 0.3
@@ -70,11 +73,12 @@ class PairOptions:
     distance: int | None = None
     permutations: int | None = None
     window: int | None = None
+    ignored: Ignored = NOTHING
 
     def __post_init__(self) -> None:
         for name, least in (("threshold", 0.0), ("recall", 0.0), ("agreement", -1.0)):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or isinstance(value, bool) or not least < value <= 1:
+            if not is_number(value) or not least < value <= 1:
                 rule = f"a number {'> 0' if least == 0 else '>= 0'} and <= 1{in_percent(value)}"
                 raise ParameterError.of(name, "pairs", rule, value)
         for name in ("stems", "splits"):
@@ -89,8 +93,7 @@ class PairOptions:
             if value is None and name in _OPTIONAL:
                 continue
             most = _MOST.get(name, 2**31 - 1)
-            if not isinstance(value, int) or isinstance(value, bool) or not min_int <= value <= most:
-                raise ParameterError.of(name, "pairs", f"an int >= {min_int} and <= {most}", value)
+            check_int(name, "pairs", value, min_int, most, rule=f"an int >= {min_int} and <= {most}")
         if None not in (self.bits, self.distance) and self.distance > self.bits:  # type: ignore[operator]
             raise ParameterError.of("distance", "pairs", f"at most the {self.bits} bits of a signature", self.distance)
         if self.bits is not None and (self.bits % 8 or self.bits > MAX_BITS):
@@ -121,7 +124,8 @@ class PairOptions:
         given = {"translate": "left", **words}
         bm25 = BM25(given.pop("k1"), given.pop("b"))
         renamed = {name: given.pop(stored) for name, stored in _STORED_AS.items()}
-        return cls(bm25=bm25, **renamed, **given)
+        ignored = Ignored.restored(given.pop("ignored", ""))
+        return cls(bm25=bm25, ignored=ignored, **renamed, **given)
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
         """Return the options as the manifest stores them."""
@@ -144,6 +148,7 @@ class PairOptions:
             "distance": self.distance,
             "permutations": self.permutations,
             "window": self.window,
+            **({"ignored": str(self.ignored)} if self.ignored else {}),
         }
 
 

@@ -96,10 +96,16 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     if is_asked or (is_open and exact_is_quick(question)):
         every = PairSearch("vectors")
         exact = predict(every, question)
-        why = "asked for" if is_asked else f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
+        if is_asked:
+            why = "--method was given" if options.method == "vectors" else "--recall 1 compares all pairs"
+        else:
+            why = f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
         return _told(Planned(search=every, prediction=exact, alternatives=(), why=why), options, meter)
     answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
-    why = "as asked" if options.method != "auto" else "the quickest way to the recall, by a sample of the documents"
+    is_given = options.method != "auto"
+    why = (
+        "--method was given" if is_given else "the fastest method that reaches the recall on a sample of the documents"
+    )
     with meter.stage("plan", 0, "steps"):
         plan = answer.told(costs_here(answer.sampled))
     planned = Planned(

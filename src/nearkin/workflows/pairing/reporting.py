@@ -11,18 +11,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearkin.formats import parquet
+from nearkin.kernels.mixing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
-from nearkin.reports.dedup import ProblemRow
+from nearkin.reports.dedup.page import ProblemRow
 from nearkin.reports.page_file import write_page
-from nearkin.reports.pairs import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Progress
 
 N_BEST = 100
 N_OTHERS = 50
 N_REMARKS = 20
 _AT_ONCE = 1 << 16
-_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, so that distinct rows give distinct numbers
 _NONE = np.iinfo(np.uint64).max
 
 
@@ -86,7 +86,7 @@ def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) 
         is_other = np.isin(rows, best, invert=True)
         rows, cosines = rows[is_other], cosines[is_other]
         steps = ((cosines - least) / max(greatest - least, 1e-12) * N_OTHERS).astype(np.int64).clip(0, N_OTHERS - 1)
-        mixed: U64 = (rows.astype(np.uint64) + np.uint64(1)) * _MIXER
+        mixed: U64 = (rows.astype(np.uint64) + np.uint64(1)) * GOLDEN
         order = np.lexsort((mixed, steps))
         some, places = np.unique(steps[order], return_index=True)
         rows, mixed = rows[order][places], mixed[order][places]

@@ -65,7 +65,7 @@ class TranslatedDocuments:
         texts = translated.opened(OfSide("left-translated", meter.progress))
         folder = work / "translated"
         folder.mkdir()
-        split = splitting(prepared.table)[0][1]
+        split = splitting(prepared.table, options.ignored)[0][1]
         own = collect(texts, split, "left-translated", work=folder, threads=resources.n_threads, meter=meter)
         ids = [one.documents["name"].combine_chunks() for one in (prepared.left, own)]
         row_of = pc.index_in(ids[0], value_set=ids[1]).fill_null(-1).to_numpy().astype(np.int64)

@@ -7,6 +7,7 @@ documents can be read at any later time, repeatedly, while others write to the c
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,12 +18,12 @@ from sqlalchemy import Connection, select
 
 from nearkin.errors import CollectionError, SourceError
 from nearkin.nouns import agreeing, counted
-from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import MAX_NAMED
-from nearkin.store.place import Place
+from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents
-from nearkin.store.store import Store
+from nearkin.store.store import Access, Store
 from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput
 
 _ROWS_AT_A_TIME = 1 << 16
@@ -39,6 +40,8 @@ class CollectionDocuments:
         The collection's own id.
     rows, contents, sizes : int64 arrays, shape (n_documents,)
         Numbers of the documents in the store, ascending; numbers of their texts; bytes of the texts.
+    is_read_only : bool
+        Write nothing, whatever is permitted.
     """
 
     place: Place
@@ -46,9 +49,10 @@ class CollectionDocuments:
     rows: I64
     contents: I64
     sizes: I64
+    is_read_only: bool = False
 
     @classmethod
-    def now(cls, place: Place, *, end_row: int | None = None) -> CollectionDocuments:
+    def now(cls, place: Place, *, end_row: int | None = None, is_read_only: bool = False) -> CollectionDocuments:
         """Record the current documents; with ``end_row`` only those with lower numbers.
 
         Raises
@@ -56,8 +60,8 @@ class CollectionDocuments:
         CollectionError
             There is no collection, or it cannot be read.
         """
-        with Store.open(place) as store, store.reading() as connection:
-            return cls(place, store.facts["collection"], *_current(connection, end_row))
+        with _opened(place, is_read_only) as store, store.reading() as connection:
+            return cls(place, store.facts["collection"], *_current(connection, end_row), is_read_only)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -81,7 +85,7 @@ class CollectionDocuments:
         return int(self.rows[-1]) + 1 if len(self.rows) else 0
 
     def state(self) -> str:
-        """The digest; writing to the collection does not change the documents that are read."""
+        """Return the digest; writing to the collection does not change the documents that are read."""
         return self.digest
 
     def input(self, name: str, *, keep_column: str | None) -> Input:
@@ -101,7 +105,7 @@ class CollectionDocuments:
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`: ids and texts; a damaged text is a problem of its document."""
-        with Store.open(self.place) as store:
+        with _opened(self.place, self.is_read_only) as store:
             for some in self._parts():
                 with store.reading() as connection:
                     batch = self._batch(connection, some)
@@ -141,9 +145,18 @@ class CollectionDocuments:
                 pa.array([None if text is not None else problem for text in texts], pa.large_string()),
                 pa.nulls(len(rows), pa.float64()),
                 pa.nulls(len(rows), pa.large_string()),
+                pa.nulls(len(rows), ORIGIN_TYPE),
             ],
             schema=DOCUMENTS_SCHEMA,
         )
+
+
+def _opened(place: Place, is_read_only: bool) -> Store:
+    """Open a collection whose texts are read; one on a medium that cannot be written is opened read-only."""
+    directory = place.directory
+    if directory is not None and (directory / FILE).is_file():
+        is_read_only |= not os.access(directory, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+    return Store.open(place, access=Access(is_read_only=is_read_only))
 
 
 def _text(decompressor: zstandard.ZstdDecompressor, n_bytes: int, digest: bytes, stored: bytes) -> bytes | None:

@@ -16,10 +16,12 @@ import pyarrow as pa
 from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.extracting import ahead_of_reading
 
 BATCH_BYTES = 8 << 20
 _FILES_A_BATCH = 2048
@@ -87,10 +89,19 @@ class FileInput:
 
 @dataclass(frozen=True, slots=True)
 class LooseFilesInput:
-    """Files of one or a few documents each, many to a batch."""
+    """Files of one or a few documents each, many to a batch.
+
+    Parameters
+    ----------
+    sources : tuple of Source
+    encoding : str
+    n_workers : int, optional
+        Processes that extract texts; by default one for each processor.
+    """
 
     sources: tuple[Source, ...]
     encoding: str = "utf-8"
+    n_workers: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,21 +123,26 @@ class LooseFilesInput:
         held: list[pa.RecordBatch] = []
         owners: list[int] = []
         held_bytes = 0
-        for index, source in enumerate(self.sources):
-            for batch in self._read(source, progress):
-                held.append(batch)
-                owners += [index] * batch.num_rows
-                held_bytes += batch.nbytes
-                if held_bytes >= BATCH_BYTES or len(held) >= _FILES_A_BATCH:
-                    yield _joined(held), np.array(owners)
-                    held, owners, held_bytes = [], [], 0
+        with ahead_of_reading(self.sources, self.encoding, self.n_workers) as files:
+            for index, (source, nodes) in enumerate(files):
+                for batch in self._read(source, nodes, progress):
+                    held.append(batch)
+                    owners += [index] * batch.num_rows
+                    held_bytes += batch.nbytes
+                    if held_bytes >= BATCH_BYTES or len(held) >= _FILES_A_BATCH:
+                        yield _joined(held), np.array(owners)
+                        held, owners, held_bytes = [], [], 0
         if held:
             yield _joined(held), np.array(owners)
 
-    def _read(self, source: Source, progress: Progress) -> Iterator[pa.RecordBatch]:
+    def _read(
+        self, source: Source, nodes: Iterator[ExtractedNode] | None, progress: Progress
+    ) -> Iterator[pa.RecordBatch]:
         """Yield the documents of a file; one that cannot be opened becomes one unreadable document."""
         try:
-            yield from read_batches(source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding)
+            yield from read_batches(
+                source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding, nodes=nodes
+            )
         except SourceError as error:
             problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")
             rows = RowList()

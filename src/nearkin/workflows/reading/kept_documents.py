@@ -166,6 +166,7 @@ class KeptDocuments:
                 batch["problem"],
                 batch["keep_value"],
                 pa.nulls(len(at), pa.large_string()) if self.parents is None else self.parents.take(pa.array(at)),
+                batch["origin"],
             ]
             fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
             yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
@@ -228,7 +229,7 @@ def source_of_run(directory: Path, progress: Progress) -> StoredSource:
     return _stored(str(directory), name, "results", kept)
 
 
-def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSource:
+def source_of_collection(place: str, *, end_row: int | None = None, is_read_only: bool = False) -> StoredSource:
     """Return the current documents of a collection as a source.
 
     Parameters
@@ -237,6 +238,8 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
         A place, as for `Collection.open`.
     end_row : int, optional
         Only documents below this number.
+    is_read_only : bool
+        Write nothing; a collection that cannot be written is opened so anyway.
 
     Raises
     ------
@@ -249,7 +252,8 @@ def source_of_collection(place: str, *, end_row: int | None = None) -> StoredSou
     except ImportError as error:
         raise MissingExtraError.of("Reading a collection", "collection") from error
     parsed = Place.parse(place)
-    found, name = CollectionDocuments.now(parsed, end_row=end_row), printable(str(parsed))
+    found = CollectionDocuments.now(parsed, end_row=end_row, is_read_only=is_read_only)
+    name = printable(str(parsed))
     return _stored(str(parsed), name, "collection", found)
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.manifests.inputs import HowRead
+from nearkin.paths import without_password
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
-from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs, without_password
+from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs
 from nearkin.workflows.reading.texts import Texts
 
 
@@ -50,7 +51,9 @@ class ReadingRequest:
     def as_read(self) -> HowRead:
         """Return the options of reading, for the manifest."""
         rules = self.rules
-        return HowRead(self.file_format, rules.on_error, rules.max_unreadable, rules.max_document_bytes)
+        return HowRead(
+            self.file_format, rules.on_error, rules.max_unreadable, rules.max_document_bytes, rules.text_root
+        )
 
     def resolved(
         self, progress: Progress, *, text_optional: bool = False, in_order: bool = False, without: Path | None = None

@@ -202,6 +202,7 @@ def _source(one: InputFile, encoding: str, reading: HowRead | None) -> Source:
     }  # fmt: skip
     if reading is not None:
         stored["is_forced"] = reading.format == "file"
+        stored["text_root"] = None if reading.text_root is None else os.path.abspath(reading.text_root)
         if reading.max_document_bytes is not None:
             stored["max_document_bytes"] = reading.max_document_bytes
     source = Source.stored(stored)

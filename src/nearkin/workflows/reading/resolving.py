@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -236,14 +235,3 @@ def _in_words(source: StoredSource) -> str:
         where = "its folder kept" if documents.is_in_kept else "its input"
         return f"{source.name}: the {counted(len(documents), 'document')} kept by this run, read from {where}"
     return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"
-
-
-def without_password(argument: str) -> str:
-    """Return an argument without the password, for results.
-
-    Examples
-    --------
-    >>> without_password("postgresql://ada:secret@localhost/matters"), without_password("notes.jsonl")
-    ('postgresql://ada:***@localhost/matters', 'notes.jsonl')
-    """
-    return re.sub(r"^(postgres(?:ql)?://[^:/@]*):.*@", r"\1:***@", argument, flags=re.DOTALL)

@@ -68,7 +68,8 @@ class SourceSnapshot:
     def as_stored(self) -> dict[str, object]:
         """Return the fields as JSON types; files have no digest here."""
         source = _plain(self.source) if isinstance(self.source, StoredSource) else self.source
-        stored: dict[str, object] = {"source": asdict(source), "changed_ns": self.changed_ns}
+        about = {name: value for name, value in asdict(source).items() if name != "text_root" or value is not None}
+        stored: dict[str, object] = {"source": about, "changed_ns": self.changed_ns}
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
 
     def reopened(self, in_memory: GivenAgain = NONE_GIVEN) -> Source:

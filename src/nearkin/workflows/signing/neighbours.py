@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures
@@ -199,7 +199,7 @@ def chosen_distance(distance: int | None, file: SignatureFile, progress: Progres
         The distance is no int; the search checks its range.
     """
     if distance is not None:
-        if not isinstance(distance, int) or isinstance(distance, bool):
+        if not is_int(distance):
             rule = f"an int from 0 to {file.signatures.n_bits - 1}"
             raise ParameterError.of("distance", "neighbours", rule, distance)
         return distance

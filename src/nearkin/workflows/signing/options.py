@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_number
 from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
 from nearkin.stages.signatures.bit_minhash import BitMinHash
@@ -16,7 +16,6 @@ from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
 from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 from nearkin.workflows.reading.texts import counts_fingerprint
-from nearkin.workflows.resources import is_number
 
 MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"]
 METHODS: dict[str, str] = {
@@ -25,7 +24,7 @@ METHODS: dict[str, str] = {
     "topsig": "sum of sparse random vectors of every feature",
     "weighted-topsig": "the same, each distinct feature weighted by how rare it is in the collection",
     "minhash": "one bit of each slot of a MinHash: estimates Jaccard",
-    "minhash-truncated": "the simple MinHash of the article on due diligence: to be measured, not to be used",
+    "minhash-truncated": "the simple MinHash of the article on due diligence; for measurements only",
 }
 
 
@@ -72,7 +71,7 @@ class SigningOptions:
         if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
             raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
         if self.seed and self.method in ("simhash", "minhash-truncated"):
-            raise ParameterError(f"'seed' changes nothing with {self.method}: omit it.", named=("seed",))
+            raise ParameterError(f"'seed' has no effect with {self.method}: omit it.", named=("seed",))
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
                 f"'online' is for weighted-topsig, which needs statistics, and 'method' is {self.method}. Choose "

@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError, check_int, is_number
 from nearkin.kernels import chains
+from nearkin.kernels.mixing import GOLDEN
 from nearkin.nouns import counted
 from nearkin.planning.curve import bands_for
 from nearkin.records import I32, U32, U64, Candidates
@@ -109,14 +110,14 @@ class StreamDeduplicator:
         seed: int = 0,
         max_age: int | None = None,
     ) -> None:
-        if not isinstance(threshold, int | float) or isinstance(threshold, bool) or not 0 < threshold <= 1:
+        if not is_number(threshold) or not 0 < threshold <= 1:
             raise ParameterError.of(
                 "threshold", "StreamDeduplicator", f"a number > 0 and <= 1{in_percent(threshold)}", threshold
             )
-        if not isinstance(recall, int | float) or isinstance(recall, bool) or not 0 < recall < 1:
+        if not is_number(recall) or not 0 < recall < 1:
             raise ParameterError.of("recall", "StreamDeduplicator", f"a number > 0 and < 1{in_percent(recall)}", recall)
-        if max_age is not None and (not isinstance(max_age, int) or isinstance(max_age, bool) or max_age < 1):
-            raise ParameterError.of("max_age", "StreamDeduplicator", "an int >= 1, or None", max_age)
+        if max_age is not None:
+            check_int("max_age", "StreamDeduplicator", max_age, 1, rule="an int >= 1, or None")
         self.threshold, self.recall, self.max_age = threshold, recall, max_age
         self.shingle = parse_shingling(shingle) if isinstance(shingle, str) else shingle
         self.minhash = MinHash(size, seed)
@@ -188,8 +189,7 @@ class StreamDeduplicator:
         ParameterError
             ``batch_size`` is no int of at least 1; at once, before the first result.
         """
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
-            raise ParameterError.of("batch_size", "StreamDeduplicator.add_many", "an int >= 1", batch_size)
+        check_int("batch_size", "StreamDeduplicator.add_many", batch_size, 1)
         return self._added(documents, batch_size)
 
     def _added(self, documents: Iterable[tuple[Hashable, str]], batch_size: int) -> Iterator[tuple[StreamMatch, ...]]:
@@ -327,7 +327,7 @@ class StreamDeduplicator:
                 "shingle": str(self.shingle),
                 "size": self.minhash.size,
                 "seed": self.minhash.seed,
-                "normalise": ",".join(self.normalise.steps) or "none",
+                "normalise": str(self.normalise),
                 "max_age": self.max_age,
             },
             methods=self._methods(),
@@ -408,4 +408,4 @@ def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
 
 def _shortened(slots: U64) -> U32:
     """Return 32 bits of each slot, enough to compare slots with one error in four thousand million."""
-    return ((slots ^ (slots >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)).astype(np.uint32)
+    return ((slots ^ (slots >> np.uint64(29))) * GOLDEN >> np.uint64(32)).astype(np.uint32)

@@ -69,6 +69,8 @@ def test_every_word_is_shown_or_counted(a: str, b: str, context: int, most: int,
         ("สวัสดีครับ", "สวัสดีค่ะ", "สวัสดี[-ครับ-]{+ค่ะ+}"),
         ("two  spaces\nhere", "two spaces here", "two spaces here"),
         ("soft\u00adly", "softly", "soft⟨U+00AD⟩ly"),
+        ("THE rent: ____", "the Rent: ________", "THE rent: ____"),
+        ("rent,due", "rent , paid", "rent,[-due-] {+paid+}"),
     ],
 )
 def test_examples(a: str, b: str, shown: str) -> None:

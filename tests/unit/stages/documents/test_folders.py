@@ -125,7 +125,8 @@ def test_tables_and_letters_are_refused_with_a_command_for_each(folder: Path) ->
     assert str(caught.value) == (
         "in: holds 2 tables (a.parquet, b/c.parquet) and 10 other files (letters/0.txt, letters/1.txt, letters/2.txt "
         "and 7 more). To read the tables, pass 'in/**/*.parquet'; to read the other files as one text "
-        "each, pass 'in/**/*.txt' with --format file. To read every file as one text, add --format file."
+        "each, pass 'in/**/*.txt' with --format file. To read every file as one text, add --format file; to extract "
+        "the text of PDF, mail and the like, add --format document."
     )
     assert len(read(resolve_sources(["in/**/*.parquet"]))) == 8
     assert len(read(resolve_sources(["in/**/*.txt"], file_format="file"))) == 10

@@ -10,9 +10,9 @@ from nearkin.reports.quantities import size_text
 from nearkin.reports.sentences.sentence import Sentence
 
 _HEAP_BYTES = 1 << 30
-"""Of Java, for each core."""
+"""Java heap for each core."""
 _CORES = 4
-"""Of an executor, at most: more of them share one Java's heap and its disks."""
+"""Maximum number of cores of an executor: more of them share one Java heap and its disks."""
 
 
 def shuffled_sentence(n_cores: int) -> Sentence:

@@ -11,11 +11,11 @@ from nearkin.reports.sentences.rough_quantities import many_text, rough_share_te
 from nearkin.reports.sentences.sentence import Sentence
 
 _FEW = 300
-"""Texts that are compared, at least, wherever there are as many."""
+"""Minimum number of texts to compare, if there are that many."""
 
 
 def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
-    """Say what was sampled, what is planned (given in words), how sure that is, and what it leaves out."""
+    """Say what was sampled, what is planned (given in words), how certain that is, and what it omits."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     yield Sentence(
         f" like the {told.n_sampled:,} of the sample; compared {n_compared:,} of these with one another: "

@@ -14,7 +14,7 @@ _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signa
 
 
 def question_sentence(question: Question) -> Sentence:
-    """Say what is searched, and how much of it is sought."""
+    """Say what is searched, and which share of it is to be found."""
     pairs, sought = f"{many_text(question.n_pairs)} pairs", many_text(question.n_sought)
     return Sentence(
         f": {pairs}, {sought} of them expected to have a cosine of at least {question.threshold:g}",
@@ -32,7 +32,7 @@ def plan_sentences(
     min_pairs: int,
     max_pairs: int,
 ) -> Iterator[Sentence]:
-    """Say which way was chosen and why, what that rests on, and what it does not reach.
+    """Name the chosen method, the reason for it, the basis of the prediction, and its limits.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def plan_sentences(
 
 
 def predicted_recall_text(told: Prediction) -> str:
-    """The recall of a way, from the least to the most that is expected."""
+    """Write the recall of a method, from the lowest to the highest expected."""
     low, high = rough_share_text(told.recall_low), rough_share_text(told.recall_high)
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
@@ -102,7 +102,7 @@ def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -
 
 
 def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
-    """Why this way, against the others."""
+    """Explain the choice of this method over the others."""
     chosen = planned.prediction
     beside = []
     for search, told in planned.alternatives:

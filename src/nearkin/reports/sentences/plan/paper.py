@@ -9,7 +9,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 
 def experiment_sentences(bound: float) -> Iterator[Sentence]:
-    """Name the experiment, and what comparing every pair of signatures finds."""
+    """Describe the experiment, and what comparing every pair of signatures finds."""
     yield Sentence("", strong="3,440,000 × 1,470,000 documents, cosine 0.3, 1,000 bits, distance 400")
     yield Sentence(f"Every pair of signatures: recall {bound:.2f}; the article measured {PUBLISHED_BOUND}")
 

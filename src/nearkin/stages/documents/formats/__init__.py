@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from nearkin.stages.documents.formats.delimited import Csv, Tsv
+from nearkin.stages.documents.formats.extracted import Eml, Extracted, Html
 from nearkin.stages.documents.formats.format import Format, Holding
 from nearkin.stages.documents.formats.jsonl import JsonLines
 from nearkin.stages.documents.formats.lines import Lines, TextLines
+from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.formats.tables import TABLES
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.formats.wikipedia import Wikipedia
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.head import Head
 
 __all__ = [
-    "FORMATS", "FORMAT_OF_SUFFIX", "TABLES", "StoredFormat", "has_columns", "holding", "is_of_documents",
-    "names_with_hints", "sniffed",
+    "FORMATS", "FORMAT_OF_SUFFIX", "TABLES", "WITH_COLUMNS", "StoredFormat", "has_columns", "holding",
+    "is_of_documents", "names_with_hints", "sniffed",
 ]  # fmt: skip
 
 _ALL: tuple[Format, ...] = (
@@ -29,10 +31,16 @@ _ALL: tuple[Format, ...] = (
     TextLines(),
     WholeFile(),
     Wikipedia(),
+    LoadFile(),
+    Extracted(),
+    Html(),
+    Eml(),
 )
 FORMATS = {one.name: one for one in _ALL}
 """Every format by name, in the order of help texts and of recognition by content."""
 FORMAT_OF_SUFFIX = {suffix: one.name for one in _ALL for suffix in one.suffixes}
+WITH_COLUMNS = tuple(one.name for one in _ALL if one.has_columns)
+"""Names of the formats with named columns."""
 StoredFormat = Literal["collection", "results", "table"]
 """Names of documents that are not in files: a collection, the directory of a finished run, a table in memory."""
 

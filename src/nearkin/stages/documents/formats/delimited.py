@@ -62,6 +62,14 @@ class Csv(DelimitedFormat):
     suffixes = (".csv",)
     kept_suffix = ".csv"
 
+    def settled(self, head: Head, text: str | None) -> str:
+        """Return this format, or that of load files for the columns of one."""
+        from nearkin.stages.documents.formats.load_file import NAME
+        from nearkin.stages.documents.load_files.columns import is_for_review
+        from nearkin.stages.documents.load_files.dialect import names_in
+
+        return NAME if is_for_review(names_in(head.data)) else self.name
+
     def scanner(self, delimiter: str | None) -> Scanner:
         """Return the scanner; see `DelimitedFormat`."""
         from nearkin.stages.documents.record_runs import Scanner
@@ -75,7 +83,7 @@ class Csv(DelimitedFormat):
 
         Examples
         --------
-        >>> Csv().delimiter(Head(b"id;text\n1;It was\n", "none", is_all=True))
+        >>> Csv().delimiter(Head(data=b"id;text\n1;It was\n", compression="none", is_all=True))
         ';'
         """
         from nearkin.stages.documents.columns import KNOWN_NAMES

@@ -17,7 +17,7 @@ from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import ColumnSample
+    from nearkin.stages.documents.columns import Columns, ColumnSample
     from nearkin.stages.documents.streams import ByteStream, Progress
     from nearkin.stages.documents.table_columns import RowMask
 
@@ -105,6 +105,12 @@ class Format(ABC):
         records = self.records(head, delimiter)
         return sample_of_records(records, is_partial=self.is_cut(head)) if records else None
 
+    def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
+        """Return the named columns, or guess them; see `.columns.choose_columns`."""
+        from nearkin.stages.documents.columns import choose_columns
+
+        return choose_columns(sample, label, text=text, doc_id=doc_id)
+
     @abstractmethod
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `.reader.batches_of`."""
@@ -176,7 +182,6 @@ class StreamFormat(Format):
 
     def _with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
         """Return the source, with unknown columns guessed, after a check that its first bytes are readable."""
-        from nearkin.stages.documents.columns import choose_columns
         from nearkin.stages.documents.encodings import looks_like_utf16
         from nearkin.stages.documents.keeping import check_keep_records
 
@@ -191,7 +196,7 @@ class StreamFormat(Format):
         if source.text is None and self.has_columns:
             sample = self.sample(head, source.delimiter)
             if sample is not None:
-                columns = choose_columns(sample, source.name, text=source.text, doc_id=source.id)
+                columns = self.choose_columns(sample, source.name, text=source.text, doc_id=source.id)
                 source = replace(source, text=columns.text, id=columns.id)
         if keep is not None and not self.is_cut(head):
             records = self.records(head, source.delimiter)

@@ -43,7 +43,7 @@ class MembersFormat(Format):
             text, problem = one.text, one.problem
             if text is not None and len(text) > longest:
                 problem, text = too_long(len(text), longest), None
-            rows.add(number, one.doc_id, text, problem, parent=one.parent)
+            rows.add(number, one.doc_id, text, problem, parent=one.parent, origin=one.origin)
             n_bytes += len(text or b"")
             if n_bytes >= opened.batch_bytes or len(rows.lines) >= _BATCH_DOCUMENTS:
                 yield one_batch([rows.piece()], IdType())

@@ -36,9 +36,10 @@ class Wikipedia(StreamFormat):
         --------
         >>> from nearkin.stages.documents.head import Head
         >>> dump = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">'
-        >>> Wikipedia().is_begun_by(Head(dump, "none", is_all=False))
+        >>> Wikipedia().is_begun_by(Head(data=dump, compression="none", is_all=False))
         True
-        >>> Wikipedia().is_begun_by(Head(b"The element <mediawiki> is the outermost.", "none", is_all=True))
+        >>> prose = b"The element <mediawiki> is the outermost."
+        >>> Wikipedia().is_begun_by(Head(data=prose, compression="none", is_all=True))
         False
         """
         begins_so = head.data.lstrip().startswith((b"<mediawiki", b"<?xml", b"<!"))

@@ -64,7 +64,7 @@ class _Characters:
     n: int = 0
 
     def text(self) -> str | None:
-        """The content; None if it is too long."""
+        """Return the content; None if it is too long."""
         return None if self.n > self.most else "".join(self.parts)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError, check_int, is_int
 from nearkin.records import U32, U64, BitSignatures
 from nearkin.stages.search.hamming.jobs import HammingSearch, Watcher
 from nearkin.stages.search.hamming.pairs import U16, EqualSignatures, HammingPairs, sort_together
@@ -164,16 +164,10 @@ def _check(
     owner: str, signatures: BitSignatures, distance: int, threads: int, method: str | None, max_pairs: int
 ) -> None:
     """Refuse invalid parameters."""
-    if not _is_int(distance) or not 0 <= distance < signatures.n_bits:
+    if not is_int(distance) or not 0 <= distance < signatures.n_bits:
         rule = f"an int from 0 to {signatures.n_bits - 1}, one less than the bits of a signature"
         raise ParameterError.of("distance", owner, rule, distance)
-    if not _is_int(threads) or threads < 1:
-        raise ParameterError.of("threads", owner, "an int >= 1", threads)
+    check_int("threads", owner, threads, 1)
     if method not in (None, "tables", "brute force"):
         raise ParameterError.of("method", owner, "'tables', 'brute force' or None", method)
-    if not _is_int(max_pairs) or max_pairs < 1:
-        raise ParameterError.of("max_pairs", owner, "an int >= 1", max_pairs)
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    check_int("max_pairs", owner, max_pairs, 1)

@@ -9,7 +9,7 @@ from threading import Lock
 
 import numpy as np
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError, check_int
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, Bool, LetterVectors
 from nearkin.stages.search.ranges.directions import squared_lengths
@@ -135,8 +135,7 @@ class MatchBudget:
     """Number of matches that a search may still find, shared by threads."""
 
     def __init__(self, owner: str, max_matches: int) -> None:
-        if not _is_int(max_matches) or max_matches < 1:
-            raise ParameterError.of("max_matches", owner, "an int >= 1", max_matches)
+        check_int("max_matches", owner, max_matches, 1)
         self._owner, self._most, self._n_found, self._lock = owner, max_matches, 0, Lock()
 
     def spend(self, n_matches: int, gammas: F64) -> None:
@@ -150,9 +149,4 @@ class MatchBudget:
 
 def check_threads(owner: str, threads: int) -> None:
     """Refuse an invalid number of threads."""
-    if not _is_int(threads) or threads < 1:
-        raise ParameterError.of("threads", owner, "an int >= 1", threads)
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    check_int("threads", owner, threads, 1)

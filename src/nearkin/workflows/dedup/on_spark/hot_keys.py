@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
+from nearkin.kernels.mixing import GOLDEN
 from nearkin.records import I64, U8, U32, U64
 from nearkin.stages.search.linking import FOLLOWS, SkewedRuns
 from nearkin.workflows.dedup.corpus import MINE, THEIRS
 from nearkin.workflows.dedup.on_spark.streams import HOT, HOT_RESTS, RANKED
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +107,4 @@ def by_preference(best: Column, codes: Column, sides: Column) -> tuple[Column, .
 
 def _codes(bands: U32, keys: U64) -> U64:
     """Return one number for band and key."""
-    return keys ^ (bands + np.uint64(1)) * _ODD
+    return keys ^ (bands + np.uint64(1)) * GOLDEN

@@ -9,7 +9,6 @@ import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.stages import Stages
-from nearkin.planning.curve import missed
 from nearkin.records import U32, Groups, Matches
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
@@ -21,7 +20,6 @@ from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.grouping import GroupedTexts, prefer
 from nearkin.workflows.dedup.job import Result, tell_of_long_documents
-from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.matching import ClusterMatches, match_texts
@@ -39,7 +37,6 @@ from nearkin.workflows.dedup.on_spark.streams import (
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import found_probability
 from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import locate
@@ -106,18 +103,10 @@ def find(
     else:
         groups = group_all(stages, matched.blocks.of(MATCHES.stream), len(told.matches), partitions, texts, options)
         judged = _judged(corpus, options, sizes, told.matches, groups)
-    estimated_missed = missed(found_probability(told.matches, matched.plan, options.threshold))
-    n_not_compared = max_not_compared(matched.n_not_compared, corpus, n_candidates=told.n_candidates)
-    return Result(
-        corpus=corpus,
-        places=places,
-        sizes=sizes,
-        plan=matched.plan,
-        verified=told,
-        judged=judged,
-        n_not_compared=n_not_compared,
-        estimated_missed=estimated_missed,
-    )
+    return Result.of(
+        corpus, places, options, sizes=sizes, plan=matched.plan, verified=told, judged=judged,
+        n_not_compared=matched.n_not_compared,
+    )  # fmt: skip
 
 
 def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:

@@ -15,6 +15,7 @@ import numpy as np
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
+from nearkin.kernels.mixing import GOLDEN
 from nearkin.records import U32
 from nearkin.stages.search.linking import Linking, SkewedRuns
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, load_skewed, pairs_in_partition, texts_of_entries
@@ -33,8 +34,6 @@ from nearkin.workflows.dedup.on_spark.streams import (
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.searching import max_pairs_of
-
-_HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
 def link_skewed(
@@ -148,7 +147,7 @@ class SendHotEntriesTask:
         columns = _ranked(self.texts, self.folder, target, blocks)
         band, key, node = columns[:3]
         spread = np.where(self.hot.index_of(band, key) >= 0, node, key + band)
-        meeting = (spread * _HASH >> np.uint64(32)) % np.uint64(self.n_targets)
+        meeting = (spread * GOLDEN >> np.uint64(32)) % np.uint64(self.n_targets)
         yield from RANKED.scattered(meeting, *columns)
 
 

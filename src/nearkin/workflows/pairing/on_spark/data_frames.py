@@ -101,7 +101,7 @@ def pair_frames(
     arrays, resources = work / "arrays", Resources()
     shutil.rmtree(arrays, ignore_errors=True)  # left by a run that was killed
     arrays.mkdir(parents=True)
-    splits, words = splitting(table)
+    splits, words = splitting(table, options.ignored)
     left, right = (
         _collected(stages, side, name, split, work, arrays) for side, name, split in zip(sides, SIDES, splits)
     )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
 from dataclasses import dataclass, replace
+from importlib import metadata
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
 
 Files = FileInput | LooseFilesInput
+_LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +57,24 @@ class TaskInput:
         Its paths are absolute, because a task runs in another directory.
     seen : tuple of Seen or None
         Facts about each of its files.
+    extractors : tuple of str
+        Libraries of the driver that extract texts, with their versions; none if no file is a document.
     """
 
     one: Files
     seen: tuple[Seen | None, ...]
+    extractors: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, one: Files) -> TaskInput:
         """Record an input as this machine sees it."""
         if isinstance(one, LooseFilesInput):
-            one = replace(one, sources=tuple(map(_absolute, one.sources)))
+            one = replace(one, sources=tuple(map(_absolute, one.sources)), n_workers=1)  # a task has one processor
         else:
             one = replace(one, source=_absolute(one.source))
-        return cls(one, tuple(Seen.of(source.path) for source in _sources(one)))
+        is_extracted = any(isinstance(FORMATS[source.format], Extracted) for source in _sources(one))
+        seen = tuple(Seen.of(source.path) for source in _sources(one))
+        return cls(one, seen, installed_extractors() if is_extracted else ())
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -78,8 +88,14 @@ class TaskInput:
         ------
         SourceError
             A file differs from the driver's. Without this check a missing folder would look like a folder of
-            unreadable documents.
+            unreadable documents. Or the libraries that extract texts differ: the texts would, too.
         """
+        if self.extractors and (own := installed_extractors()) != self.extractors:
+            raise SourceError(
+                f"{self.sources[0].name}: the worker {socket.gethostname()} extracts texts with "
+                f"{', '.join(own) or 'nothing'}, the driver with {', '.join(self.extractors)}. Install "
+                "nearkin[documents] in the same versions on every machine."
+            )
         for source, expected in zip(self.sources, self.seen, strict=True):
             found = Seen.of(source.path)
             if found != expected:
@@ -89,6 +105,15 @@ class TaskInput:
                     "for example; and nothing may write to it."
                 )
         return self.one
+
+
+def installed_extractors() -> tuple[str, ...]:
+    """Return the installed libraries of the extra ``documents``, with their versions."""
+    found = []
+    for name in _LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found.append(f"{name} {metadata.version(name)}")
+    return tuple(found)
 
 
 def _sources(one: Files) -> tuple[Source, ...]:

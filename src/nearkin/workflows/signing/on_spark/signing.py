@@ -19,6 +19,7 @@ from nearkin.errors import EngineError, RunError
 from nearkin.nouns import counted
 from nearkin.records import BitSignatures
 from nearkin.runs.batches import batch_reader, batch_writer
+from nearkin.runs.part_files import PartFiles
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
@@ -112,7 +113,7 @@ class SignInputTask:
 
     def part(self, target: int) -> SignedPart:
         """Return the part for the documents of an input."""
-        return SignedPart(self.folder / f"{target:09d}.arrow", self.options.bits, self.fingerprint)
+        return SignedPart(PartFiles(self.folder).place(target, ".arrow"), self.options.bits, self.fingerprint)
 
 
 @lru_cache(maxsize=1)

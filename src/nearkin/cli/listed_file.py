@@ -1,0 +1,42 @@
+"""The file of ``--out``, for commands that print a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+
+def check_list_file(out: Path | None, *, overwrite: bool, inputs: Sequence[str | Path] = ()) -> None:
+    """Refuse a file that cannot be written, before any work is done.
+
+    Raises
+    ------
+    OutputError, OutputExistsError, ParameterError
+    """
+    from nearkin.cli.result_file import check_free
+    from nearkin.workflows.collection.tables import check_format
+
+    if out is not None:
+        check_format(out)
+        check_free(out, overwrite=overwrite, inputs=inputs)
+
+
+def write_list(out: Path | None, table: Callable[[], pa.Table], noun: str, *, is_silent: bool) -> None:
+    """Write the whole list, if a file is given, and say on standard error how long it is."""
+    import typer
+
+    from nearkin.hidden_characters import reveal_line
+    from nearkin.nouns import counted
+    from nearkin.workflows.collection.tables import write_table
+
+    if out is None:
+        return
+    rows = table()
+    write_table(rows, out)
+    if not is_silent:
+        typer.echo(f"wrote {counted(len(rows), noun)} to {reveal_line(str(out))}", err=True)

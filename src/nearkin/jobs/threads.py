@@ -1,0 +1,136 @@
+"""`nearkin.threads`: mails in threads, with missing mails, and the mails that hold all of a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from nearkin.jobs.documents import inputs_of
+from nearkin.jobs.listening import Listener, progress_of
+from nearkin.jobs.page import Histogram
+from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
+from nearkin.jobs.tabular import Tabular, counts_of
+from nearkin.nouns import counted
+from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.threads.job import COMMAND, thread_files
+from nearkin.workflows.threads.options import ThreadOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ThreadsResult(Tabular):
+    """Result of `nearkin.threads`.
+
+    Parameters
+    ----------
+    mails : pyarrow.Table
+        One row per mail and per missing mail, thread by thread in the order of the trees: thread, position, depth, id,
+        parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
+    manifest : mapping
+        Parameters, counts, and the resources used by each stage.
+    out : Path or None
+        Directory of the results, if one was given.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("mails",)
+    mails: pa.Table
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    @classmethod
+    def open(cls, directory: Where) -> ThreadsResult:
+        """Read the results of `nearkin threads`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
+        place = path_of(directory, "directory", "ThreadsResult.open")
+        return cls(mails=table_in(place, COMMAND), manifest=manifest_in(place, (COMMAND,)), out=place)
+
+    def _bars(self) -> Histogram:
+        return counts_of(self.mails["reason"], "inclusive mails by reason")
+
+    def __repr__(self) -> str:
+        found = self.manifest["counts"]
+        threads, mails = counted(found["threads"], "thread"), counted(found["mails"], "mail")
+        return f"ThreadsResult({threads} of {mails}; {found['inclusive']:,} inclusive, {found['missing']:,} missing)"
+
+
+def threads(
+    mails: Where | Sequence[Where],
+    *,
+    out: Where | None = None,
+    window_days: float = 14,
+    new_text_only: bool = False,
+    file_format: str | None = None,
+    encoding: str = "utf-8",
+    on_error: OnError = "skip-documents",
+    max_unreadable: float | str = 0.5,
+    max_document_size: int | str = "64MiB",
+    report: bool = False,
+    overwrite: bool = False,
+    progress: Listener | None = None,
+) -> ThreadsResult:
+    r"""Put mails into threads, and mark the inclusive ones.
+
+    Parameters
+    ----------
+    mails : path or list of paths
+        Files with mails, folders and archives of them. Documents in memory have no headers.
+    out : path, optional
+        Directory for the results, as `nearkin threads` writes them. By default no files remain.
+    window_days : float, default 14
+        Maximum number of days before an answer at which it is joined to a mail with its subject, if its headers lead
+        to none; 0: never.
+    new_text_only : bool, default False
+        Whether only new text must stand in a later mail, without quoted text and signature.
+    file_format, encoding, on_error, max_unreadable, max_document_size
+        As for `nearkin.dedup`.
+    report, overwrite : bool
+        With ``out``: write ``report.html``; replace the results of an earlier run.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.ThreadsResult
+
+    Raises
+    ------
+    ParameterError
+        A parameter is invalid.
+    DocumentError, SourceError
+        There is no mail; too many documents are unreadable; a file is missing.
+    OutputExistsError, OutputError
+        ``out`` is not free, or cannot be written.
+
+    Examples
+    --------
+    >>> import nearkin, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> head = "From: ada@example.org\nDate: 5 Jan 2004 {}:00 +0000\n"
+    >>> _ = (folder / "a.eml").write_text(head.format(10) + "Message-ID: <a@x>\n\nIs it sold?")
+    >>> _ = (folder / "b.eml").write_text(head.format(11) + "In-Reply-To: <a@x>\n\nNo.\n> Is it sold?")
+    >>> found = nearkin.threads(folder)
+    >>> found, found.mails["reason"].to_pylist()
+    (ThreadsResult(1 thread of 2 mails; 1 inclusive, 0 missing), [None, 'message'])
+    """
+    listening = progress_of(progress, COMMAND)
+    check_needs_out(out, report=report, overwrite=overwrite)
+    options = ThreadOptions(window_days, new_text_only)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size)
+    asked = ReadingRequest(
+        inputs=inputs_of(mails, COMMAND, text=None, id=None, progress=listening),
+        file_format=file_format, encoding=encoding, rules=rules,
+    )  # fmt: skip
+    with directory_for(out, COMMAND) as directory:
+        manifest = thread_files(asked, directory, options, overwrite=overwrite, report=report, progress=listening)
+        return ThreadsResult(
+            mails=table_in(directory, COMMAND), manifest=manifest.as_stored(), out=None if out is None else directory
+        )

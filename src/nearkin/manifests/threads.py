@@ -1,0 +1,70 @@
+"""Manifest of ``nearkin threads``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from nearkin.manifests.dedup import ExtractionCounts
+from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
+from nearkin.manifests.stored import Stored
+from nearkin.runs.meter import StageCost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadCounts(Stored):
+    """Numbers of documents, threads and mails by result.
+
+    Parameters
+    ----------
+    documents, mails, inside_mails, others, unreadable : int
+        Documents; mails among them that are not attached to others; documents inside of these mails; the rest;
+        documents that could not be read, of any kind.
+    threads, threads_of_several, missing : int
+        Threads; those of two mails and more; mails that others refer to and that are not there.
+    inclusive, duplicate_spares, included : int
+        Mails by result; the three together are all mails.
+    by_reason : mapping
+        Inclusive mails by reason.
+    by_link : mapping
+        Mails and missing mails that answer another one, by how that is known.
+    without_message_id, without_date : int
+    """
+
+    documents: int = 0
+    mails: int = 0
+    inside_mails: int = 0
+    others: int = 0
+    unreadable: int = 0
+    threads: int = 0
+    threads_of_several: int = 0
+    missing: int = 0
+    inclusive: int = 0
+    duplicate_spares: int = 0
+    included: int = 0
+    by_reason: Mapping[str, int] = field(default_factory=dict)
+    by_link: Mapping[str, int] = field(default_factory=dict)
+    without_message_id: int = 0
+    without_date: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadsManifest(Stored):
+    """``manifest.json``."""
+
+    left_out: ClassVar[frozenset[str]] = frozenset(("extraction", "damaged_files", "report_problem"))
+    names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
+
+    version: str = ""
+    made_with: Mapping[str, str] = field(default_factory=dict)
+    command: str = "threads"
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    inputs: tuple[InputFile, ...] = ()
+    encoding: str | None = None
+    reading: HowRead | None = None
+    counts: ThreadCounts = field(default_factory=ThreadCounts)
+    extraction: ExtractionCounts | None = None
+    damaged_files: tuple[DamagedFile, ...] | None = None
+    stages: tuple[StageCost, ...] = ()
+    report_problem: str | None = None

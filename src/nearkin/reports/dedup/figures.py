@@ -1,0 +1,112 @@
+"""The figures of a deduplication's report, each at two widths with its caption and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nearkin.kernels.chances import found_by_bands
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.nouns import counted
+from nearkin.reports.criterion import measure_of
+from nearkin.reports.dedup.wording import outcome_of
+from nearkin.reports.figure import Figure, at_both_widths, bins_in_words
+from nearkin.reports.figures import RecallLine, binned_sizes, group_sizes, outcome_chart, similarity_chart
+
+_CURVE_STEPS = 100
+_VIEW_BELOW = 0.25  # of similarity, below the threshold
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCurve:
+    """Probability that a search without bands finds a pair, by the pair's similarity."""
+
+    similarities: Sequence[float]
+    probabilities: Sequence[float]
+
+
+def outcome_figure(facts: DedupManifest) -> Figure | None:
+    """Return the documents kept and dropped; None if there are no documents. A table of the page holds its numbers."""
+    if not facts.count("documents"):
+        return None
+    dropped = {reason: n for reason, n in facts.by_reason.items() if n and outcome_of(facts, reason) == "dropped"}
+    kept, unreadable = facts.count("kept"), facts.count("unreadable")
+    wide, narrow = at_both_widths(
+        "outcome", lambda name, width: outcome_chart(kept, unreadable, dropped, name=name, width=width + 56)
+    )
+    return Figure(wide, narrow, "All documents; below, the dropped ones by reason, on a scale of their own.")
+
+
+def similarity_figure(
+    facts: DedupManifest, bin_edges: Sequence[float], counts: Sequence[int], curve: RecallCurve | None
+) -> Figure | None:
+    """Return the pairs by similarity and how likely one is found; None if there are neither pairs nor a plan."""
+    recall = _recall_line(facts, curve)
+    if not sum(counts) and recall is None:
+        return None
+    first = _first_bin(bin_edges, counts, facts.threshold)
+    bin_edges, counts = bin_edges[first:], counts[first:]
+    wide, narrow = at_both_widths(
+        "similarities",
+        lambda name, width: similarity_chart(
+            bin_edges, counts, facts.threshold, recall, measure=measure_of(facts), name=name, width=width
+        ),
+    )
+    caption = f"Bars: verified pairs by {measure_of(facts)} similarity. Exact copies count as pairs of similarity 1."
+    columns = (f"{measure_of(facts)} similarity", "Pairs")
+    bins = bins_in_words([round(edge, 6) for edge in bin_edges])
+    rows = tuple((words, f"{n:,}") for words, n in zip(bins, counts, strict=True))
+    return Figure(wide, narrow, caption + _about_line(facts, recall, curve), columns, rows)
+
+
+def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCurve | None) -> str:
+    """Describe the line of the figure."""
+    if recall is None:
+        return ""
+    bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
+    search = f" with {counted(bands, 'band')} of {counted(rows, 'row')}" if curve is None else ""
+    texts = "" if curve is None else ", for the smallest texts that are searched by a sample of their shingles"
+    return f" Line: the predicted probability that the search finds a pair{search}{texts}; the dot is the threshold."
+
+
+def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:
+    """Return the line of the search; None if the run has no plan of its own."""
+    threshold = facts.threshold
+    bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
+    if threshold is None or (curve is None and not (bands and rows)):
+        return None
+    # the recall was requested at the threshold of the search, where no other dot stands
+    asked = facts.recall if threshold == facts.searched_threshold else None
+    if curve is not None:
+        return RecallLine(curve.similarities, curve.probabilities, _at(curve, threshold), asked)
+    similarities = [step / _CURVE_STEPS for step in range(_CURVE_STEPS + 1)]
+    probabilities = [float(found_by_bands(s, bands, rows)) for s in similarities]
+    return RecallLine(similarities, probabilities, float(found_by_bands(threshold, bands, rows)), asked)
+
+
+def _at(curve: RecallCurve, similarity: float) -> float:
+    """Return the curve's probability at a similarity, along straight lines between its points."""
+    import numpy as np
+
+    return float(np.interp(similarity, curve.similarities, curve.probabilities))
+
+
+def _first_bin(bin_edges: Sequence[float], counts: Sequence[int], threshold: float | None) -> int:
+    """Return the first bin to show: the first with a pair, and early enough to see where the line falls."""
+    last = len(counts) - 1
+    with_pairs = next((i for i, n in enumerate(counts) if n), last)
+    if threshold is None:
+        return with_pairs
+    in_view = max((i for i, edge in enumerate(bin_edges[:-1]) if edge <= threshold - _VIEW_BELOW), default=0)
+    return min(with_pairs, in_view)
+
+
+def size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
+    """Draw the groups by size; None if there are no groups."""
+    sizes = sorted(group_size_counts)
+    counts = [group_size_counts[size] for size in sizes]
+    if not sum(counts):
+        return None
+    wide, narrow = at_both_widths("sizes", lambda name, width: group_sizes(sizes, counts, name=name, width=width))
+    rows = tuple((label, f"{n:,}") for label, n in binned_sizes(sizes, counts))
+    return Figure(wide, narrow, "Groups by the number of their documents.", ("Documents in the group", "Groups"), rows)

@@ -1,0 +1,339 @@
+"""Sentences of a deduplication's report: results, guarantees, and meanings of words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nearkin.kernels.chances import found_by_bands
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.criterion import criterion_of, measure_of, shingles_of
+from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
+from nearkin.stages.documents.damage import DAMAGED
+from nearkin.stages.documents.ignoring import Ignored
+from nearkin.stages.documents.normalisation import STEPS
+from nearkin.stages.verification.measures import MEASURES
+
+_MEANINGS = {
+    "unique": "No match, or chosen to stand for its group.",
+    "exact copy": "The normalised text has the same SHA-256 as that of another document.",
+    "near-duplicate": "Its verified similarity to another document of its group is at or above the threshold; dropped.",
+    "overlap": "It contains a document of the other set, or shares shingles with one, as the parameters say.",
+    "empty": "No text is left after normalisation. Never compared, and never counted as a duplicate.",
+    "too short": "It is shorter than one shingle, and has no match.",
+    "unreadable": "The text could not be read; see below. Not compared, and neither kept nor dropped.",
+    "numbers only": "The text has digits and no letters, and numbers do not count. Never compared, and never counted as"
+    " a duplicate.",
+}
+_GROUPING = {
+    "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group are"
+    " counted as bridges refused, not followed",
+    "component": "documents joined by any chain of verified pairs; two members may be less alike than the threshold,"
+    " so each group states its lowest similarity",
+}
+_EXPLAINED = (
+    "threshold", "min_shared", "measure", "shingle", "normalise", "recall", "group", "keep", "drop", "seed",
+)  # fmt: skip
+_DROPPING = {
+    "contained": "documents that are contained in a document of the other set are dropped",
+    "containing": "documents that contain a document of the other set are dropped",
+    "either": "documents that are contained in a document of the other set, or contain one, are dropped",
+}
+_KEEPING = {
+    "longest": "the longest text of a group is kept",
+    "shortest": "the shortest text of a group is kept",
+    "first": "the first document in reading order is kept",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Title with a short text; ``is_warning`` if the reader must not miss it."""
+
+    title: str
+    text: str
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonRow:
+    """Row of the table of documents by reason."""
+
+    reason: str
+    n: int
+    share: str
+    outcome: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRow:
+    """Parameter, its value as a user would write it, and its effect."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def headline(facts: DedupManifest) -> str:
+    """Summarize the run in one sentence."""
+    n_read, n_dropped, n_unreadable = (facts.count(name) for name in ("documents", "dropped", "unreadable"))
+    if not n_read:
+        return "No documents were read."
+    read = f"{counted(n_read, 'document')} read"
+    if facts.against:
+        read += f" and compared with {counted(sum(file.n_documents or 0 for file in facts.against), 'other')}"
+    unread = f"; {n_unreadable:,} could not be read" if n_unreadable else ""
+    if not n_dropped:
+        kept = f"{facts.count('kept'):,} kept, none dropped" if n_unreadable else "all kept"
+        return f"{read}; {kept}: no exact copies and no near-duplicates at {criterion_of(facts)}{unread}."
+    parts = []
+    if n_copies := facts.count("exact_copy"):
+        parts.append(counted(n_copies, "exact copy", "exact copies"))
+    if n_near := facts.count("near_duplicate"):
+        parts.append(f"{counted(n_near, 'near-duplicate')} at {criterion_of(facts)}")
+    if n_overlap := facts.count("overlap"):
+        parts.append(f"{n_overlap:,} that overlap with a document of the other set ({criterion_of(facts)})")
+    for reason in (facts.dropped_reasons or ())[2:]:
+        parts.append(f"{facts.by_reason[reason]:,} {reason}")
+    if facts.dropped_reasons is None:
+        parts.append(f"{n_dropped - n_copies - n_near - n_overlap:,} for other reasons")
+    return f"{read}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}{unread}."
+
+
+def promises(facts: DedupManifest) -> Iterator[Note]:
+    """Notes on what the results guarantee."""
+    if n_damaged := facts.problems.get(DAMAGED, 0):
+        yield Note(
+            f"{counted(n_damaged, 'input file')} {'is' if n_damaged == 1 else 'are'} incomplete",
+            "The file is truncated or damaged. Only the documents before the damage were used:"
+            " the rest is missing from these results and from a kept corpus. The remarks below name each file.",
+            is_warning=True,
+        )
+    if n_unreadable := facts.count("unreadable"):
+        yield Note(
+            f"{counted(n_unreadable, 'document')} could not be read",
+            f"{'It was' if n_unreadable == 1 else 'They were'} not compared, and"
+            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. The remarks below list which"
+            " ones and why.",
+            is_warning=True,
+        )
+    yield Note(
+        "Reported pairs are verified",
+        f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
+        f" {measure_of(facts)} similarity has been computed exactly, from all shingles of both documents. No estimate"
+        " decides, and groups are built from verified pairs and exact copies alone.",
+    )
+    yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
+    is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
+    if (n_short := (facts.against_counts or {}).get("too_short")) and is_looked_for:
+        yield Note(
+            f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found"
+            " inside a longer document",
+            "Such a document has fewer shingles than a match needs. It can only match a document that is the same as a"
+            " whole, not one that contains it. A shorter shingle finds it.",
+            is_warning=True,
+        )
+    if n_skipped := facts.count("pairs_not_compared"):
+        yield Note(
+            "Not everything was compared",
+            "Where very many documents share a key of the search, each is compared with the first of them only:"
+            f" up to {counted(n_skipped, 'candidate pair')} {'was' if n_skipped == 1 else 'were'} not compared."
+            " Near-duplicates among them may be missing here.",
+            is_warning=True,
+        )
+    yield Note(
+        "Near-duplicate is not same meaning",
+        "Similarity counts shared wording. A changed date, amount or name may leave two documents almost identical in"
+        " wording and different in effect: read the differences before deciding about one document by another.",
+    )
+
+
+def _reported(facts: DedupManifest) -> str:
+    """Count the reported pairs in a sentence."""
+    n_pairs, n_copies = facts.count("pairs"), facts.count("pairs_of_exact_copies")
+    if not n_pairs and not n_copies:
+        return "No pair is reported."
+    if not n_copies:
+        return f"{counted(n_pairs, 'pair')} reported."
+    return f"{counted(n_pairs, 'pair')} of different texts and {counted(n_copies, 'pair')} of exact copies reported."
+
+
+def _missed(facts: DedupManifest) -> Iterator[str]:
+    """Sentences about missed pairs."""
+    at_threshold = facts.plan_numbers.get("recall_at_threshold")
+    if at_threshold is None and facts.estimated_missed_pairs is None:
+        if facts.command == "regroup":
+            yield "The groups were made from the pairs of an earlier run; the report of that run estimates the pairs"
+            yield "that it missed."
+        else:
+            yield "The manifest holds no prediction of the search, so the number of missed pairs is not known."
+        return
+    if at_threshold is not None and facts.searched_threshold is not None:
+        yield from _predicted(facts, facts.searched_threshold, at_threshold)
+    if n_skipped := facts.count("pairs_not_compared"):
+        verb = "was" if n_skipped == 1 else "were"
+        yield f"How many were missed is not known: up to {counted(n_skipped, 'pair')} {verb} not compared."
+    elif facts.estimated_missed_pairs is not None:
+        among = f"{counted(facts.count('pairs'), 'verified pair')}"
+        yield (
+            f"Over the similarities of the {among}, the model estimates"
+            f" {estimate_text(facts.estimated_missed_pairs)} more that were not found"
+            + (f" (recall {share_text(facts.estimated_recall)})." if facts.estimated_recall is not None else ".")
+        )
+    if exact_below := facts.plan_numbers.get("exact_below"):
+        unless = ", except the pairs that were not compared" if facts.count("pairs_not_compared") else ""
+        few = counted(round(exact_below), "shingle")
+        yield f"Documents with fewer than {few} were searched exhaustively{unless}."
+
+
+def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> Iterator[str]:
+    """Sentences about the prediction at the threshold of the search and, if it differs, at that of the groups."""
+    if facts.threshold is not None and searched != facts.threshold:
+        yield f"The groups were made from the pairs of a run with threshold {parameter_text(searched)}."
+    yield (
+        f"A pair at exactly the threshold of {parameter_text(searched)} is found with a predicted"
+        f" probability of at least {share_text(at_threshold)}; a more similar pair with a higher one."
+    )
+    if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan_numbers.keys():
+        here = found_by_bands(facts.threshold, int(facts.plan_numbers["bands"]), int(facts.plan_numbers["rows"]))
+        yield f"At {parameter_text(facts.threshold)} it is {share_text(float(here))}."
+
+
+def groups_told(facts: DedupManifest, n_groups: int) -> str:
+    """Count the groups, and name what joined them."""
+    n_pairs, n_copies = facts.count("pairs"), facts.count("exact_copy")
+    made_of = [counted(n_copies, "exact copy", "exact copies")] * (n_copies > 0)
+    made_of += [f"{counted(n_pairs, 'verified pair')} of different texts"] * (n_pairs > 0)
+    joined = f", made of {' and '.join(made_of)}" if made_of else ""
+    return f"{counted(n_groups, 'group')} of two documents or more{joined}."
+
+
+def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
+    """Tabulate the documents by reason."""
+    for reason, n in facts.by_reason.items():
+        yield ReasonRow(
+            reason, n, percent_text(n, facts.count("documents")), outcome_of(facts, reason), _MEANINGS[reason]
+        )
+
+
+def outcome_of(facts: DedupManifest, reason: str) -> str:
+    """Return the outcome for documents with a reason."""
+    if reason in ("unique", "unreadable"):
+        return "kept" if reason == "unique" else "could not be read"
+    if reason in ("exact copy", "near-duplicate", "overlap"):
+        return "dropped"
+    if facts.dropped_reasons is None:
+        return "see documents.parquet"
+    return "dropped" if reason in facts.dropped_reasons else "kept"
+
+
+def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
+    """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
+    for name in _EXPLAINED:
+        if name in facts.parameters:
+            value = facts.parameters[name]
+            yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
+    if {"bands", "rows"} <= facts.plan_numbers.keys():
+        bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
+        text = f"{_chosen_from(facts)}: {counted(round(bands * rows), 'slot')} per sketch; two documents are compared"
+        yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
+    if rate := facts.plan_numbers.get("rate"):
+        meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"
+        yield ParameterRow("sampling", f"{rate:.4g}", meaning)
+    for name in sorted(facts.parameters.keys() - set(_EXPLAINED)):
+        if facts.parameters[name] is not None:
+            yield ParameterRow(name, _spelt(facts.parameters[name]), "")
+
+
+def _chosen_from(facts: DedupManifest) -> str:
+    """Name what the plan was based on."""
+    of_run = (
+        f" of {parameter_text(facts.found_at_threshold)} of the run" if facts.found_at_threshold is not None else ""
+    )
+    return f"chosen from the recall and the threshold{of_run}"
+
+
+def _parameter_meaning(facts: DedupManifest, name: str, value: str) -> str:
+    """Explain a parameter with its value."""
+    if name == "threshold":
+        return f"the minimum {measure_of(facts)} similarity at which two documents are near-duplicates"
+    if name == "shingle":
+        unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
+        return f"{shingles_of(facts)}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
+    if name == "recall":
+        return "the requested probability of finding a pair at the threshold"
+    if name == "keep" and value.partition(":")[0] in {"max", "min"}:
+        side, _, column = value.partition(":")
+        return f"the document with the {'greatest' if side == 'max' else 'least'} {column} of a group is kept"
+    if name == "min_shared":
+        return "the minimum number of shingles shared with a document of the other set; such documents are dropped"
+    if name == "seed":
+        return "random seed of the sketches; the same seed gives the same result"
+    if name == "normalise":
+        return "differences that were ignored; see above"
+    meanings = {name: measure.meaning for name, measure in MEASURES.items()}
+    words = {"measure": meanings, "group": _GROUPING, "keep": _KEEPING, "drop": _DROPPING}
+    return words.get(name, {}).get(value, "")
+
+
+def normalisation_steps(facts: DedupManifest) -> tuple[str, ...]:
+    """Ignored differences, in words, in the order of normalization."""
+    value = facts.parameters.get("normalise")
+    steps, _, ignored = value.partition(";") if isinstance(value, str) else ("", "", "")
+    names = (
+        steps.split(",")
+        if isinstance(value, str)
+        else [str(entry) for entry in value]
+        if isinstance(value, list)
+        else []
+    )
+    told = [STEPS.get(name.strip(), name.strip()) for name in names if name.strip() not in {"", "none"}]
+    return (*told, *_ignored_in_words(ignored))
+
+
+def _ignored_in_words(ignored: str) -> Iterator[str]:
+    """Name the passages and numbers that did not count."""
+    found = Ignored.restored(f";{ignored}") if ignored else Ignored()
+    if found.numbers:
+        yield "digits do not count"
+    if found.passages:
+        yield f"{counted(len(found.passages), 'passage')} of --ignore do not count"
+
+
+def _spelt(value: object) -> str:
+    """Write a parameter's value as a user would."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+GLOSSARY = (
+    Note(
+        "Shingle",
+        "A run of neighbouring words or characters. A document is compared as the set of its shingles.",
+    ),
+    Note(
+        "Jaccard similarity",
+        "Shared shingles divided by all distinct shingles of both documents: 1 for the same set, 0 for nothing shared.",
+    ),
+    Note(
+        "Containment",
+        "The share of one document's shingles that the other holds. A mail quoted whole in a longer one is contained in"
+        " it at 1, whatever its Jaccard similarity.",
+    ),
+    Note(
+        "Principal",
+        "The document that stands for its group, and the one of it that is kept; --keep chooses it.",
+    ),
+    Note(
+        "Bridge refused",
+        "A verified pair between two groups. Following it would have joined documents that are not alike.",
+    ),
+    Note(
+        "Near-duplicate",
+        "Much the same wording, not the same meaning. On character 4-grams, “what's the flight time from Berlin to"
+        " Helsinki?” has Jaccard similarity 0.71 with “what's the flight time from Berlin to Oulu?”, which asks"
+        " something else, and 0.31 with “how long does it take to fly from Berlin to Helsinki?”, which asks the same.",
+    ),
+)

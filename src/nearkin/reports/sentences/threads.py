@@ -1,0 +1,54 @@
+"""Sentences of ``nearkin threads``: threads, missing mails, and inclusive mails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.manifests.threads import ThreadsManifest
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.sentences.cost import speed_text, total_s
+from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.dedup import extraction_sentence
+from nearkin.reports.sentences.sentence import Sentence
+
+_MEANINGS = {
+    "message": "some of the text stands in no later mail of the thread",
+    "attachment": "the text stands in a later mail, an attachment does not",
+    "not read": "the text could not be read completely",
+}
+
+
+def result_rows(told: ThreadsManifest) -> Iterator[tuple[str, str, str, str]]:
+    """Rows of the table of results: number of mails, share, result, meaning."""
+    found = told.counts
+    rows = [(n, f"inclusive: {reason}", _MEANINGS[reason]) for reason, n in found.by_reason.items()]
+    rows.append((found.included, "not inclusive", "all of it is in a later mail, word for word"))
+    rows.append((found.duplicate_spares, "duplicate spare", "same headers, text and attachments as another mail"))
+    for n, result, meaning in rows:
+        if n or result != "inclusive: not read":
+            yield f"{n:,}", f"{n / max(1, found.mails):.1%}", result, meaning
+
+
+def threads_sentences(told: ThreadsManifest) -> Iterator[Sentence]:
+    """Count threads and missing mails, and say what to know of the input."""
+    found = told.counts
+    yield Sentence(
+        f", {found.threads_of_several:,} of them of several mails",
+        strong=f"{counted(found.mails, 'mail')}: {counted(found.threads, 'thread')}",
+    )
+    if found.missing:
+        yield Sentence(
+            f"{counted(found.missing, 'mail')} {agreeing(found.missing, 'is', 'are')} missing: others refer to "
+            f"{agreeing(found.missing, 'it', 'them')}"
+        )
+    if by_subject := found.by_link.get("subject", 0):
+        yield Sentence(f"Joined by subject, date and addresses, not by headers: {by_subject:,}")
+    yield from damage_sentences(told.damaged_files or (), "The results have")
+    if told.extraction is not None:
+        yield extraction_sentence(told.extraction)
+    if found.unreadable > (0 if told.extraction is None else told.extraction.unread):
+        yield Sentence(f"Could not read {counted(found.unreadable, 'document')}.", "warning")
+    if found.others:
+        are = agreeing(found.others, "is no mail and was", "are no mails and were")
+        yield Sentence(f"{counted(found.others, 'document')} {are} left out", "warning")
+    yield Sentence(speed_text(total_s(told.stages), found.documents))

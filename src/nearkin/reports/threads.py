@@ -1,0 +1,92 @@
+"""Page of threads: trees of mails, with missing ones, and which mails are inclusive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nearkin.errors import MissingExtraError
+from nearkin.manifests.threads import ThreadsManifest
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.pages import PageScript, report_environment
+
+_OPEN_THREADS = 3
+_DEEPEST = 12
+"""Depth from which on lines are not indented any further."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailLineRow:
+    """Mail or missing mail, as `nearkin.workflows.threads.judging.ThreadRow` describes it."""
+
+    position: int
+    depth: int
+    name: str | None
+    message_id: str | None
+    subject: str | None
+    sender: str | None
+    sent_at: str | None
+    n_attachments: int
+    linked_by: str | None
+    reason: str | None
+    is_duplicate_spare: bool
+    included_in: str | None
+
+    @property
+    def indent(self) -> int:
+        """Steps by which the line is indented."""
+        return min(self.depth, _DEEPEST)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the mail is missing."""
+        return self.name is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadCard:
+    """Thread; ``rows`` has the first of its ``n_rows`` lines."""
+
+    number: int
+    size: int
+    subject: str
+    n_missing: int
+    n_inclusive: int
+    n_rows: int
+    rows: tuple[MailLineRow, ...]
+
+    @property
+    def in_words(self) -> str:
+        """Count the mails: ``4 mails, 2 inclusive, 1 missing``."""
+        missing = f", {self.n_missing:,} missing" if self.n_missing else ""
+        return f"{counted(self.size, 'mail')}, {self.n_inclusive:,} inclusive{missing}"
+
+
+def render_threads_report(manifest: ThreadsManifest, cards: Sequence[ThreadCard]) -> str:
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
+
+    Parameters
+    ----------
+    manifest : ThreadsManifest
+    cards : sequence of ThreadCard
+        The threads to be shown, in their order.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    totals = manifest.counts
+    mails = counted(totals.mails, "mail")
+    try:
+        template = report_environment().get_template("threads.html.j2")
+        return template.render(
+            facts=manifest,
+            totals=totals,
+            headline=f"{mails} {agreeing(totals.mails, 'is', 'are')} in {counted(totals.threads, 'thread')}",
+            cards=cards,
+            n_open=_OPEN_THREADS,
+            script=PageScript.named("threads.js"),
+        )
+    except ImportError as error:
+        raise MissingExtraError.of("report.html", "report") from error

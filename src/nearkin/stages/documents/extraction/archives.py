@@ -1,0 +1,153 @@
+"""Archives, ZIP and tar: each file in them is a document; nothing is unpacked onto the disk."""
+
+from __future__ import annotations
+
+import lzma
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+from nearkin.nouns import counted
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.member_names import safe_name
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
+
+NAME = "nearkin archive 1"
+_PIECE_BYTES = 1 << 20
+_FREE_BYTES = 1 << 20
+"""Unpacked sizes up to this are no bomb, whatever the ratio."""
+_FREE_TOTAL_BYTES = 64 << 20
+_ENCRYPTED, _UTF8 = 1, 1 << 11
+_ATTRIBUTES_OF_UNIX = 3
+_OF_THE_SYSTEM = "__MACOSX/"
+"""Folder that macOS adds to archives, for attributes of the files."""
+_FAULTS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, struct.error, ValueError, IndexError, KeyError,
+)  # fmt: skip
+
+
+class _Archive:
+    """Base class of archives."""
+
+    name = NAME
+    is_container = True
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._limits = given.limits
+        self._n_unpacked = 0
+
+    def document(self) -> DocumentRead:
+        """Raise ExtractionError: an archive has no text of its own."""
+        raise ExtractionError("unsupported", "an archive has no text of its own")
+
+    def has_members(self) -> bool:
+        """Return True."""
+        return True
+
+    def _read(self, file: IO[bytes], packed_bytes: int) -> bytes:
+        """Return the content of a member; ExtractionError if it is too big or a bomb."""
+        most = self._limits["output_bytes"]
+        by_ratio = max(_FREE_BYTES, packed_bytes * self._limits["compression_ratio"])
+        pieces, size = [], 0
+        while piece := file.read(_PIECE_BYTES):
+            size += len(piece)
+            self._n_unpacked += len(piece)
+            if size > by_ratio:
+                raise ExtractionError(
+                    "bomb", f"it unpacks to more than {counted(by_ratio, 'byte')} from {packed_bytes:,}"
+                )
+            if size > most:
+                raise ExtractionError("too big", f"too big to be extracted: more than {counted(most, 'byte')}")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+class ZipArchive(_Archive):
+    """A ZIP archive, in the order of its directory."""
+
+    def members(self) -> Iterator[Member]:
+        """Yield the files."""
+        with self._given.blob.opened() as raw:
+            try:
+                archive = zipfile.ZipFile(raw)
+            except _FAULTS as error:
+                raise ExtractionError("corrupt", f"the ZIP archive is damaged: {_why(error)}") from error
+            except NotImplementedError as error:
+                raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
+            with archive:
+                most = _FREE_TOTAL_BYTES + 2 * self._given.blob.size * self._limits["compression_ratio"]
+                for entry in archive.infolist():
+                    name = _zip_name(entry)
+                    if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):
+                        continue
+                    yield self._member(archive, entry, safe_name(name) or None)
+                    if self._n_unpacked > most:  # its entries share their bytes
+                        raise ExtractionError(
+                            "bomb", f"it unpacks to more than {counted(most, 'byte')}; the rest was not read"
+                        )
+
+    def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
+        if entry.flag_bits & _ENCRYPTED:
+            return Member(name=name, exception="encrypted", sentence="encrypted in its ZIP archive")
+        if entry.create_system == _ATTRIBUTES_OF_UNIX and stat.S_ISLNK(entry.external_attr >> 16):
+            return Member(name=name, exception="unsupported", sentence="a link in an archive, which is not followed")
+        try:
+            with archive.open(entry) as file:
+                return Member(name=name, blob=Blob(self._read(file, entry.compress_size)))
+        except ExtractionError as error:
+            return Member(name=name, exception=error.exception, sentence=error.sentence)
+        except (NotImplementedError, RuntimeError) as error:
+            return Member(name=name, exception="unsupported", sentence=f"it cannot be unpacked: {error}")
+        except _FAULTS as error:
+            return Member(name=name, exception="corrupt", sentence=f"damaged in its ZIP archive: {_why(error)}")
+
+
+class TarArchive(_Archive):
+    """A tar archive, in its order."""
+
+    def members(self) -> Iterator[Member]:
+        """Yield the files."""
+        with self._given.blob.opened() as raw:
+            try:
+                with tarfile.open(fileobj=raw, mode="r:", errors="surrogateescape") as archive:
+                    while (entry := archive.next()) is not None:
+                        archive.members.clear()  # type: ignore[attr-defined]  # the list of all would grow with the archive
+                        if not entry.isdir():
+                            yield self._member(archive, entry)
+            except (tarfile.TarError, *_FAULTS) as error:
+                raise ExtractionError("corrupt", f"the tar archive is damaged: {_why(error)}") from error
+
+    def _member(self, archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Member:
+        name = safe_name(entry.name) or None
+        if entry.issym() or entry.islnk():
+            return Member(name=name, exception="unsupported", sentence="a link in an archive, which is not followed")
+        if not entry.isfile():
+            return Member(name=name, exception="unsupported", sentence="a device in an archive, which is not read")
+        most = self._limits["output_bytes"]
+        if entry.size > most:
+            return Member(name=name, exception="too big", sentence=too_big(entry.size, most))
+        file = archive.extractfile(entry)
+        data = b"" if file is None else file.read(entry.size)
+        if len(data) < entry.size:
+            raise ExtractionError("corrupt", "the tar archive is truncated")
+        return Member(name=name, blob=Blob(data))
+
+
+def _zip_name(entry: zipfile.ZipInfo) -> str:
+    """Return the name of an entry; many programs write UTF-8 without saying so."""
+    if entry.flag_bits & _UTF8:
+        return entry.filename
+    try:
+        return entry.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return entry.filename
+
+
+def _why(error: Exception) -> str:
+    """Return what went wrong in one line."""
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

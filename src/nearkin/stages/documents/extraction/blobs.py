@@ -1,0 +1,101 @@
+"""Bytes of a file, or of one inside it: on the disk as an open descriptor, or in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from functools import cached_property
+from typing import BinaryIO
+
+HEAD_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 20
+
+
+class TooBigError(Exception):
+    """More bytes than one document may have."""
+
+
+class Blob:
+    """Bytes with a size, readable as often as needed.
+
+    Parameters
+    ----------
+    data : bytes or None
+        In memory; None for a descriptor.
+    descriptor : int
+        Open file.
+    """
+
+    def __init__(self, data: bytes | None = None, descriptor: int = -1) -> None:
+        self._data = data
+        self._descriptor = descriptor
+
+    @cached_property
+    def size(self) -> int:
+        """Number of bytes."""
+        return os.fstat(self._descriptor).st_size if self._data is None else len(self._data)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first `HEAD_BYTES`."""
+        return os.pread(self._descriptor, HEAD_BYTES, 0) if self._data is None else self._data[:HEAD_BYTES]
+
+    def opened(self) -> BinaryIO:
+        """Return a seekable file at the beginning of the bytes."""
+        if self._data is not None:
+            return io.BytesIO(self._data)
+        return io.BufferedReader(_Positioned(self._descriptor, self.size), _PIECE_BYTES)  # type: ignore[type-var]  # its buffer
+
+    def held(self, max_bytes: int) -> bytes:
+        """Return all bytes.
+
+        Raises
+        ------
+        TooBigError
+            There are more than ``max_bytes``.
+        """
+        if self.size > max_bytes:
+            raise TooBigError
+        if self._data is None:
+            with self.opened() as file:
+                self._data = file.read()
+        return self._data
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the bytes, in hexadecimal."""
+        if self._data is not None:
+            return hashlib.sha256(self._data).hexdigest()
+        with self.opened() as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it reads buffered files
+
+
+class _Positioned(io.RawIOBase):
+    """A descriptor read at a position of its own, so that several readers share it."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor = descriptor
+        self._size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        if start + offset < 0:
+            raise io.UnsupportedOperation("the position is negative")
+        self._at = start + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, room: bytearray) -> int:  # type: ignore[override]  # the type of the buffer is wider
+        n_read = os.preadv(self._descriptor, [room], self._at)
+        self._at += n_read
+        return n_read

@@ -1,0 +1,124 @@
+"""Bytes of a mail or a page as text: by the declared character set if it fits, else by the likeliest one."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS
+
+_FALLBACK = "cp1252"
+# As browsers take them: what calls itself by the first name is usually in the second, which contains it.
+_TAKEN_AS = {
+    "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "shift_jis": "cp932",
+}  # fmt: skip
+_BY_OTHER_NAMES = {
+    "ks_c_5601-1987": "cp949", "x-sjis": "cp932", "unicode": "utf-16-le", "x-gbk": "gb18030",
+    "x-user-defined": "cp1252",
+    "x-mac-roman": "mac_roman", "macintosh": "mac_roman", "iso-8859-8-i": "iso8859-8", "unicode-1-1-utf-7": "utf-7",
+    "utf8mb4": "utf-8", "us-ascii": "cp1252", "x-euc-jp": "euc_jp", "cp-850": "cp850", "windows-874": "cp874",
+}  # fmt: skip
+_NOT_ASCII = bytes(range(128, 256))
+_MIN_EVIDENCE = 64
+"""Bytes beyond ASCII from which on a guess is better than Windows-1252."""
+_TEXTUAL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """A text, and what was wrong with its encoding."""
+
+    text: str
+    warnings: tuple[str, ...] = ()
+
+
+def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> DecodedText:
+    r"""Return bytes as text.
+
+    A byte order mark comes first, then the declared character set, then UTF-8, then the one that the user named, then
+    a guess by charset-normalizer where it is installed, then Windows-1252.
+
+    Parameters
+    ----------
+    data : bytes
+    declared : str or None
+        As the file calls it.
+    fallback : str
+        The encoding that the user named.
+
+    Examples
+    --------
+    >>> decoded(b"caf\xe9", "iso-8859-1").text, decoded("café".encode(), "x-nonsense").warnings
+    ('café', ("the character set 'x-nonsense' is unknown; read as utf-8",))
+    """
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return DecodedText(data[len(mark) :].decode(encoding, "replace"))
+    known = None if declared is None else encoding_of(declared)
+    if known is not None and (text := _strictly(data, known)) is not None:
+        return DecodedText(text)
+    for encoding in dict.fromkeys(("utf-8", fallback)):
+        if (text := _strictly(data, encoding)) is not None:
+            return DecodedText(text, _said(declared, known, encoding))
+    if known is not None and _is_nearly(data, known):
+        return DecodedText(data.decode(known, "replace"), (f"bytes that are not valid {known} were replaced",))
+    guessed = _guessed(data) or _FALLBACK
+    return DecodedText(data.decode(guessed, "replace"), _said(declared, known, guessed) or (f"read as {guessed}",))
+
+
+def encoding_of(declared: str) -> str | None:
+    """Return Python's name of a declared character set; None if it is unknown.
+
+    Examples
+    --------
+    >>> encoding_of("ISO-8859-1"), encoding_of("no such thing")
+    ('cp1252', None)
+    """
+    name = declared.strip().strip("\"'").lower()
+    name = _BY_OTHER_NAMES.get(name, name)
+    if not _TEXTUAL.fullmatch(name):
+        return None
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError):
+        return None
+    if not found._is_text_encoding or found.name in ("idna", "punycode", "undefined", "unicode_escape"):
+        return None
+    return _TAKEN_AS.get(found.name, found.name)
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (UnicodeError, LookupError):
+        return None
+
+
+def _is_nearly(data: bytes, encoding: str) -> bool:
+    """Whether few bytes do not fit: one stray byte in a page does not make it another encoding."""
+    try:
+        text = data.decode(encoding, "replace")
+    except (UnicodeError, LookupError):
+        return False
+    return text.count("\ufffd") * 100 <= len(text)
+
+
+def _guessed(data: bytes) -> str | None:
+    if len(data) - len(data.translate(None, _NOT_ASCII)) < _MIN_EVIDENCE:
+        return None
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError:
+        return None
+    best = from_bytes(data[: 1 << 16]).best()
+    return None if best is None else best.encoding
+
+
+def _said(declared: str | None, known: str | None, used: str) -> tuple[str, ...]:
+    if declared is None or known == used:
+        return ()
+    if known is None:
+        return (f"the character set {declared[:40]!r} is unknown; read as {used}",)
+    return (f"not valid {declared[:40]}; read as {used}",)

@@ -1,0 +1,60 @@
+"""Files embedded in office files: as they are, or wrapped in a compound file by OLE."""
+
+from __future__ import annotations
+
+import struct
+
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.kinds import kind_of
+from nearkin.stages.documents.extraction.member_names import safe_name
+from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
+
+_NATIVE = "\x01Ole10Native"
+
+
+def unwrapped(name: str, data: bytes) -> tuple[str, bytes] | None:
+    """Return name and bytes of an embedded file; None if there is none that could be read.
+
+    Parameters
+    ----------
+    name : str
+        Of the file as the office file calls it.
+    data : bytes
+    """
+    if not data.startswith(MAGIC):
+        return name, data
+    try:
+        wrapper = OleFile(data)
+        if kind_of(Blob(data), name) != "unsupported":
+            return name, data
+        native = wrapper.stream(_NATIVE)
+        if native is not None:
+            return _of_native(name, native)
+        for stream in ("Package", "CONTENTS", "EmbeddedOdf"):
+            if (content := wrapper.stream(stream)) is not None:
+                return name, content
+    except (OleError, struct.error):
+        return None
+    return None
+
+
+def _of_native(name: str, native: bytes) -> tuple[str, bytes] | None:
+    """Return name and bytes of a file that was dropped into a document ("Package" of Windows)."""
+    at = 6  # the size of all, and a mark
+    own, at = _string(native, at)
+    _, at = _string(native, at)
+    (n_path,) = struct.unpack_from("<I", native, at + 4)
+    at += 8 + n_path
+    (size,) = struct.unpack_from("<I", native, at)
+    content = native[at + 4 : at + 4 + size]
+    if len(content) < size or not size:
+        return None
+    return safe_name(own) or name, content
+
+
+def _string(data: bytes, at: int) -> tuple[str, int]:
+    """Return a string that ends with a zero, and where the next begins."""
+    end = data.find(b"\0", at)
+    if end < 0:
+        raise struct.error("a name has no end")
+    return data[at:end].decode("cp1252", "replace"), end + 1

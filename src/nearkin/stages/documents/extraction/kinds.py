@@ -1,0 +1,180 @@
+"""Kind of a file by its content; its name only decides where the content says nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import zipfile
+from typing import Final
+
+from nearkin.stages.documents.compression import compression_of
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
+from nearkin.stages.documents.foreign import foreign
+
+KIND_OF_SUFFIX: Final = {
+    ".pdf": "pdf", ".docx": "docx", ".docm": "docx", ".dotx": "docx", ".dotm": "docx", ".doc": "doc", ".dot": "doc",
+    ".xlsx": "xlsx", ".xlsm": "xlsx", ".xltx": "xlsx", ".xls": "xls", ".xlt": "xls",
+    ".pptx": "pptx", ".pptm": "pptx", ".ppsx": "pptx", ".ppt": "ppt", ".pps": "ppt",
+    ".odt": "odt", ".ott": "odt", ".ods": "ods", ".odp": "odp", ".rtf": "rtf", ".epub": "epub",
+    ".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "eml", ".emlx": "eml", ".mbox": "mbox", ".msg": "msg",
+    ".pst": "pst", ".ost": "pst", ".zip": "zip", ".tar": "tar", ".tgz": "tar", ".tbz2": "tar", ".txz": "tar",
+}  # fmt: skip
+"""Kinds by suffix, in lower case."""
+OFFICE = ("docx", "doc", "xlsx", "xls", "pptx", "ppt", "odt", "ods", "odp", "rtf", "epub")
+CONTAINERS = ("zip", "tar", "mbox", "pst")
+_OOXML = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
+_OPEN_DOCUMENT = {
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/epub+zip": "epub",
+}
+_OF_STREAMS = (
+    ("worddocument", "doc"), ("workbook", "xls"), ("book", "xls"), ("powerpoint document", "ppt"),
+    ("__properties_version1.0", "msg"),
+)  # fmt: skip
+_FIELD = re.compile(rb"(?:From [^\r\n]*\r?\n)?[!-9;-~]+:[ \t\r\n]")
+_IMAGES = ("an image", "a PNG image", "a JPEG image", "a TIFF image", "a GIF image", "a BMP image")
+_MARKUP = {
+    "an HTML page": "html", "an RTF file": "rtf", "a mailbox, mbox": "mbox",
+    "a mail message with an encoded body": "eml",
+}  # fmt: skip
+_PROGRAMS = (".npz", ".pt", ".pth", ".jar")
+"""Suffixes of ZIP archives that hold no documents."""
+_TAR_BLOCK = 512
+
+
+def declared_kind(name: str) -> str | None:
+    """Return the kind that a name declares by its suffix.
+
+    Examples
+    --------
+    >>> declared_kind("letters/Offer.DOCX"), declared_kind("notes.txt")
+    ('docx', None)
+    """
+    return KIND_OF_SUFFIX.get(os.path.splitext(name.lower())[1])
+
+
+def kind_of(blob: Blob, name: str) -> str:
+    r"""Return the kind of a file: one of the values of `KIND_OF_SUFFIX`, "text", "image", "packed" or "unsupported".
+
+    "packed" is gzip, bzip2, xz or zstd around anything; its content decides.
+
+    Parameters
+    ----------
+    blob : Blob
+    name : str
+
+    Examples
+    --------
+    >>> kind_of(Blob(b"%PDF-1.7 and so on"), "offer.doc"), kind_of(Blob(rb"{\rtf1 Dear Sir}"), "offer.doc")
+    ('pdf', 'rtf')
+    >>> kind_of(Blob(b"Dear Sir"), "offer.txt")
+    'text'
+    """
+    head, declared = blob.head, declared_kind(name)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip_kind(blob, name, declared)
+    if head.startswith(MAGIC):
+        return _ole_kind(blob, declared)
+    if head.startswith(b"!BDN"):
+        return "pst"
+    if b"%PDF-" in head[:1024] and (head.startswith(b"%PDF-") or declared == "pdf"):
+        return "pdf"
+    if compression_of(head) != "none":
+        return "packed"
+    if _is_tar(head):
+        return "tar"
+    return _text_kind(head, name, declared)
+
+
+def is_read(head: bytes, name: str) -> bool:
+    r"""Whether a file with this beginning has a text that is extracted.
+
+    Examples
+    --------
+    >>> is_read(b"%PDF-1.7", "a"), is_read(b"\x7fELF", "a"), is_read(b"Dear Sir", "a.txt")
+    (True, False, False)
+    """
+    return compression_of(head) == "none" and kind_of(Blob(head), name) not in ("text", "unsupported", "image")
+
+
+def is_extracted(head: bytes, name: str) -> bool:
+    """Whether a file with this beginning is extracted instead of read as plain text.
+
+    Examples
+    --------
+    >>> is_extracted(b"%PDF-1.7", "a"), is_extracted(b"Dear Sir", "a.txt")
+    (True, False)
+    """
+    if compression_of(head) != "none":
+        return False
+    return kind_of(Blob(head), name) != "text"
+
+
+def _text_kind(head: bytes, name: str, declared: str | None) -> str:
+    """Return the kind of what may be text, by its markup."""
+    known = foreign(_narrowed(head), name)
+    if known is not None and not known.is_text:
+        return "image" if known.name in _IMAGES else "unsupported"
+    found = None if known is None else _MARKUP.get(known.name)
+    if declared == "eml" and found in (None, "mbox") and _FIELD.match(head.lstrip()):
+        return "eml"
+    if found is not None:
+        return found
+    if declared == "html" or (declared == "mbox" and head.startswith(b"From ")):
+        return declared
+    return "text" if known is None else "unsupported"
+
+
+def _narrowed(head: bytes) -> bytes:
+    """Return a beginning in UTF-16 as ASCII, for recognition."""
+    for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if head.startswith(mark):
+            return head[2:].decode(encoding, "replace").encode("ascii", "replace")
+    return head
+
+
+def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
+    """Return the kind of a ZIP archive by the names in its directory; by its name if the directory is damaged."""
+    if os.path.splitext(name.lower())[1] in _PROGRAMS:
+        return "unsupported"
+    try:
+        with blob.opened() as file, zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+            if "mimetype" in names and archive.getinfo("mimetype").file_size < 256:
+                told = archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
+                return _OPEN_DOCUMENT.get(told, "zip")
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
+        return declared if declared in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub") else "zip"
+    if "[Content_Types].xml" in names:
+        for prefix, kind in _OOXML:
+            if any(one.startswith(prefix) for one in names):
+                return kind
+    return "zip"
+
+
+def _ole_kind(blob: Blob, declared: str | None) -> str:
+    """Return the kind of a compound file by its streams; by its name if the directory is damaged."""
+    try:
+        names = OleFile(blob.held(blob.size)).names()
+    except (OleError, struct.error, MemoryError):
+        return declared if declared in ("doc", "xls", "ppt", "msg") else "unsupported"
+    if "encryptedpackage" in names:
+        return declared if declared in ("docx", "xlsx", "pptx") else "docx"
+    return next((kind for name, kind in _OF_STREAMS if name in names), "unsupported")
+
+
+def _is_tar(head: bytes) -> bool:
+    """Whether a file begins with the header of a tar archive, old ones without a magic included."""
+    block = head[:_TAR_BLOCK]
+    if len(block) < _TAR_BLOCK or not block[0]:
+        return False
+    if block[257:262] == b"ustar":
+        return True
+    told = block[148:156].strip(b" \0")
+    if not re.fullmatch(rb"[0-7]{3,7}", told):
+        return False
+    return int(told, 8) == sum(block[:148]) + 8 * 32 + sum(block[156:])

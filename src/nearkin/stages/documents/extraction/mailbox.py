@@ -1,0 +1,97 @@
+"""A mailbox (mbox): its mails one after another, read as a stream, whatever their size.
+
+Both ways of quoting are undone, ">From " of mboxo and ">>From " of mboxrd: one ">" is removed. Source: RFC 4155, and
+the descriptions of mboxo and mboxrd by R. Long, 1999.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
+
+NAME = "nearkin mailbox 1"
+_PIECE_BYTES = 1 << 16
+_SEPARATOR = re.compile(rb"From \S[^\r\n]*\d:\d\d[^\r\n]*\r?\n")
+_QUOTED = re.compile(rb">+From ")
+_BLANK = (b"\n", b"\r\n")
+
+
+class Mailbox:
+    """A mailbox in a file."""
+
+    name = NAME
+    is_container = True
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+
+    def document(self) -> DocumentRead:
+        """Raise ExtractionError: a mailbox has no text of its own."""
+        raise ExtractionError("unsupported", "a mailbox has no text of its own")
+
+    def has_members(self) -> bool:
+        """Return True."""
+        return True
+
+    def members(self) -> Iterator[Member]:
+        """Yield the mails."""
+        most = self._given.limits["output_bytes"]
+        with self._given.blob.opened() as file:
+            for size, data in mails_of(file, most):
+                if data is None:
+                    sentence = too_big(size, most)
+                    yield Member(name=None, exception="too big", sentence=sentence)
+                else:
+                    yield Member(name=None, blob=Blob(data), kind="eml")
+
+
+def is_single(blob: Blob) -> bool:
+    """Whether a mailbox has one mail: a mail that was saved with the line of the postman."""
+    with blob.opened() as file:
+        mails = mails_of(file, 0)
+        next(mails, None)
+        return next(mails, None) is None
+
+
+def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
+    r"""Yield size and bytes of each mail of a mailbox; no bytes if there are more than ``max_bytes``.
+
+    A line that begins with "From " and holds a time begins a mail, at the beginning of the file or after a blank line.
+    What comes before the first is ignored if it is blank.
+
+    Examples
+    --------
+    >>> import io
+    >>> box = b"From a Mon Jan  1 10:00:00 2024\nA: 1\n\n>From x\n\nFrom b Mon Jan  1 10:00:00 2024\nB: 2\n"
+    >>> list(mails_of(io.BytesIO(box), 99))
+    [(13, b'A: 1\n\nFrom x\n'), (5, b'B: 2\n')]
+    """
+    held: list[bytes] = []
+    size, blank, is_begun = 0, b"\n", False  # a blank line is only known to belong to a mail when another line follows
+    at_start = True
+    while line := file.readline(_PIECE_BYTES):
+        if at_start and blank and _SEPARATOR.match(line):
+            if is_begun:
+                yield size, b"".join(held) if size <= max_bytes else None
+            held, size, blank, is_begun = [], 0, b"", True
+            continue
+        if blank and is_begun:
+            size += len(blank)
+            held.append(blank)
+        elif not is_begun and line.strip():
+            is_begun = True
+        blank = line if at_start and line in _BLANK else b""
+        if not blank:
+            line = line[1:] if at_start and _QUOTED.match(line) else line
+            size += len(line)
+            if size <= max_bytes:
+                held.append(line)
+            else:
+                held.clear()
+        at_start = line.endswith(b"\n")
+    if is_begun:
+        yield size, b"".join(held) if size <= max_bytes else None

@@ -1,0 +1,166 @@
+"""Messages between Nearkin and its extraction workers: JSON lines, texts after them as bytes. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, MutableMapping
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from nearkin.stages.documents.origin import EXCEPTIONS, ExceptionKind, MailHeaders
+
+MAX_TEXT_BYTES = 1 << 30
+MAX_LINE_BYTES = 16 << 20
+"""Longest message without its text; a longer one is a fault of the worker."""
+
+
+class WorkerFault(Exception):
+    """A worker wrote something that is no message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionRequest:
+    """Request to a worker: one file, which comes as an open descriptor.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file; only its suffix counts.
+    kind : str or None
+        Kind that the user named, for what looks like plain text.
+    encoding : str
+        Encoding of plain text that is not UTF-8.
+    limits : dict
+        See `ExtractionLimits`.
+    first : int
+        Number of the first node to send: those before it were received from a worker that died.
+    given_up : dict of int to str
+        Nodes that killed a worker, with the sentence to send in their place.
+    """
+
+    name: str
+    kind: str | None = None
+    encoding: str = "utf-8"
+    limits: Mapping[str, int]
+    first: int = 0
+    given_up: Mapping[int, tuple[ExceptionKind, str]]
+
+    def as_line(self) -> bytes:
+        """Return the request as a line of JSON."""
+        told = {name: getattr(self, name) for name in _REQUEST_FIELDS}
+        return json.dumps(told).encode() + b"\n"
+
+    @classmethod
+    def of_line(cls, line: bytes) -> ExtractionRequest:
+        """Restore a request."""
+        told = json.loads(line)
+        told["given_up"] = {int(number): tuple(one) for number, one in told["given_up"].items()}
+        return cls(**told)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedNode:
+    """A document, or an archive or mailbox, as a worker found it.
+
+    Parameters
+    ----------
+    number : int
+        Counted from 0 in the order of sending; a parent comes before its members.
+    parent : int or None
+        Number of the node that it is inside of; None for the file.
+    name : str or None
+        Name of a member.
+    position : int
+        Among the members of its parent, counted from 1; 0 for the file.
+    is_container : bool
+        Whether it is an archive or a mailbox, which has no text.
+    has_members : bool
+        Whether it is a document with others inside.
+    text : bytes or None
+        In UTF-8.
+    sha256, size_bytes, kind, declared_kind, extractor, n_pages, exception, sentence, is_partial, warnings, mail
+        See `Origin`.
+    """
+
+    number: int
+    parent: int | None
+    name: str | None
+    position: int
+    is_container: bool = False
+    has_members: bool = False
+    text: bytes | None = None
+    sha256: str = ""
+    size_bytes: int = 0
+    kind: str = "unknown"
+    declared_kind: str | None = None
+    extractor: str = ""
+    n_pages: int | None = None
+    exception: ExceptionKind | None = None
+    sentence: str | None = None
+    is_partial: bool = False
+    warnings: tuple[str, ...] = ()
+    mail: MailHeaders | None = None
+
+    def as_message(self) -> bytes:
+        """Return the node as a line of JSON, and its text behind it."""
+        told: dict[str, object] = {name: getattr(self, name) for name in _NODE_FIELDS}
+        told["n_text"] = None if self.text is None else len(self.text)
+        if self.mail is not None:
+            sent_at = None if self.mail.sent_at is None else self.mail.sent_at.isoformat()
+            told["mail"] = {**asdict(self.mail), "sent_at": sent_at}
+        return json.dumps(told).encode() + b"\n" + (self.text or b"")
+
+    @classmethod
+    def read_from(cls, stream: BinaryIO) -> ExtractedNode | None:
+        """Return the next node; None at the end of a file's nodes.
+
+        Raises
+        ------
+        WorkerFault
+            What comes is no message.
+        EOFError
+            The worker ended.
+        """
+        line = stream.readline(MAX_LINE_BYTES)
+        if not line:
+            raise EOFError
+        try:
+            told = json.loads(line)
+            if told == {"end": True}:
+                return None
+            n_text = told.pop("n_text")
+            if n_text is not None and not 0 <= int(n_text) <= MAX_TEXT_BYTES:
+                raise WorkerFault("the worker announced a text that is too long")
+            text = None if n_text is None else _exactly(stream, int(n_text))
+            return _checked(cls, {**told, "text": text})
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise WorkerFault(f"the worker sent no message: {error}") from error
+
+
+_REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest))
+_NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name != "text")
+END = b'{"end": true}\n'
+
+
+def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> ExtractedNode:
+    """Make a node of what a worker sent, which may be under the control of a hostile file."""
+    if (mail := told["mail"]) is not None:
+        sent_at = mail.pop("sent_at")
+        lists = {name: tuple(map(str, mail[name])) for name in ("in_reply_to", "references")}
+        sent_at = None if sent_at is None else datetime.fromisoformat(sent_at)
+        told["mail"] = MailHeaders(**{**mail, **lists, "sent_at": sent_at})
+    node = cls(**{**told, "warnings": tuple(map(str, told["warnings"]))})
+    whole, words = (node.number, node.position, node.size_bytes), (node.sha256, node.kind, node.extractor)
+    if node.exception not in (None, *EXCEPTIONS) or not all(isinstance(one, int) and one >= 0 for one in whole):
+        raise WorkerFault("a value is out of range")
+    if not all(isinstance(one, str) for one in words):
+        raise WorkerFault("a value is of another type")
+    return node
+
+
+def _exactly(stream: BinaryIO, n_bytes: int) -> bytes:
+    data = stream.read(n_bytes)
+    if len(data) < n_bytes:
+        raise EOFError
+    return data

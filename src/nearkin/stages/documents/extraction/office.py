@@ -1,0 +1,300 @@
+"""Office files by xberg: Word, Excel, PowerPoint, OpenDocument, RTF, EPUB; what is embedded in them are members."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.embedded import unwrapped
+from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
+
+if TYPE_CHECKING:
+    import xberg
+
+MIME_TYPES = {
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "doc": "application/msword",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xls": "application/vnd.ms-excel",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "ppt": "application/vnd.ms-powerpoint", "odt": "application/vnd.oasis.opendocument.text",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet", "odp": "application/vnd.oasis.opendocument.presentation",
+    "rtf": "application/rtf", "epub": "application/epub+zip", "pdf": "application/pdf",
+}  # fmt: skip
+_EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
+_OBJECTS = re.compile(r"(?:\./)?Object ?\d+/?")
+_IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
+_BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
+_MARKS_OF_NOTES = re.compile(
+    r'(?:\[\^[\w-]+\])?<sup class="footnote-ref">.*?</sup>|\[\^[\w-]+\]|\[cmt:\d+\]|<a [^<>]*footnote-backref.*?</a>'
+)
+_PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULTILINE)
+"""Marks that xberg writes in place of images and references to notes."""
+_TAG = re.compile(r"<[^<>]*>")
+_ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
+_BOMB = re.compile(r"ratio|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
+_TIME = re.compile(r"timed? ?out", re.IGNORECASE)
+
+
+class OfficeFile:
+    """An office file."""
+
+    is_container = False
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._lost: list[str] = []
+
+    @property
+    def name(self) -> str:
+        """Program and version."""
+        return f"xberg {version()}"
+
+    @cached_property
+    def _data(self) -> bytes:
+        return self._given.blob.held(self._given.limits["output_bytes"])
+
+    @cached_property
+    def _inside(self) -> _OfficeContent:
+        return _inside(self._data)
+
+    def document(self) -> DocumentRead:
+        """Return the text."""
+        if self._inside.is_encrypted:
+            raise ExtractionError("encrypted", "encrypted with a password")
+        found = extract(self._data, self._given)
+        text, warnings = found.text, found.warnings
+        read = DocumentRead(text=text, extractor=self.name, n_pages=found.n_pages, warnings=warnings)
+        if self._inside.lost or found.n_objects:
+            n = max(len(self._inside.lost), found.n_objects)
+            what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
+            read = read.lacking("embedded objects lost", f"{what} not read")
+        if not text.strip() and self._inside.is_of_1995:
+            raise ExtractionError("unsupported", "a workbook of Excel 95, in which no text was found")
+        if not (text.strip() or self._inside.members or self._inside.lost) and self._inside.n_images:
+            read = DocumentRead(
+                text=None, extractor=self.name, exception="image only",
+                sentence="it holds images and no text; text in images is not recognised",
+            )  # fmt: skip
+        return read
+
+    def has_members(self) -> bool:
+        """Whether documents are embedded."""
+        return bool(self._inside.members)
+
+    def members(self) -> Iterator[Member]:
+        """Yield the embedded documents."""
+        yield from (Member(name=name, blob=Blob(data)) for name, data in self._inside.members)
+
+
+class _OfficeContent:
+    """Content of a file besides its text.
+
+    Parameters
+    ----------
+    members : list of (str, bytes)
+        Embedded files.
+    lost : list of str
+        Embedded objects that no extractor reads.
+    n_images : int
+    is_encrypted : bool
+    is_of_1995 : bool
+        Whether it is a workbook of Excel 95, of which xberg may find nothing and say nothing.
+    """
+
+    def __init__(self) -> None:
+        self.members: list[tuple[str, bytes]] = []
+        self.lost: list[str] = []
+        self.n_images = 0
+        self.is_encrypted = False
+        self.is_of_1995 = False
+
+
+def _inside(data: bytes) -> _OfficeContent:
+    found = _OfficeContent()
+    if data.startswith(MAGIC):
+        _of_compound_file(data, found)
+    elif data.startswith(b"PK"):
+        try:
+            with zipfile.ZipFile(Blob(data).opened()) as archive:
+                _of_zip(archive, found)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
+            return found  # the extractor says what is wrong
+    elif data.startswith(b"{\\rtf"):
+        found.lost += ["object"] * len(re.findall(rb"\\objdata\b", data))
+        found.n_images = data.count(b"\\pict")
+    return found
+
+
+def _of_zip(archive: zipfile.ZipFile, found: _OfficeContent) -> None:
+    """List embedded files; those that are only wrapped in a compound file are unwrapped."""
+    for entry in archive.infolist():
+        found.n_images += bool(_IMAGES.fullmatch(entry.filename))
+        if _OBJECTS.fullmatch(entry.filename) and not entry.filename.endswith("/"):
+            found.lost.append(entry.filename)
+        if _EMBEDDINGS.fullmatch(entry.filename) is None:
+            continue
+        name = entry.filename.rpartition("/")[2]
+        try:
+            content = archive.read(entry)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError):
+            found.lost.append(name)
+            continue
+        inner = unwrapped(name, content)
+        if inner is None:
+            found.lost.append(name)
+        else:
+            found.members.append(inner)
+    if "META-INF/manifest.xml" in archive.namelist():
+        found.is_encrypted = b"encryption-data" in archive.read("META-INF/manifest.xml")
+
+
+def _of_compound_file(data: bytes, found: _OfficeContent) -> None:
+    """List embedded objects of files of Word, Excel and PowerPoint 97."""
+    try:
+        file = OleFile(data)
+    except (OleError, struct.error):
+        return
+    paths = ["/".join(one.path) for one in file.entries]
+    lower = {path.lower() for path in paths}
+    found.is_encrypted = "encryptedpackage" in lower or "encryptedsummary" in lower or _is_encrypted_word(file)
+    found.is_of_1995 = "book" in lower and "workbook" not in lower
+    objects = {match[0] for path in paths if (match := re.match(r"(?i)objectpool/_\d+|mbd[0-9a-f]{8}", path))}
+    found.lost += sorted(objects)
+
+
+def _is_encrypted_word(file: OleFile) -> bool:
+    """Whether the first bytes of a document of Word 97 say that it is encrypted."""
+    try:
+        head = (file.stream("WordDocument") or b"")[:12]
+    except (OleError, struct.error):
+        return False
+    return len(head) == 12 and bool(head[11] & 1)
+
+
+class ExtractedText:
+    """Result of xberg.
+
+    Parameters
+    ----------
+    text : str
+    warnings : tuple of str
+    n_pages : int or None
+    n_objects : int
+        Embedded objects, which are not in the text.
+    """
+
+    def __init__(self, text: str, warnings: tuple[str, ...], n_pages: int | None, n_objects: int) -> None:
+        self.text = text
+        self.warnings = warnings
+        self.n_pages = n_pages
+        self.n_objects = n_objects
+
+
+def extract(data: bytes, given: Given) -> ExtractedText:
+    """Return what xberg makes of a file.
+
+    Raises
+    ------
+    ExtractionError
+    """
+    import xberg
+
+    kind = given.kind
+    asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=MIME_TYPES[kind])
+    config = _config(given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind)
+    try:
+        result = asyncio.get_event_loop().run_until_complete(xberg.extract(asked, config))
+    except Exception as error:
+        raise _in_words(str(error)) from error
+    if result.errors and not result.results:
+        raise _in_words(str(result.errors[0].message))
+    found = result.results[0]
+    text = _text_of_word(found) if _is_page(kind) else _PLACEHOLDERS.sub("", found.content)
+    warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
+    n_objects = len(found.children or ()) if kind == "ppt" else 0
+    n_objects += sum("Skipped embedded object" in one for one in warnings)
+    return ExtractedText(text, warnings, None, n_objects)
+
+
+_NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
+"""Sources of warnings about what is not asked for, or read by others."""
+
+
+def rtf_text(rtf: bytes, given: Given) -> str:
+    """Return the text of the body of a mail in RTF."""
+    return extract(rtf, Given(blob=Blob(rtf), kind="rtf", limits=given.limits)).text
+
+
+def _text_of_word(found: xberg.ExtractedDocument) -> str:
+    """Return the text of a document of Word: its headers, its body with notes and comments, its footers."""
+    around: dict[str, list[str]] = {"header": [], "footer": []}
+    for node in found.document.nodes if found.document is not None else ():
+        if (layer := str(node.content_layer)) in around:
+            around[layer].append(str(json.loads(str(node.content)).get("text", "")).strip())
+    told = [*around["header"], _text_of_tags(found.content), *around["footer"]]
+    return "\n".join(one for one in told if one)
+
+
+def _text_of_tags(page: str) -> str:
+    """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
+    if "footnote" in page or "[^" in page or "[cmt:" in page:
+        page = _MARKS_OF_NOTES.sub("", page)
+    told = _BLOCK.sub("\n", page.replace("\n", " ").replace("</td>", " ").replace("</th>", " "))
+    lines = html.unescape(_TAG.sub("", told)).split("\n")
+    return "\n".join(line for line in map(str.strip, lines) if line)
+
+
+def _is_page(kind: str) -> bool:
+    """Whether a kind is asked for as HTML: as plain text, xberg writes names of styles behind headings of Word."""
+    return kind == "docx"
+
+
+@lru_cache(maxsize=16)
+def _config(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.ExtractionConfig:
+    import xberg
+
+    return xberg.ExtractionConfig(
+        use_cache=False,
+        disable_ocr=True,
+        enable_quality_processing=False,
+        extraction_timeout_secs=wall_s,
+        max_archive_depth=1 if kind == "ppt" else 0,
+        output_format="html" if _is_page(kind) else "plain",
+        include_document_structure=_is_page(kind),
+        content_filter=xberg.ContentFilterConfig(
+            include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
+        ),
+        security_limits=xberg.SecurityLimits(
+            max_compression_ratio=ratio, max_content_size=output_bytes, max_archive_size=2 * output_bytes
+        ),
+        concurrency=xberg.ConcurrencyConfig(max_threads=1),
+    )
+
+
+def _in_words(message: str) -> ExtractionError:
+    """Return the exception for an error of xberg."""
+    why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
+    if _ENCRYPTED.search(why):
+        return ExtractionError("encrypted", "encrypted with a password")
+    if _BOMB.search(why):
+        return ExtractionError("bomb", f"refused: {why}")
+    if _TIME.search(why):
+        return ExtractionError("time-out", f"not finished in time: {why}")
+    return ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {why}")
+
+
+@lru_cache(maxsize=1)
+def version() -> str:
+    """Return the version of xberg."""
+    import xberg
+
+    return str(xberg.__version__)

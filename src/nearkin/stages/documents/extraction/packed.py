@@ -1,0 +1,53 @@
+"""Compression around a file, such as mails.tar.gz: taken away, with a limit on what comes out."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from typing import IO
+
+from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.reading import ExtractionError, bomb
+
+_PIECE_BYTES = 1 << 18
+_IN_MEMORY = 64 << 20
+_FREE_BYTES = 1 << 20
+"""Unpacked sizes up to this are no bomb, whatever the ratio."""
+
+
+def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
+    """Return the unpacked bytes: in memory, or in a nameless file if there are many.
+
+    Raises
+    ------
+    ExtractionError
+        They are damaged, or too many.
+    """
+    size, most = 0, min(limits["total_bytes"], max(_FREE_BYTES, blob.size * limits["compression_ratio"]))
+    file: IO[bytes] | None = None
+    pieces: list[bytes] = []
+    with blob.opened() as raw:
+        pull = unpacked(raw.read, compression_of(blob.head))
+        try:
+            while piece := pull(_PIECE_BYTES):
+                size += len(piece)
+                if size > most:
+                    raise bomb(most, blob.size)
+                if file is None and size > _IN_MEMORY:
+                    file = tempfile.TemporaryFile()  # noqa: SIM115  (the blob outlives this function)
+                    file.writelines(pieces)
+                    pieces = []
+                if file is None:
+                    pieces.append(piece)
+                else:
+                    file.write(piece)
+        except StreamFault as fault:
+            raise ExtractionError("corrupt", str(fault)) from fault
+        except OSError as error:  # the limit of the size of files
+            raise ExtractionError("too big", "it unpacks to more than fits into the temporary directory") from error
+    if file is None:
+        return Blob(b"".join(pieces))
+    file.flush()
+    return Blob(descriptor=os.dup(file.fileno()))

@@ -1,0 +1,235 @@
+"""PDF: the text by pdfium, a second opinion by xberg; fields of forms and embedded files by pdfium and pypdf.
+
+Which text is taken is explained in docs/decisions/0026-text-of-pdf.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from nearkin.nouns import agreeing, counted
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.member_names import safe_name
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
+
+_NO_IMAGE_TEXT = "text in images is not recognised"
+_MIN_MEAN_LENGTH = 2.5
+"""Letters in a word, on average: English has 4 to 5, and no language in Latin letters fewer than 3."""
+_MIN_TOKEN_LENGTH = 4.5
+"""Characters of a word with the space and the signs around it, below which words are looked at."""
+_MAX_UNDECODED = 0.05
+_MIN_WORDS = 6
+_WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
+_UNDECODED = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
+_FILE_ATTACHMENT = 17
+_FORM_OF_XFA = (2, 3)
+
+
+class Pdf:
+    """A PDF file."""
+
+    is_container = False
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self._n_attached = 0
+
+    @property
+    def name(self) -> str:
+        """Program and version."""
+        import pypdfium2
+
+        return f"pypdfium2 {pypdfium2.version.PYPDFIUM_INFO.version}"
+
+    @cached_property
+    def _data(self) -> bytes:
+        return self._given.blob.held(self._given.limits["output_bytes"])
+
+    @cached_property
+    def _opened(self) -> Any:
+        """The file, opened by pdfium; ExtractionError if it cannot be."""
+        import pypdfium2
+
+        try:
+            return pypdfium2.PdfDocument(self._data)
+        except pypdfium2.PdfiumError as error:
+            if "assword" in str(error) or "ecurity" in str(error):
+                raise ExtractionError("encrypted", "encrypted with a password") from error
+            raise ExtractionError("corrupt", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
+
+    def document(self) -> DocumentRead:
+        """Return the text of all pages, and what was filled into a form."""
+        pages, n_images, n_broken = [], 0, 0
+        for page in self._pages():
+            if page is None:
+                n_broken += 1
+                continue
+            text = _text_of_page(page)
+            pages.append(text)
+            n_images += not text.strip() and _has_image(page)
+            self._n_attached += _n_attached(page)
+            page.close()
+        n_pages = len(pages) + n_broken
+        read = DocumentRead(text="\n".join(pages), extractor=self.name, n_pages=n_pages)
+        read = self._with_second_opinion(read)
+        read = self._with_form(read)
+        if n_broken:
+            read = read.lacking("corrupt", f"{n_broken} of {counted(n_pages, 'page')} cannot be read")
+        if not n_images:
+            return read
+        if not (read.text or "").strip():
+            return replace(
+                read, text=None, exception="image only", sentence=f"its pages are images; {_NO_IMAGE_TEXT}"
+            )  # fmt: skip
+        are = agreeing(n_images, "is an image", "are images")
+        return read.lacking("image only", f"{n_images:,} of {counted(n_pages, 'page')} {are}; {_NO_IMAGE_TEXT}")
+
+    def _pages(self) -> Iterator[Any]:
+        """Yield the pages; None for one that cannot be read."""
+        import pypdfium2
+
+        for index in range(len(self._opened)):
+            try:
+                yield self._opened[index]
+            except pypdfium2.PdfiumError:
+                yield None
+
+    def _with_second_opinion(self, read: DocumentRead) -> DocumentRead:
+        """Return the text of xberg where that of pdfium falls apart, and the other one does not."""
+        told = read.text or ""
+        if not is_broken(told):
+            return read
+        from nearkin.stages.documents.extraction import office
+
+        try:
+            other = office.extract(self._data, self._given).text
+        except (ExtractionError, ImportError):
+            return read
+        if is_broken(other) or not other.strip():
+            doubt = "its words may be wrong: letters stand apart, or have no meaning"
+            return replace(read, warnings=(*read.warnings, doubt))
+        warning = "text of a second extractor: that of the first falls apart into letters"
+        return replace(read, text=other, extractor=f"xberg {office.version()}", warnings=(*read.warnings, warning))
+
+    def _with_form(self, read: DocumentRead) -> DocumentRead:
+        """Return the text, and behind it what was filled into fields and is not on the pages."""
+        form = self._opened.get_formtype()
+        if not form:
+            return read
+        if form in _FORM_OF_XFA:
+            read = replace(read, warnings=(*read.warnings, "a form of the kind XFA: parts of it may be missing"))
+        try:
+            values = list(_filled_in(self._data))
+        except Exception as error:  # noqa: BLE001  (pypdf raises what comes for damaged files)
+            return read.lacking("corrupt", f"the fields of its form cannot be read: {_why(error)}")
+        text = read.text or ""
+        missing = [value for value in dict.fromkeys(values) if value not in text]
+        return replace(read, text="\n".join([text, *missing])) if missing else read
+
+    def has_members(self) -> bool:
+        """Whether files are embedded."""
+        try:
+            return self._n_attached > 0 or self._opened.count_attachments() > 0
+        except ExtractionError:
+            return False
+
+    def members(self) -> Iterator[Member]:
+        """Yield the embedded files, then those that are pinned to pages."""
+        import pypdfium2
+
+        for index in range(self._opened.count_attachments()):
+            attachment = self._opened.get_attachment(index)
+            name = safe_name(attachment.get_name()) or None
+            try:
+                yield Member(name=name, blob=Blob(bytes(attachment.get_data())))
+            except pypdfium2.PdfiumError as error:
+                yield Member(name=name, exception="corrupt", sentence=f"it cannot be taken out of the PDF: {error}")
+        yield from _pinned(self._data)
+
+
+def is_broken(text: str) -> bool:
+    """Whether a text has fallen apart: its words are only pieces, or many characters have no meaning.
+
+    Examples
+    --------
+    >>> is_broken("H e re i s so me te xt"), is_broken("It was a dark and stormy night"), is_broken("")
+    (True, False, False)
+    """
+    if _UNDECODED.search(text) and len(_UNDECODED.findall(text)) > _MAX_UNDECODED * len(text):
+        return True
+    if len(text) > _MIN_TOKEN_LENGTH * len(text.split()):  # the usual case, without looking at each word
+        return False
+    words = _WORD.findall(text)
+    return len(words) >= _MIN_WORDS and sum(map(len, words)) < _MIN_MEAN_LENGTH * len(words)
+
+
+def _text_of_page(page: Any) -> str:
+    """Return the text of a page in the order in which it is written; words divided at line ends are joined."""
+    layer = page.get_textpage()
+    text = str(layer.get_text_bounded())
+    layer.close()
+    return text.replace("\r\n", "\n").replace("\ufffe\n", "").replace("\ufffe", "").replace("\x02", "")
+
+
+def _has_image(page: Any) -> bool:
+    """Whether a page shows an image."""
+    import pypdfium2.raw as raw
+
+    return next(iter(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)), None) is not None
+
+
+def _n_attached(page: Any) -> int:
+    """Return the number of files that are pinned to a page."""
+    import pypdfium2.raw as raw
+
+    n_found = 0
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), 10_000)):
+        note = raw.FPDFPage_GetAnnot(page.raw, index)
+        if note:
+            n_found += raw.FPDFAnnot_GetSubtype(note) == _FILE_ATTACHMENT
+            raw.FPDFPage_CloseAnnot(note)
+    return n_found
+
+
+def _reader(data: bytes) -> Any:
+    import logging
+
+    import pypdf
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    return pypdf.PdfReader(Blob(data).opened(), strict=False)
+
+
+def _filled_in(data: bytes) -> Iterator[str]:
+    """Yield the values of a form's fields of text and choice."""
+    for field in (_reader(data).get_fields() or {}).values():
+        value = field.get("/V")
+        if field.get("/FT") in ("/Tx", "/Ch"):
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, str) and one.strip():
+                    yield str(one).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _pinned(data: bytes) -> Iterator[Member]:
+    """Yield the files that are pinned to pages."""
+    if b"FileAttachment" not in data and b"/ObjStm" not in data:
+        return
+    try:
+        for page in _reader(data).pages:
+            for note in page.get("/Annots") or ():
+                told = note.get_object()
+                if told.get("/Subtype") == "/FileAttachment" and "/EF" in (file := told["/FS"].get_object()):
+                    name = safe_name(str(file.get("/UF") or file.get("/F") or "")) or None
+                    files = file["/EF"].get_object()
+                    stream = (files.get("/F") or files.get("/UF")).get_object()
+                    yield Member(name=name, blob=Blob(bytes(stream.get_data())))
+    except Exception as error:
+        raise ExtractionError("corrupt", f"a file pinned to a page cannot be read: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

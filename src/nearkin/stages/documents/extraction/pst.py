@@ -1,0 +1,150 @@
+"""A mailbox of Outlook (PST, OST), by libpff of the extra ``pst``: each message is a mail, named after its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC
+from email import message_from_string, policy
+from email.message import Message
+from email.utils import format_datetime
+from typing import Any
+
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.member_names import safe_name
+from nearkin.stages.documents.extraction.msg import mail_part
+from nearkin.stages.documents.extraction.office import rtf_text
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
+
+NAME = "nearkin pst 1"
+_MAX_FOLDER_LEVELS = 40
+_MAX_MESSAGE_LEVELS = 8
+_OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
+
+
+class OutlookMailbox:
+    """A mailbox of Outlook in a file."""
+
+    name = NAME
+    is_container = True
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+
+    def document(self) -> DocumentRead:
+        """Raise ExtractionError: a mailbox has no text of its own."""
+        raise ExtractionError("unsupported", "a mailbox has no text of its own")
+
+    def has_members(self) -> bool:
+        """Return True."""
+        return True
+
+    def members(self) -> Iterator[Member]:
+        """Yield the messages of all folders, folder by folder."""
+        try:
+            import pypff
+        except ImportError as error:
+            sentence = "a mailbox of Outlook needs an extra: pip install 'nearkin[pst]'"
+            raise ExtractionError("unsupported", sentence) from error
+        mailbox = pypff.file()
+        with self._given.blob.opened() as raw:
+            try:
+                mailbox.open_file_object(raw)
+            except OSError as error:
+                raise ExtractionError("corrupt", f"the mailbox of Outlook is damaged: {_why(error)}") from error
+            try:
+                yield from self._in_folder(mailbox.get_root_folder(), "", 0)
+            finally:
+                mailbox.close()
+
+    def _in_folder(self, folder: Any, path: str, level: int) -> Iterator[Member]:
+        """Yield the messages of a folder, then those of the folders in it; one that is damaged costs itself."""
+        for index in range(_number(folder, "sub_messages")):
+            name = f"{path}{index + 1}"
+            try:
+                mail = self._mail(folder.get_sub_message(index), 0)
+                yield Member(name=name, blob=Blob(mail.as_bytes(policy=policy.compat32)), kind="eml")
+            except ExtractionError as error:
+                yield Member(name=name, exception=error.exception, sentence=error.sentence)
+            except (OSError, ValueError, TypeError, LookupError) as error:
+                yield Member(name=name, exception="corrupt", sentence=f"the message is damaged: {_why(error)}")
+        if level >= _MAX_FOLDER_LEVELS:
+            raise ExtractionError("bomb", f"more than {_MAX_FOLDER_LEVELS} levels of folders")
+        for index in range(_number(folder, "sub_folders")):
+            try:
+                inner = folder.get_sub_folder(index)
+                own = safe_name((inner.get_name() or f"#{index + 1}").replace("/", "_"))
+            except OSError as error:
+                name = f"{path}folder {index + 1}"
+                yield Member(name=name, exception="corrupt", sentence=f"the folder is damaged: {_why(error)}")
+                continue
+            yield from self._in_folder(inner, f"{path}{own}/", level + 1)
+
+    def _mail(self, message: Any, level: int) -> Message:
+        """Return a message as a mail."""
+        headers = (_told(message, "transport_headers") or "").replace("\r\n", "\n").split("\n\n", 1)[0]
+        mail = message_from_string(headers.rstrip() + "\n\n", policy=policy.compat32)
+        for name in _OF_THE_CONTENT:
+            del mail[name]
+        sent = _told(message, "client_submit_time") or _told(message, "delivery_time")
+        own = {
+            "Subject": _told(message, "subject"), "From": _told(message, "sender_name"),
+            "Date": None if sent is None else format_datetime(sent.replace(tzinfo=UTC)),
+        }  # fmt: skip
+        for name, value in own.items():
+            if value and name not in mail:
+                mail[name] = " ".join(str(value).split())
+        mail.add_header("Content-Type", "multipart/mixed")
+        mail.set_boundary(f"=_{level}_nearkin_=")
+        mail.set_payload([])
+        if (body := self._body(message)) is not None:
+            mail.attach(body)
+        for index in range(_number(message, "attachments")):
+            mail.attach(self._attachment(message.get_attachment(index), level))
+        return mail
+
+    def _body(self, message: Any) -> Message | None:
+        """Return the body: plain text, else HTML, else RTF."""
+        for name, kind in (("plain_text_body", "text/plain"), ("html_body", "text/html")):
+            if (data := _told(message, name)) and data.strip(b"\0 \r\n\t"):
+                is_utf8 = kind == "text/plain"
+                return mail_part(kind, data.rstrip(b"\0"), "utf-8" if is_utf8 else None)
+        if rtf := _told(message, "rtf_body"):
+            return mail_part("text/plain", rtf_text(rtf, self._given).encode(), "utf-8")
+        return None
+
+    def _attachment(self, attachment: Any, level: int) -> Message:
+        """Return an attachment as a part of a mail."""
+        name = _told(attachment, "name")
+        inner = attachment.get_sub_item(0) if not attachment.get_size() and _number(attachment, "sub_items") else None
+        if inner is not None and level < _MAX_MESSAGE_LEVELS:
+            part = Message(policy=policy.compat32)
+            part.add_header("Content-Type", "message/rfc822")
+            part.set_payload([self._mail(inner, level + 1)])
+        else:
+            size = attachment.get_size()
+            if size > self._given.limits["output_bytes"]:
+                raise ExtractionError(
+                    "too big", f"an attachment is {too_big(size, self._given.limits['output_bytes'])}"
+                )
+            part = mail_part("application/octet-stream", attachment.read_buffer(size) if size else b"", None)
+        part.add_header("Content-Disposition", "attachment", **({"filename": ("utf-8", "", name)} if name else {}))
+        return part
+
+
+def _number(item: Any, what: str) -> int:
+    try:
+        return int(getattr(item, f"get_number_of_{what}")())
+    except (OSError, AttributeError):
+        return 0
+
+
+def _told(item: Any, name: str) -> Any:
+    """Return a property; None if the item has none, or it cannot be read."""
+    try:
+        return getattr(item, f"get_{name}")()
+    except (OSError, AttributeError, ValueError):
+        return None
+
+
+def _why(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -1,0 +1,168 @@
+"""Results of extractors: a document as it was read, and the members inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from nearkin.nouns import counted
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
+
+NO_TEXT = "no text was found in it"
+
+
+def too_big(n_bytes: int, limit: int) -> str:
+    """Return why a document is too big.
+
+    Examples
+    --------
+    >>> too_big(2000, 1000)
+    'too big to be extracted: 2,000 bytes, the limit is 1,000'
+    """
+    return f"too big to be extracted: {counted(n_bytes, 'byte')}, the limit is {limit:,}"
+
+
+def bomb(limit: int, n_packed: int) -> ExtractionError:
+    """Return the error for data that unpacks to too much."""
+    return ExtractionError("bomb", f"it unpacks to more than {counted(limit, 'byte')} from {n_packed:,}")
+
+
+def too_much_memory(limit: int) -> str:
+    """Return why a document needs too much memory."""
+    return f"it needs more memory than the limit of {counted(limit, 'byte')}"
+
+
+class ExtractionError(Exception):
+    """A document cannot be read, or not any further.
+
+    Parameters
+    ----------
+    exception : str
+        One of `origin.EXCEPTIONS`.
+    sentence : str
+        Why.
+    """
+
+    def __init__(self, exception: ExceptionKind, sentence: str) -> None:
+        super().__init__(sentence)
+        self.exception: ExceptionKind = exception
+        self.sentence = sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRead:
+    """Text of a document, or why there is none.
+
+    Parameters
+    ----------
+    text : str or None
+    extractor : str
+        Program and version.
+    n_pages : int or None
+    exception, sentence : str or None
+        See `origin.Origin`; with a text: why it is partial.
+    warnings : tuple of str
+    mail : MailHeaders or None
+    """
+
+    text: str | None
+    extractor: str
+    n_pages: int | None = None
+    exception: ExceptionKind | None = None
+    sentence: str | None = None
+    warnings: tuple[str, ...] = ()
+    mail: MailHeaders | None = None
+
+    def lacking(self, exception: ExceptionKind, sentence: str) -> DocumentRead:
+        """Return the same with an exception, unless it has one."""
+        return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A file inside another one.
+
+    Parameters
+    ----------
+    name : str or None
+    blob : Blob or None
+        None if it cannot be read.
+    kind : str or None
+        If what holds it says so.
+    exception, sentence : str or None
+        Why it cannot be read.
+    """
+
+    name: str | None
+    blob: Blob | None = None
+    kind: str | None = None
+    exception: ExceptionKind | None = None
+    sentence: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Input of an extractor.
+
+    Parameters
+    ----------
+    blob : Blob
+    kind : str
+    name : str
+        Only its suffix counts.
+    encoding : str
+        Of plain text that is not UTF-8.
+    limits : dict
+        See `ExtractionLimits`.
+    """
+
+    blob: Blob
+    kind: str
+    name: str = ""
+    encoding: str = "utf-8"
+    limits: dict[str, int] = field(default_factory=dict)
+
+
+class Extractor(Protocol):
+    """Reader of one file of one kind.
+
+    Attributes
+    ----------
+    name : str
+        Program and version.
+    is_container : bool
+        Whether it is an archive or a mailbox, without a text of its own.
+    """
+
+    @property
+    def name(self) -> str:
+        """See the attribute."""
+
+    @property
+    def is_container(self) -> bool:
+        """See the attribute."""
+
+    def document(self) -> DocumentRead:
+        """Return the document's own text; ExtractionError if there is none."""
+
+    def has_members(self) -> bool:
+        """Whether anything is inside."""
+
+    def members(self) -> Iterator[Member]:
+        """Yield what is inside; ExtractionError if the rest cannot be read."""
+
+
+class Single:
+    """A document with nothing inside."""
+
+    is_container = False
+
+    def has_members(self) -> bool:
+        """Return False."""
+        return False
+
+    def members(self) -> Iterator[Member]:
+        """Yield nothing."""
+        return iter(())

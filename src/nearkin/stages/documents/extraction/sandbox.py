@@ -1,0 +1,208 @@
+"""Sandbox of an extraction worker: limits of the kernel, no network, no other files; applied before a file is read.
+
+Each part says whether it holds, since older kernels lack some. Sources: Linux, Documentation/userspace-api/landlock.rst
+and seccomp_filter.rst.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import signal
+import struct
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_FILTER = 38, 22, 2
+_MAX_OPEN_FILES = 256
+_FILE_BYTES = 1 << 30
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+# What reaches the network, starts programs, looks into other processes, or would do any of it for us (io_uring).
+_DENIED = {
+    "x86_64": {
+        "socket": 41, "connect": 42, "accept": 43, "bind": 49, "listen": 50, "fork": 57, "vfork": 58, "execve": 59,
+        "kill": 62, "ptrace": 101, "mount": 165, "umount2": 166, "add_key": 248, "request_key": 249, "keyctl": 250,
+        "unshare": 272, "accept4": 288, "perf_event_open": 298, "open_by_handle_at": 304, "setns": 308,
+        "process_vm_readv": 310, "process_vm_writev": 311, "bpf": 321, "execveat": 322, "userfaultfd": 323,
+        "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
+        "pidfd_getfd": 438,
+    },
+    "aarch64": {
+        "umount2": 39, "mount": 40, "unshare": 97, "ptrace": 117, "kill": 129, "socket": 198, "bind": 200,
+        "listen": 201, "accept": 202, "connect": 203, "add_key": 217, "request_key": 218, "keyctl": 219, "execve": 221,
+        "perf_event_open": 241, "accept4": 242, "open_by_handle_at": 265, "setns": 268, "process_vm_readv": 270,
+        "process_vm_writev": 271, "bpf": 280, "execveat": 281, "userfaultfd": 282, "pidfd_send_signal": 424,
+        "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "pidfd_getfd": 438,
+    },
+}  # fmt: skip
+_CLONE, _CLONE3 = {"x86_64": 56, "aarch64": 220}, 435
+_CLONE_THREAD = 0x10000
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_EPERM, _ENOSYS = 1, 38
+_X32_BIT = 0x40000000
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_READ_FILE, _READ_DIR, _EXECUTE = 1 << 2, 1 << 3, 1 << 0
+_RIGHTS_OF_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
+_LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/dev/urandom")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """Parts of the sandbox that hold.
+
+    Parameters
+    ----------
+    limits : bool
+        Memory, processor time, file size, open files: by ``setrlimit``.
+    system_calls : bool
+        No network, no programs, no other processes: by a filter of seccomp.
+    file_system : bool
+        Only libraries are read, only the temporary directory is written: by Landlock.
+    """
+
+    limits: bool
+    system_calls: bool
+    file_system: bool
+
+    def as_message(self) -> dict[str, bool]:
+        """Return the parts by name."""
+        return asdict(self)
+
+    @property
+    def in_words(self) -> str:
+        """Say which parts hold.
+
+        Examples
+        --------
+        >>> Sandbox(limits=True, system_calls=True, file_system=False).in_words
+        'limits of memory and time, no network (seccomp); not confined to its own files: this kernel has no Landlock'
+        """
+        network = "no network (seccomp)" if self.system_calls else ""
+        files = "no files but its own (Landlock)" if self.file_system else ""
+        held = ", ".join(one for one in ("limits of memory and time" if self.limits else "", network, files) if one)
+        missing = [
+            *(() if self.system_calls else ("not cut off from the network: no seccomp filter here",)),
+            *(() if self.file_system else ("not confined to its own files: this kernel has no Landlock",)),
+        ]
+        return "; ".join([held or "no limits", *missing])
+
+
+def apply_sandbox(*, memory_bytes: int, directory: str, libraries: Sequence[str]) -> Sandbox:
+    """Confine this process for good.
+
+    Parameters
+    ----------
+    memory_bytes : int
+        Maximum address space.
+    directory : str
+        The only place that may be written.
+    libraries : sequence of str
+        Files and folders that may be read besides those of the system's libraries.
+    """
+    limits = _limit(memory_bytes)
+    if not sys.platform.startswith("linux"):
+        return Sandbox(limits=limits, system_calls=False, file_system=False)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # Nearkin may be killed while a library hangs
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    confined = _confine_files(libc, directory, [*libraries, *_LIBRARIES])
+    return Sandbox(limits=limits, system_calls=_filter_calls(libc), file_system=confined)
+
+
+def _limit(memory_bytes: int) -> bool:
+    wanted = (
+        (resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, _MAX_OPEN_FILES),
+        (resource.RLIMIT_FSIZE, _FILE_BYTES),
+    )  # fmt: skip
+    try:
+        for what, most in wanted:
+            hard = resource.getrlimit(what)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(what, (most, most))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+def _filter_calls(libc: ctypes.CDLL) -> bool:
+    """Forbid system calls; whether the kernel took the filter."""
+    machine = platform.machine()
+    if machine not in _DENIED:
+        return False
+    program = _program(machine)
+    room = ctypes.create_string_buffer(program, len(program))
+    told = _Program(len(program) // 8, ctypes.cast(room, ctypes.c_void_p))
+    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(told), 0, 0) == 0)
+
+
+def _program(machine: str) -> bytes:
+    """Return the filter in the classic language of packet filters.
+
+    A forbidden call fails with EPERM, so that a library that tries one reports an error instead of being killed.
+    Threads may be started, processes not: the flags of ``clone3`` are out of a filter's reach, so it is said to be
+    missing, and the C library uses ``clone``.
+    """
+    calls = [
+        _step(_LOAD, 4), _jump(_EQUAL, _AUDIT_ARCH[machine], 1, 0), _step(_RETURN, _KILL), _step(_LOAD, 0),
+    ]  # fmt: skip
+    if machine == "x86_64":  # calls of x32 have other numbers
+        calls += [_jump(_AT_LEAST, _X32_BIT, 0, 1), _step(_RETURN, _KILL)]
+    calls += [_jump(_EQUAL, _CLONE3, 0, 1), _step(_RETURN, _ERRNO | _ENOSYS)]
+    calls += [
+        _jump(_EQUAL, _CLONE[machine], 0, 3), _step(_LOAD, 16), _jump(_ANY_BIT, _CLONE_THREAD, 0, 1),
+        _step(_RETURN, _ALLOW), _step(_LOAD, 0), _jump(_EQUAL, _CLONE[machine], 0, 1), _step(_RETURN, _ERRNO | _EPERM),
+    ]  # fmt: skip
+    for number in sorted(_DENIED[machine].values()):
+        calls += [_jump(_EQUAL, number, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
+    return b"".join([*calls, _step(_RETURN, _ALLOW)])
+
+
+def _step(code: int, value: int) -> bytes:
+    return struct.pack("<HBBI", code, 0, 0, value)
+
+
+def _jump(code: int, value: int, if_true: int, if_false: int) -> bytes:
+    return struct.pack("<HBBI", code, if_true, if_false, value)
+
+
+def _confine_files(libc: ctypes.CDLL, directory: str, readable: Iterable[str]) -> bool:
+    """Allow reading of libraries and writing in one directory; whether the kernel can do it."""
+    version = libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    if version < 1:
+        return False
+    rights = _RIGHTS_OF_VERSION.get(version, _RIGHTS_OF_VERSION[5])
+    attributes = struct.pack("<Q", rights)
+    rules = libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+    if rules < 0:
+        return False
+    try:
+        for path in {*readable}:
+            _allow(libc, rules, path, (_READ_FILE | _READ_DIR | _EXECUTE) & rights)
+        _allow(libc, rules, directory, rights)
+        return bool(libc.syscall(_LANDLOCK_RESTRICT, rules, ctypes.c_uint32(0)) == 0)
+    finally:
+        os.close(rules)
+
+
+def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
+    """Add a rule for a file or a folder; one that does not exist needs none."""
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if not os.path.isdir(path):
+            rights &= _READ_FILE | _EXECUTE
+        rule = struct.pack("<Qi", rights, place)
+        libc.syscall(_LANDLOCK_ADD, rules, ctypes.c_uint32(1), rule, ctypes.c_uint32(0))
+    finally:
+        os.close(place)

@@ -1,0 +1,252 @@
+"""Walk through a file: its own text, then what is inside it, in an order that depends on its bytes alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from nearkin.nouns import counted
+from nearkin.stages.documents.compression import compression_of
+from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
+from nearkin.stages.documents.extraction.extractors import extractor_of
+from nearkin.stages.documents.extraction.kinds import declared_kind, kind_of
+from nearkin.stages.documents.extraction.mailbox import is_single
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
+from nearkin.stages.documents.extraction.packed import unpacked_blob
+from nearkin.stages.documents.extraction.reading import (
+    NO_TEXT,
+    DocumentRead,
+    ExtractionError,
+    Extractor,
+    Given,
+    Member,
+    too_big,
+    too_much_memory,
+)
+
+Timed = Callable[[], AbstractContextManager[object]]
+"""Begins the time of one step, which ends the process when it is over."""
+_KEEP_MEMBERS = ("image only", "embedded objects lost", "empty", "corrupt")
+"""Exceptions of documents whose members may be read all the same."""
+_MAY_BE_EMPTY = ("text", "eml", "msg")
+"""Kinds of which an empty one is a document: a mail has its headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Place of a file: its name, and what it is inside of."""
+
+    name: str
+    member: str | None
+    parent: int | None
+    position: int
+    level: int
+
+
+class FileWalk:
+    """Nodes of one file.
+
+    Parameters
+    ----------
+    request : ExtractionRequest
+    timed : callable
+        See `Timed`.
+    """
+
+    def __init__(self, request: ExtractionRequest, timed: Timed) -> None:
+        self._request = request
+        self._limits = request.limits
+        self._timed = timed
+        self._n_nodes = 0
+        self._n_bytes = 0
+
+    def nodes(self, blob: Blob) -> Iterator[ExtractedNode]:
+        """Yield the nodes that were not sent before."""
+        name = self._request.name
+        yield from self._of(blob, None, _Place(name, None, None, 0, 0))
+
+    def _of(self, blob: Blob, told: str | None, place: _Place) -> Iterator[ExtractedNode]:
+        """Yield a file, and all that is inside."""
+        number = self._n_nodes
+        self._n_nodes += 1
+        if number in self._request.given_up:
+            yield self._given_up(number, blob, place)
+            return
+        with self._timed():
+            blob, kind, problem = self._opened(blob, told, place)
+            extractor = None if problem is not None else extractor_of(self._given(blob, kind, place.name))
+        has_members = False
+        if extractor is None or number >= self._request.first:
+            with self._timed():
+                node = self._node(number, blob, kind, extractor, problem, place)
+            has_members = node.has_members
+            if number >= self._request.first:
+                yield node
+        if extractor is not None and (has_members or number < self._request.first):
+            yield from self._inside(number, extractor, place)
+
+    def _given(self, blob: Blob, kind: str, name: str) -> Given:
+        return Given(blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=dict(self._limits))
+
+    def _given_up(self, number: int, blob: Blob, place: _Place) -> ExtractedNode:
+        """Return the node for a file that killed a worker before."""
+        exception, sentence = self._request.given_up[number]
+        return ExtractedNode(
+            number=number, parent=place.parent, name=place.member, position=place.position, sha256=blob.sha256,
+            size_bytes=blob.size, kind=declared_kind(place.name) or "unknown", extractor="none", exception=exception,
+            sentence=sentence,
+        )  # fmt: skip
+
+    def _opened(self, blob: Blob, told: str | None, place: _Place) -> tuple[Blob, str, ExtractionError | None]:
+        """Return a file without the compression around it, its kind, and why it cannot be read."""
+        try:
+            name = place.name
+            for _ in range(2):
+                if compression_of(blob.head) == "none":
+                    break
+                blob = unpacked_blob(blob, self._limits)
+                name = os.path.splitext(name)[0]
+            kind = told or self._kind(blob, name, place)
+            if kind == "packed":
+                return blob, kind, ExtractionError("unsupported", "compressed more than twice")
+        except ExtractionError as error:
+            return blob, "packed", error
+        return blob, kind, None
+
+    def _kind(self, blob: Blob, name: str, place: _Place) -> str:
+        """Return the kind by content; where a plain text comes in place of the file, the one that the user named."""
+        kind = kind_of(blob, name)
+        if kind == "text" and place.parent is None and self._request.kind is not None:
+            return self._request.kind
+        is_mail = kind == "mbox" and declared_kind(name) != "mbox" and is_single(blob)
+        return "eml" if is_mail else kind
+
+    def _node(
+        self, number: int, blob: Blob, kind: str, extractor: Extractor | None, problem: ExtractionError | None,
+        place: _Place,
+    ) -> ExtractedNode:  # fmt: skip
+        """Return the node of a file with its text."""
+        declared = declared_kind(place.name)
+        node = ExtractedNode(
+            number=number, parent=place.parent, name=place.member, position=place.position, sha256=blob.sha256,
+            size_bytes=blob.size, kind=kind, declared_kind=declared if declared not in (kind, None) else None,
+            extractor="none",
+        )  # fmt: skip
+        if extractor is None:
+            error = problem or ExtractionError("unsupported", f"files of the kind {kind} are not read")
+            return replace(node, exception=error.exception, sentence=error.sentence)
+        if extractor.is_container:
+            return replace(node, is_container=True, has_members=True, extractor=extractor.name)
+        read = self._document(extractor, blob, kind)
+        may_have = read.exception in (None, *_KEEP_MEMBERS)
+        return self._with_text(node, read, has_members=may_have and extractor.has_members())
+
+    def _document(self, extractor: Extractor, blob: Blob, kind: str) -> DocumentRead:
+        """Return what an extractor makes of a file; whatever goes wrong is an exception of this file."""
+        most = self._limits["output_bytes"]
+        try:
+            return extractor.document()
+        except ExtractionError as error:
+            exception, sentence = error.exception, error.sentence
+        except ImportError as error:
+            exception = "unsupported"
+            sentence = f"{kind.upper()} needs an extra: pip install 'nearkin[documents]' ({error.name} is missing)"
+            return DocumentRead(text=None, extractor="none", exception=exception, sentence=sentence)
+        except TooBigError:
+            exception, sentence = "too big", too_big(blob.size, most)
+        except MemoryError:
+            exception = "too big"
+            sentence = too_much_memory(self._limits["memory_bytes"])
+        except RecursionError:
+            exception, sentence = "bomb", "it is nested too deeply"
+        except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
+            exception, sentence = "crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300]
+        return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
+
+    def _with_text(self, node: ExtractedNode, read: DocumentRead, *, has_members: bool) -> ExtractedNode:
+        """Return the node with what was read; a text of white space is none."""
+        text = None if read.text is None else read.text.encode("utf-8", "replace")
+        if text is not None and len(text) > self._limits["output_bytes"]:
+            sentence = too_big(len(text), self._limits["output_bytes"])
+            read, text = replace(read, exception="too big", sentence=sentence), None
+        if text is not None and not text.strip() and not has_members and node.kind not in _MAY_BE_EMPTY:
+            read, text = read.lacking("empty", NO_TEXT), None
+        return replace(
+            node, text=text, extractor=read.extractor, n_pages=read.n_pages, exception=read.exception,
+            sentence=read.sentence, is_partial=read.exception is not None and text is not None, warnings=read.warnings,
+            mail=read.mail, has_members=has_members,
+        )  # fmt: skip
+
+    def _inside(self, number: int, extractor: Extractor, place: _Place) -> Iterator[ExtractedNode]:
+        """Yield the members of a file; what cannot be read any further is a last member that says so."""
+        if place.level + 1 > self._limits["n_levels"]:
+            yield from self._failed(number, Member(
+                name=None, exception="bomb", sentence=f"more than {self._limits['n_levels']} levels of files in files"
+            ), 1)  # fmt: skip
+            return
+        members = extractor.members()
+        position = 0
+        while True:
+            position += 1
+            try:
+                with self._timed():
+                    member = next(members, None)
+            except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
+                member = _broken_off(error)
+                yield from self._failed(number, member, position)
+                return
+            if member is None:
+                return
+            if (stop := self._exceeded(member)) is not None:
+                yield from self._failed(number, stop, position)
+                return
+            if member.blob is None:
+                yield from self._failed(number, member, position)
+                continue
+            name = member.name or ""
+            yield from self._of(member.blob, member.kind, _Place(name, member.name, number, position, place.level + 1))
+
+    def _exceeded(self, member: Member) -> Member | None:
+        """Return what to say in place of a member with which the file exceeds its limits."""
+        self._n_bytes += 0 if member.blob is None else member.blob.size
+        if self._n_nodes >= self._limits["n_members"]:
+            sentence = f"more than {counted(self._limits['n_members'], 'document')} in one file; the rest was not read"
+            return Member(name=None, exception="bomb", sentence=sentence)
+        if self._n_bytes > self._limits["total_bytes"]:
+            sentence = f"more than {counted(self._limits['total_bytes'], 'byte')} in one file; the rest was not read"
+            return Member(name=None, exception="bomb", sentence=sentence)
+        return None
+
+    def _failed(self, number: int, member: Member, position: int) -> Iterator[ExtractedNode]:
+        """Yield the node of a member that cannot be read."""
+        own = self._n_nodes
+        self._n_nodes += 1
+        if own < self._request.first:
+            return
+        yield ExtractedNode(
+            number=own, parent=number, name=member.name, position=position, sha256=hashlib.sha256(b"").hexdigest(),
+            kind=declared_kind(member.name or "") or "unknown", extractor="none", exception=member.exception,
+            sentence=member.sentence,
+        )  # fmt: skip
+
+
+def _name_of(extractor: Extractor) -> str:
+    """Return program and version, if it is installed."""
+    try:
+        return extractor.name
+    except ImportError:
+        return "none"
+
+
+def _broken_off(error: Exception) -> Member:
+    """Return the member that says why nothing more can be read of a file."""
+    if isinstance(error, ExtractionError):
+        return Member(name=None, exception=error.exception, sentence=error.sentence)
+    if isinstance(error, TooBigError | MemoryError):
+        return Member(name=None, exception="too big", sentence="too big to be extracted")
+    return Member(
+        name=None, exception="crashed", sentence=f"the extractor failed: {type(error).__name__}: {error}"[:300]
+    )

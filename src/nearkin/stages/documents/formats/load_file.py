@@ -1,0 +1,124 @@
+"""Load files of review tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.formats.format import StreamFormat, stream_of
+from nearkin.stages.documents.head import Head
+from nearkin.stages.documents.load_files.columns import columns_of, folded_name, is_for_review
+from nearkin.stages.documents.load_files.dialect import SEPARATOR, Dialect, dialect_of, names_in
+from nearkin.stages.documents.source import OpenedSource, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.stages.documents.columns import Columns, ColumnSample
+    from nearkin.stages.documents.streams import ByteStream
+    from nearkin.stages.documents.table_columns import RowMask
+
+NAME = "load-file"
+
+
+class LoadFile(StreamFormat):
+    """Concordance DAT, or CSV with the columns of one: control numbers, paths of texts, families."""
+
+    name = NAME
+    hint = "Concordance DAT, or CSV like it"
+    listed = "load files (Concordance DAT)"
+    in_words = "a load file"
+    suffixes = (".dat",)
+    kept_suffix = ".dat"
+    has_columns = True
+    is_settled = False
+    is_unmistakable = True
+
+    def dialect(self, head: Head) -> Dialect | None:
+        """Return the dialect of a file from its beginning; None if it is not a load file."""
+        return dialect_of(head.data, mark=head.mark, encoding=head.encoding)
+
+    def is_begun_by(self, head: Head) -> bool:
+        r"""Whether the first line is a header with the separator of Concordance.
+
+        Examples
+        --------
+        >>> data = "þDOCIDþ\x14þTEXTPATHþ\n".encode("cp1252")
+        >>> LoadFile().is_begun_by(Head(data=data, compression="none", is_all=True))
+        True
+        """
+        found = self.dialect(head)
+        return found is not None and found.separator == SEPARATOR
+
+    def settled(self, head: Head, text: str | None) -> str:
+        """Return this format for a header of a load file; a .dat file may be anything."""
+        from nearkin.stages.documents.formats import sniffed
+
+        found = self.dialect(head)
+        names = names_in(head.data)
+        if found is None:
+            is_one = False
+        elif found.is_csv:
+            is_one = is_for_review(names)
+        else:
+            is_one = found.separator == SEPARATOR or (len(names) > 1 and columns_of(names).control is not None)
+        return self.name if is_one else sniffed(head) or "file"
+
+    def evidence(self, head: Head) -> str:
+        """Return the encoding and the delimiters."""
+        found = self.dialect(head)
+        return "" if found is None else f": {found.in_words()}"
+
+    def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
+        """Return the header, each column with an empty value, and the first records."""
+        from nearkin.stages.documents.load_files.reading import fallback, sample_records
+
+        found = self.dialect(head)
+        return [] if found is None else list(sample_records(head.data, found, fallback("utf-8")))
+
+    def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
+        """Return the columns by the names that review tools use; see `Format`."""
+        from nearkin.stages.documents.columns import Columns, choose_columns
+
+        known = columns_of(sample.names)
+        guesses = []
+        if doc_id is None and known.control is not None:
+            doc_id = known.control
+            guesses.append(f"control number: '{doc_id}'")
+        if text is None:
+            has_text = known.text is not None and sample.mean_length.get(known.text, 0.0) > 0
+            text = known.text if has_text or known.path is None else known.path
+            if text is not None:
+                kind = "text files: named by" if folded_name(text) == folded_name(known.path or "") else "text:"
+                guesses.append(f"{kind} the column '{text}'")
+            elif doc_id is not None:
+                raise SourceError(
+                    f"{label}: this load file has no column of texts, and none of paths of text files. Name it with "
+                    f"--text. The columns are: {', '.join(sample.names)}."
+                )
+        chosen = choose_columns(sample, label, text=text, doc_id=doc_id)
+        return Columns(chosen.text, chosen.id, (*guesses, *chosen.guesses))
+
+    def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of documents; see `Format`."""
+        from nearkin.stages.documents.legibility import without_illegible
+        from nearkin.stages.documents.load_files.reading import stream_encoding
+
+        stream = stream_of(opened, stream_encoding(opened.encoding))
+        opened = replace(opened, source=self._with_columns(opened, stream))
+        for batch in self.batches(stream, opened):
+            yield without_illegible(batch, opened.encoding)
+
+    def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of documents; see `StreamFormat`."""
+        from nearkin.stages.documents.load_files.reading import read_load_file
+
+        return read_load_file(stream, opened)
+
+    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+        """Copy the header and the kept records."""
+        from nearkin.stages.documents.load_files.copying import copy_load_file
+
+        copy_load_file(source, is_kept, stream, sink)

@@ -1,0 +1,248 @@
+"""Passages and numbers that do not count when texts are compared, such as disclaimers, footers and page numbers.
+
+A passage is a literal text or a pattern. Patterns are those of RE2, which takes linear time whatever the pattern and
+the text: it has no backreferences and no look-around.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.errors import ParameterError
+from nearkin.paths import why
+from nearkin.records import Bool
+
+PATTERN, LITERAL = "re:", "text:"
+_COMMENT, _BLOCK, _END = "#", "<<<", ">>>"
+_MAX_FILE_BYTES = 1 << 20
+_MAX_PASSAGES = 1_000
+_SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
+_DIGITS, _LETTER = r"\p{Nd}+", r"\pL"
+_EDGE = r"[^\pL\pN_]"
+_SPACE = r"[\s\pZ]+"
+
+
+class Remaining(NamedTuple):
+    """Texts without the passages and numbers.
+
+    Parameters
+    ----------
+    texts : LargeStringArray
+    is_only_numbers : bool array, shape (n_texts,), or None
+        Whether the text had digits and no letters, so that nothing of it is left; None if digits count.
+    """
+
+    texts: pa.LargeStringArray
+    is_only_numbers: Bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    r"""Passages that do not count, and whether digits count.
+
+    Parameters
+    ----------
+    passages : tuple of str
+        Literal texts as ``text:...``, patterns as ``re:...``.
+    numbers : bool
+        Whether digits do not count.
+
+    Examples
+    --------
+    >>> ignored = Ignored.parse("# footers\nThis e-mail is confidential.\nre:^Page \\d+ of \\d+$\n")
+    >>> ignored.passages
+    ('text:This e-mail is confidential.', 're:^Page \\d+ of \\d+$')
+    >>> str(Ignored((), numbers=True)), Ignored.restored(str(ignored)) == ignored
+    (';numbers', True)
+    """
+
+    passages: tuple[str, ...] = ()
+    numbers: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.passages) or self.numbers
+
+    def __post_init__(self) -> None:
+        if len(self.passages) > _MAX_PASSAGES:
+            rule = f"at most {_MAX_PASSAGES:,} passages"
+            raise ParameterError.of("ignore", "reading", rule, len(self.passages))
+        for number, one in enumerate(self.passages, 1):
+            _check(one, number)
+
+    def __str__(self) -> str:
+        """Return the text that identifies it in manifests; empty if everything counts."""
+        passages = f";ignore={json.dumps(self.passages)}" if self.passages else ""
+        return f"{';numbers' if self.numbers else ''}{passages}"
+
+    @classmethod
+    def of(cls, given: object, *, numbers: bool = False) -> Ignored:
+        """Make it from a file, or from passages in the syntax of the file's lines.
+
+        Raises
+        ------
+        ParameterError
+            The file cannot be read, or a passage is invalid.
+        """
+        if given is None:
+            return cls((), numbers)
+        if isinstance(given, str | Path):
+            return cls(cls.parse(_content(Path(given))).passages, numbers)
+        if isinstance(given, Sequence) and all(isinstance(one, str) for one in given):
+            return cls(tuple(_passage(one) for one in given), numbers)
+        raise ParameterError.of("ignore", "reading", "a file of passages, or a list of passages", given)
+
+    @classmethod
+    def parse(cls, content: str) -> Ignored:
+        """Read the lines of a file: a passage each, or several lines between ``<<<`` and ``>>>``.
+
+        Lines that begin with ``#`` are comments.
+
+        Raises
+        ------
+        ParameterError
+            A block has no end, or a passage is invalid.
+        """
+        passages: list[str] = []
+        block: list[str] | None = None
+        begun = 0
+        for number, line in enumerate(content.splitlines(), 1):
+            mark = line.strip()
+            if block is not None:
+                if mark == _END:
+                    passages.append(LITERAL + "\n".join(block))
+                    block = None
+                else:
+                    block.append(line)
+            elif mark == _BLOCK:
+                block, begun = [], number
+            elif mark and not mark.startswith(_COMMENT):
+                passages.append(_passage(mark))
+        if block is not None:
+            raise ParameterError(
+                f"The passages to ignore (--ignore): the block that begins with {_BLOCK} in line {begun} has no end. "
+                f"End it with a line {_END}."
+            )
+        return cls(tuple(passages))
+
+    @classmethod
+    def restored(cls, text: str) -> Ignored:
+        """Reverse `str`."""
+        numbers = text.startswith(";numbers")
+        _, _, passages = text.removeprefix(";numbers").partition(";ignore=")
+        return cls(tuple(json.loads(passages)) if passages else (), numbers)
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The patterns, without their mark."""
+        return tuple(one.removeprefix(PATTERN) for one in self.passages if one.startswith(PATTERN))
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """The literal passages, without their mark, the longest first: one may be a part of another."""
+        found = {one.removeprefix(LITERAL) for one in self.passages if one.startswith(LITERAL)}
+        return tuple(sorted(found, key=lambda one: (-len(one), one)))
+
+    def removed(self, texts: pa.LargeStringArray) -> Remaining:
+        """Remove the passages and the digits from unchanged texts; nulls become empty.
+
+        A literal passage is found in any case and with any white space, but not inside longer words; in patterns ``^``
+        and ``$`` are the edges of a line.
+        """
+        texts = texts.fill_null("") if texts.null_count else texts
+        for pattern in self.patterns:
+            texts = pc.replace_substring_regex(texts, f"(?mi:{pattern})", " ")
+        for literal in self.literals:
+            texts = _without(texts, literal)
+        if not self.numbers:
+            return Remaining(texts, None)
+        is_only_numbers = _matches(texts, _DIGITS) & ~_matches(texts, _LETTER)
+        texts = pc.replace_substring_regex(texts, _DIGITS, " ")
+        if is_only_numbers.any():
+            texts = pc.if_else(pa.array(is_only_numbers), pa.scalar("", pa.large_string()), texts)
+        return Remaining(texts, is_only_numbers)
+
+
+NOTHING = Ignored()
+"""Everything counts."""
+
+
+def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
+    """Remove a passage wherever it is not a part of longer words."""
+    words = [_SPECIAL.sub(r"\\\1", word) for word in literal.split()]
+    before = rf"(^|{_EDGE})" if _is_of_word(words[0][0]) else "()"
+    after = rf"($|{_EDGE})" if _is_of_word(words[-1][-1]) else "()"
+    passage = f"(?i:{_SPACE.join(words)})"
+    is_here = _matches(texts, passage)
+    if not is_here.any():
+        return texts
+    mask = pa.array(is_here)
+    some = texts.filter(mask)
+    for _ in range(2):  # two passages in a row share the character between them, so every other one is left at first
+        some = pc.replace_substring_regex(some, before + passage + after, r"\1 \2")
+    return pc.replace_with_mask(texts, mask, some)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _matches(texts: pa.LargeStringArray, pattern: str) -> Bool:
+    found: Bool = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _passage(line: str) -> str:
+    """Return a passage with its mark."""
+    if line.startswith(PATTERN):
+        return PATTERN + line.removeprefix(PATTERN).strip()
+    return LITERAL + line.removeprefix(LITERAL).strip()
+
+
+def _check(passage: str, number: int) -> None:
+    """Raise ParameterError for a passage that cannot be removed, or would remove nothing."""
+    kind = PATTERN if passage.startswith(PATTERN) else LITERAL
+    value = passage.removeprefix(kind)
+    if not passage.startswith((PATTERN, LITERAL)) or not value.strip():
+        raise ParameterError.of("ignore", "reading", "passages that are not empty", passage)
+    if kind == LITERAL:
+        return
+    try:
+        is_empty = pc.match_substring_regex(pa.array([""], pa.large_string()), f"(?mi:{value})")[0].as_py()
+    except pa.ArrowInvalid as error:
+        raise ParameterError(
+            f"The passages to ignore (--ignore): pattern {number}, {value!r}, is not a pattern of RE2 "
+            f"({str(error).removeprefix('Invalid regular expression: ')}). It has no backreferences and no look-around."
+        ) from error
+    if is_empty:
+        raise ParameterError(
+            f"The passages to ignore (--ignore): pattern {number}, {value!r}, matches the empty text. Make it match at "
+            "least one character."
+        )
+
+
+def _content(path: Path) -> str:
+    """Read a file of passages."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ParameterError(f"Cannot read the passages to ignore (--ignore {path}): {why(error)}.") from error
+    if len(data) > _MAX_FILE_BYTES:
+        raise ParameterError(f"The passages to ignore (--ignore {path}) must be at most 1 MiB.")
+    try:
+        content = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ParameterError(
+            f"The passages to ignore (--ignore {path}) must be UTF-8. Byte {error.start} is not."
+        ) from error
+    if not Ignored.parse(content).passages:
+        raise ParameterError(f"The file of passages to ignore (--ignore {path}) has no passage.")
+    return content

@@ -1,0 +1,146 @@
+"""Load files in a folder, and the files that they name: these are no documents of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from nearkin.nouns import counted, first_of
+from nearkin.stages.documents.formats.load_file import LoadFile
+from nearkin.stages.documents.head import head_of_stream
+from nearkin.stages.documents.load_files.columns import columns_of
+from nearkin.stages.documents.load_files.dialect import decoded, names_in
+from nearkin.stages.documents.load_files.reading import fallback
+from nearkin.stages.documents.load_files.records import RecordReader
+from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
+from nearkin.stages.documents.markup import is_image_list
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+_SUFFIXES = (".dat", ".csv")
+_IMAGE_SUFFIXES = (".opt", ".lfp", ".log")
+_FIRST_BYTES = 1 << 14
+_MAX_NAME = 1_024
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFiles:
+    """The files of a folder, apart from those that load files account for.
+
+    Parameters
+    ----------
+    load_files : tuple of str
+    others : tuple of str
+        Neither load files nor named by one.
+    notes : tuple of str
+    """
+
+    load_files: tuple[str, ...]
+    others: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def listed_files(folder: str, paths: Sequence[str]) -> ListedFiles:
+    """Set the load files of a folder apart, with the texts and originals that they name, and lists of images."""
+    images = image_lists(paths)
+    found = [path for path in paths if path.lower().endswith(_SUFFIXES) and is_load_file(path)]
+    loads = tuple(path for path in found if _has_texts(path))
+    without = {*images} | ({*found} - {*loads})
+    rest = [path for path in paths if path not in without]
+    notes = list(said_of_image_lists(folder, images))
+    if len(found) > len(loads):
+        textless = [path for path in found if path not in loads]
+        what = counted(len(textless), "load file without a column of texts", "load files without a column of texts")
+        notes.append(f"{folder}: skipped {what}: {_names(folder, textless)}")
+    if loads:
+        named = {key for path in loads for key in _named_by(path, folder)}
+        own = {*loads}
+        kept = [one for one in rest if one not in own and _key(os.path.relpath(one, folder).split(os.sep)) not in named]
+        n_named = len(rest) - len(loads) - len(kept)
+        if n_named:
+            files = counted(n_named, "file")
+            notes.append(
+                f"{folder}: {files} named by {_names(folder, loads)} {'is' if n_named == 1 else 'are'} read there"
+            )
+        rest = kept
+    return ListedFiles(loads, tuple(one for one in rest if one not in loads), tuple(notes))
+
+
+def is_load_file(path: str) -> bool:
+    """Whether a file has the header of a load file."""
+    try:
+        with open(path, "rb", buffering=0) as raw:
+            head = head_of_stream(ByteStream(cast(BinaryIO, raw), "none"))
+    except (OSError, StreamFault):
+        return False  # reported when it is read
+    form = LoadFile()
+    return form.settled(head, None) == form.name
+
+
+def _has_texts(path: str) -> bool:
+    """Whether a load file has a column of texts, or of their paths."""
+    with open(path, "rb", buffering=0) as raw:
+        names = names_in(head_of_stream(ByteStream(cast(BinaryIO, raw), "none")).data)
+    known = columns_of(names)
+    return known.path is not None or known.text is not None
+
+
+def image_lists(paths: Sequence[str]) -> list[str]:
+    """Return the files that list images: Opticon and LFP."""
+    return [path for path in paths if path.lower().endswith(_IMAGE_SUFFIXES) and _is_image_list(path)]
+
+
+def said_of_image_lists(place: str, paths: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence about skipped lists of images, if there are some."""
+    if paths:
+        what = counted(len(paths), "list of images (Opticon or LFP)", "lists of images (Opticon or LFP)")
+        yield f"{place}: skipped {what}, which hold no text: {_names(place, paths)}"
+
+
+def _is_image_list(path: str) -> bool:
+    if not os.path.isfile(path):  # reading a pipe would block
+        return False
+    with suppress(OSError), open(path, "rb") as file:
+        return is_image_list(file.read(_FIRST_BYTES))
+    return False
+
+
+def _named_by(path: str, folder: str) -> Iterator[str]:
+    """Yield a key of each file in a folder that a load file names as a text or an original."""
+    texts = TextFolder(folder, os.path.dirname(os.path.abspath(path)))
+    beside = os.path.relpath(os.path.dirname(os.path.abspath(path)), os.path.abspath(folder))
+    above = [] if beside == os.curdir else beside.split(os.sep)
+    with open(path, "rb", buffering=0) as raw:
+        stream = ByteStream(cast(BinaryIO, raw), "none")
+        dialect = LoadFile().dialect(head_of_stream(stream))
+        if dialect is None:
+            return
+        encoding = fallback("utf-8")
+        wanted: list[int] | None = None
+        with suppress(StreamFault):
+            for record in RecordReader(stream, dialect).records():
+                if wanted is None:
+                    names = [decoded(value, encoding) for value in record.fields]
+                    known = columns_of(names)
+                    wanted = [names.index(one) for one in (known.path, known.native, known.text) if one is not None]
+                    continue
+                if record.problem is not None:
+                    continue
+                for value in (decoded(record.fields[index], encoding) for index in wanted):
+                    if value.strip() and len(value) <= _MAX_NAME:
+                        with suppress(RefusedPathError):
+                            parts = texts.parts(value)
+                            yield _key(parts)
+                            yield _key([*above, *parts])
+
+
+def _key(parts: Sequence[str]) -> str:
+    return "/".join(map(folded_file_name, parts))
+
+
+def _names(folder: str, paths: Sequence[str]) -> str:
+    names = [os.path.relpath(path, folder) if os.path.isdir(folder) else path for path in paths[:_SHOWN]]
+    return first_of(names, _SHOWN, len(paths))

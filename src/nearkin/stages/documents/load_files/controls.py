@@ -1,0 +1,95 @@
+"""Control numbers of a load file, as they stand in it, and the dialect in which to write records for it."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import BinaryIO
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.load_files.columns import columns_of
+from nearkin.stages.documents.load_files.dialect import Dialect, decoded
+from nearkin.stages.documents.load_files.reading import dialect_in, fallback, stream_encoding
+from nearkin.stages.documents.load_files.records import RecordReader
+from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+
+@dataclass(slots=True)
+class Controls:
+    """Control number of each record of a load file; None for one that cannot be read.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        With the encoding of the whole file.
+    column : str
+        Name of their column.
+    index : int
+    encoding : str
+        Encoding of fields that are not UTF-8.
+    reader : RecordReader
+        Behind the header.
+    """
+
+    dialect: Dialect
+    column: str
+    index: int
+    encoding: str
+    reader: RecordReader
+
+    def __iter__(self) -> Iterator[str | None]:
+        """Yield them in order, up to the damage if the file is damaged."""
+        with suppress(StreamFault):
+            for record in islice(self.reader.records(), 1, None):
+                yield None if record.problem is not None else decoded(record.fields[self.index], self.encoding)
+
+
+def controls_of(raw: BinaryIO, source: Source, encoding: str) -> Controls:
+    """Return the control numbers of an open load file, which is read twice.
+
+    Raises
+    ------
+    SourceError
+        It is not a load file, or has no control numbers.
+    """
+    is_legible = _is_utf8(_stream(raw, source, encoding))
+    raw.seek(0)
+    stream = _stream(raw, source, encoding)
+    dialect = dialect_in(stream, source.name)
+    if not dialect.has_mark:
+        if stream_encoding(encoding) == "utf-8":
+            dialect = replace(dialect, encoding="utf-8" if is_legible else fallback(encoding))
+        else:
+            dialect = replace(dialect, encoding=encoding)
+    raw.seek(0)
+    header = next(RecordReader(_stream(raw, source, encoding), dialect, source.max_document_bytes).records())
+    names = [decoded(value, fallback(encoding)) for value in header.fields]
+    column = source.id or columns_of(names).control
+    if column is None or column not in names:
+        raise SourceError(
+            f"{source.name}: an overlay is keyed on the control number, and no column is known to hold it. Name it "
+            f"with --id. The columns are: {', '.join(names)}."
+        )
+    raw.seek(0)
+    reader = RecordReader(_stream(raw, source, encoding), dialect, source.max_document_bytes)
+    return Controls(dialect, column, names.index(column), fallback(encoding), reader)
+
+
+def _stream(raw: BinaryIO, source: Source, encoding: str) -> ByteStream:
+    return ByteStream(raw, source.compression, encoding=stream_encoding(encoding))
+
+
+def _is_utf8(stream: ByteStream) -> bool:
+    """Whether all bytes of a stream are UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while piece := stream.read(1 << 20):
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
+    except (UnicodeDecodeError, StreamFault):
+        return False
+    return True

@@ -1,0 +1,219 @@
+"""Load file → batches of documents: the text from a column, or from the file that the record names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.delimited import named
+from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
+from nearkin.stages.documents.head import head_of_stream
+from nearkin.stages.documents.keep_column import KeepColumn
+from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of, holds_paths
+from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of
+from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
+from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
+from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, one_batch
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source
+from nearkin.stages.documents.streams import ByteStream
+
+_BATCH_RECORDS = 4_096
+
+
+def fallback(encoding: str) -> str:
+    """Return the encoding of fields that are not UTF-8.
+
+    Examples
+    --------
+    >>> fallback("utf-8"), fallback("cp1251")
+    ('cp1252', 'cp1251')
+    """
+    return encoding if is_told_by_line(encoding) and not is_utf8(encoding) else SINGLE_BYTE
+
+
+def stream_encoding(encoding: str) -> str:
+    """Return the encoding in which the whole file is decoded: fields are judged one by one unless it is wide."""
+    return "utf-8" if is_told_by_line(encoding) else encoding
+
+
+def dialect_in(stream: ByteStream, name: str) -> Dialect:
+    """Return the dialect of a stream.
+
+    Raises
+    ------
+    SourceError
+        It is not a load file.
+    """
+    head = head_of_stream(stream)
+    found = dialect_of(head.data, mark=stream.byte_order_mark(), encoding=head.encoding)
+    if found is None:
+        raise SourceError(
+            f"{name}: this is not a load file. The first line must have the names of its columns, such as "
+            "þDOCIDþ\\x14þTEXTPATHþ."
+        )
+    return found
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Columns and texts of one load file, and the rows so far."""
+
+    names: list[str]
+    text: int
+    control: int | None
+    keep: int | None
+    links: FamilyLinks
+    of_family: dict[str, int]
+    folder: TextFolder | None
+    newline: str
+    encoding: str
+    rows: RowList = field(default_factory=RowList)
+    keeps: list[bytes | None] = field(default_factory=list)
+    n_bytes: int = 0
+
+    def add(self, record: LoadRecord) -> None:
+        """Add a record as a document, or as one with a problem."""
+        if record.problem is not None:
+            self._add(record.line, None, None, record.problem, None, None)
+            return
+        control = "" if self.control is None else self._value(record, self.control).strip()
+        parent = None
+        if control and self.of_family:
+            values = {name: self._value(record, index) for name, index in self.of_family.items()}
+            parent = self.links.parent_of(control, values)
+        text, problem = self._text(record)
+        keep = None if self.keep is None else record.fields[self.keep]
+        self._add(record.line, control or None, text, problem, parent, keep)
+
+    def _add(
+        self, line: int, control: str | None, text: bytes | None, problem: str | None, parent: str | None,
+        keep: bytes | None,
+    ) -> None:  # fmt: skip
+        self.rows.add(line, control, text, problem, parent=parent)
+        self.keeps.append(keep)
+        self.n_bytes += len(text or b"")
+
+    def _value(self, record: LoadRecord, index: int) -> str:
+        return decoded(record.fields[index], self.encoding)
+
+    def _text(self, record: LoadRecord) -> tuple[bytes | None, str | None]:
+        """Return the text of a record, or why there is none."""
+        if self.folder is None:
+            value = record.fields[self.text]
+            if self.newline or not value.isascii():
+                characters = self._value(record, self.text)
+                value = characters.replace(self.newline, "\n").encode() if self.newline else characters.encode()
+            return value, None
+        path = self._value(record, self.text)
+        if not path.strip():
+            return None, f"it names no text file (its {self.names[self.text]} is empty)"
+        try:
+            return self.folder.read(path), None
+        except RefusedPathError as refused:
+            return None, str(refused)
+
+    def batch(self, keeper: KeepColumn | None, ids: IdType) -> pa.RecordBatch:
+        """Return the rows so far as a batch, and begin a new one."""
+        piece = self.rows.piece()
+        doc_ids = integers_or_strings(named(pa.array(self.rows.doc_ids, pa.large_string())))
+        keeps = None if keeper is None else keeper.of_characters(pa.array(self.keeps, pa.binary()))
+        self.rows, self.keeps, self.n_bytes = RowList(), [], 0
+        return one_batch([replace(piece, doc_id=doc_ids, keep_value=keeps)], ids)
+
+
+def read_load_file(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+    """Yield batches of documents, in the order of the records.
+
+    Raises
+    ------
+    SourceError
+        It is not a load file, or lacks a column.
+    """
+    source = opened.source
+    dialect = dialect_in(stream, source.name)
+    sampled = sampled_values(stream, dialect, source)
+    records = RecordReader(stream, dialect, source.max_document_bytes).records()
+    header = next(records, None)
+    if header is None:
+        raise SourceError(f"{source.name} has no header.")
+    reading = _reading(opened, dialect, header, sampled)
+    ids = IdType()
+    try:
+        for record in records:
+            reading.add(record)
+            if reading.n_bytes >= opened.batch_bytes or len(reading.rows.lines) >= _BATCH_RECORDS:
+                yield reading.batch(opened.keep, ids)
+        if reading.rows.lines:
+            yield reading.batch(opened.keep, ids)
+    finally:
+        if reading.folder is not None:
+            reading.folder.close()
+
+
+def sampled_values(stream: ByteStream, dialect: Dialect, source: Source) -> list[str]:
+    """Return the first values of the text column, without consuming the stream."""
+    records = list(sample_records(head_of_stream(stream).data, dialect, fallback("utf-8")))
+    return [str(record.get(source.text or "", "")) for record in records[1:]]
+
+
+def sample_records(head: bytes, dialect: Dialect, encoding: str) -> Iterator[dict[str, object]]:
+    """Yield the header, each column with an empty value, and the first records."""
+    import io
+
+    from nearkin.stages.documents.head import SAMPLE_RECORDS
+
+    reader = RecordReader(ByteStream(io.BytesIO(head), "none"), dialect)
+    names: list[str] | None = None
+    for number, record in enumerate(reader.records()):
+        if number > SAMPLE_RECORDS:
+            return
+        values = [decoded(value, encoding) for value in record.fields]
+        if names is None:
+            names = values
+            yield dict.fromkeys(names, "")
+        elif len(values) == len(names):
+            yield dict(zip(names, values, strict=True))
+
+
+def _reading(opened: OpenedSource, dialect: Dialect, header: LoadRecord, sampled: Sequence[str]) -> _Reading:
+    """Return how the records are read, from the header."""
+    source, encoding = opened.source, fallback(opened.encoding)
+    names = [decoded(value, encoding) for value in header.fields]
+
+    def index(parameter: str, column: str | None) -> int | None:
+        if column is not None and column not in names:
+            raise missing_column(source.name, parameter, column, names)
+        return None if column is None else names.index(column)
+
+    text = index("text", "TEXTPATH" if source.text is None else source.text)
+    columns = columns_of(names)
+    of_family = [one for one in (columns.parent, columns.begin_family, columns.children) if one is not None]
+    return _Reading(
+        names=names,
+        text=text or 0,
+        control=index("id", source.id),
+        keep=index("keep", None if opened.keep is None else opened.keep.name),
+        links=FamilyLinks(columns),
+        of_family={one: names.index(one) for one in of_family},
+        folder=text_folder(opened, dialect) if holds_paths(names[text or 0], sampled) else None,
+        newline=dialect.newline,
+        encoding=encoding,
+    )
+
+
+def text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
+    """Return the folder of the text files: that of the user, or the folder of the load file."""
+    source = opened.source
+    if source.path == STDIN and source.text_root is None:
+        raise SourceError(
+            "-: the text files of a load file on standard input need their folder: name it with --text-root."
+        )
+    beside = os.path.dirname(os.path.abspath(source.path)) if source.path != STDIN else ""
+    is_named = not is_utf8(opened.encoding)
+    encoding = opened.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
+    return TextFolder(source.text_root or beside, beside, encoding, source.max_document_bytes)

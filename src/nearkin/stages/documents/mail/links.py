@@ -1,0 +1,139 @@
+"""Links between mails by their headers: who answers whom, without loops, whatever the order of the input.
+
+Source: Jamie Zawinski, "message threading", https://www.jwz.org/doc/threading.html. Mails that are only referenced are
+nodes as well. Unlike there, a mail's own headers come before what other mails say of it, and both are taken by date, so
+that the order of the input changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+from nearkin.stages.documents.origin import MailHeaders
+
+LinkSource = Literal["headers", "another mail", "subject"]
+LINK_SOURCES: tuple[LinkSource, ...] = ("headers", "another mail", "subject")
+"""Sources of a mail's parent: its own In-Reply-To and References, References of a later mail, or
+subject, date and addresses."""
+NO_NODE = -1
+
+
+@dataclass(slots=True)
+class LinkedNodes:
+    """Mails and missing mails, each with its parent.
+
+    Parameters
+    ----------
+    mail_of : list of int
+        Number of the mail of each node; -1 for a mail that is missing.
+    message_id : list of str or None
+    parent : list of int
+        Node of the parent; -1 for roots.
+    source : list of LinkSource or None
+        None for roots.
+    node_of : list of int
+        Node of each mail.
+    """
+
+    mail_of: list[int] = field(default_factory=list)
+    message_id: list[str | None] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    source: list[LinkSource | None] = field(default_factory=list)
+    node_of: list[int] = field(default_factory=list)
+    _set: list[int] = field(default_factory=list)
+    """Union-find over trees."""
+    _top: list[int] = field(default_factory=list)
+    """Root of the tree of each set, at its representative."""
+    _size: list[int] = field(default_factory=list)
+
+    def add(self, message_id: str | None, mail: int = NO_NODE) -> int:
+        """Add a node without a parent; return its number."""
+        node = len(self.mail_of)
+        self.mail_of.append(mail)
+        self.message_id.append(message_id)
+        self.parent.append(NO_NODE)
+        self.source.append(None)
+        self._set.append(node)
+        self._top.append(node)
+        self._size.append(1)
+        return node
+
+    def root(self, node: int) -> int:
+        """Return the root of a node's tree, in nearly constant time."""
+        return self._top[self._representative(node)]
+
+    def link(self, child: int, parent: int, source: LinkSource) -> bool:
+        """Give a root a parent; return whether that was possible without a loop."""
+        if self.parent[child] != NO_NODE or self.root(parent) == child:
+            return False
+        self.parent[child], self.source[child] = parent, source
+        ours, theirs = self._representative(child), self._representative(parent)
+        top = self._top[theirs]
+        if self._size[ours] > self._size[theirs]:
+            ours, theirs = theirs, ours
+        self._set[ours], self._top[theirs] = theirs, top
+        self._size[theirs] += self._size[ours]
+        return True
+
+    def _representative(self, node: int) -> int:
+        while self._set[node] != node:
+            self._set[node] = self._set[self._set[node]]
+            node = self._set[node]
+        return node
+
+
+def linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> LinkedNodes:
+    """Link mails by Message-ID, In-Reply-To and References.
+
+    Parameters
+    ----------
+    headers : sequence of MailHeaders
+    order : sequence of int
+        Numbers of the mails, the earliest first.
+
+    Examples
+    --------
+    >>> mails = [MailHeaders(message_id="a"), MailHeaders(message_id="c", references=("a", "b"))]
+    >>> nodes = linked_by_headers(mails, [0, 1])
+    >>> nodes.message_id, nodes.parent, nodes.mail_of
+    (['a', 'c', 'b'], [-1, 2, 0], [0, 1, -1])
+    """
+    nodes, known = LinkedNodes(node_of=[NO_NODE] * len(headers)), dict[str, int]()
+    for mail in order:
+        own = headers[mail].message_id
+        nodes.node_of[mail] = nodes.add(own, mail)
+        if own is not None:  # of mails that share an identifier, the earliest is the one that others refer to
+            known.setdefault(own, nodes.node_of[mail])
+    chains = [(mail, ancestors_of(headers[mail])) for mail in order]
+    for _, chain in chains:
+        for one in chain:
+            if one not in known:
+                known[one] = nodes.add(one)
+    # the latest first: where two mails claim to answer each other, the later one does
+    for mail, chain in reversed(chains):
+        for one in reversed(chain):
+            if nodes.link(nodes.node_of[mail], known[one], "headers"):
+                break
+    for _, chain in chains:
+        for above, below in pairwise(chain):
+            nodes.link(known[below], known[above], "another mail")
+    return nodes
+
+
+def ancestors_of(headers: MailHeaders) -> tuple[str, ...]:
+    """Return the identifiers of the ancestors that a mail names, its parent last.
+
+    Examples
+    --------
+    >>> ancestors_of(MailHeaders(message_id="d", references=("a", "b", "c", "d"), in_reply_to=("b",)))
+    ('a', 'c', 'b')
+    """
+    chain = dict.fromkeys(one for one in headers.references if one != headers.message_id)
+    parent = next((one for one in headers.in_reply_to if one != headers.message_id), None)
+    if parent is not None:
+        chain.pop(parent, None)
+        chain[parent] = None
+    return tuple(chain)

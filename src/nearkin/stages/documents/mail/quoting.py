@@ -1,0 +1,162 @@
+"""New text of a mail apart from quoted text, attribution lines and signature, by plain rules.
+
+The parts are a hint: mail programs quote in many ways. Every rule looks at a bounded number of lines, so the time grows
+with the length of the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nearkin.stages.documents.mail.quote_marks import (
+    APPLE_FORWARD,
+    FROM_LINE,
+    HAS_OPENER,
+    HAS_VERB,
+    HEADER_LINE,
+    IS_DATED,
+    OF_A_LIST,
+    QUOTE_MARKS,
+    RULE,
+    SENT_FROM,
+    SEPARATOR,
+    SIGNATURE_MARK,
+)
+
+LinePart = Literal["new", "quoted", "attribution", "signature"]
+_LONGEST_ATTRIBUTION = 400  # characters
+_ATTRIBUTION_LINES = 3
+_FOOTER_LINES = 8
+
+
+@dataclass(slots=True)
+class MailLine:
+    """A line of a mail.
+
+    Parameters
+    ----------
+    depth : int
+        Number of quote marks before it.
+    text : str
+        Without quote marks, and without white space at both ends.
+    part : {"new", "quoted", "attribution", "signature"}
+        An attribution says who wrote the quoted text that follows.
+    """
+
+    depth: int
+    text: str
+    part: LinePart = "new"
+
+
+def mail_lines(text: str) -> list[MailLine]:
+    r"""Return the lines of a mail with the part that each belongs to.
+
+    Examples
+    --------
+    >>> lines = mail_lines("Yes.\n\nOn Mon, 5 Jan 2004, Ada\n<ada@example.org> wrote:\n> Is it sold?\n-- \nBo")
+    >>> [line.part for line in lines if line.text]
+    ['new', 'attribution', 'attribution', 'quoted', 'signature', 'signature']
+    >>> [(line.depth, line.text) for line in lines if line.part == "quoted"]
+    [(1, 'Is it sold?')]
+    """
+    lines = [_line(one) for one in text.splitlines()]
+    _mark_attributions(lines)
+    _mark_earlier_mails(lines)
+    _mark_signatures(lines)
+    return lines
+
+
+def new_text(text: str) -> str:
+    r"""Return what the sender of a mail wrote, without quoted text, attributions and signature.
+
+    Examples
+    --------
+    >>> new_text("Agreed.\n\n-----Original Message-----\nFrom: Ada\nSent: Monday\nSubject: Lease\n\nDo you agree?")
+    'Agreed.'
+    """
+    return "\n".join(line.text for line in mail_lines(text) if line.part == "new").strip()
+
+
+def _line(raw: str) -> MailLine:
+    found = QUOTE_MARKS.match(raw) if ">" in raw else None
+    if found is None:
+        return MailLine(0, raw.strip())
+    return MailLine(found[0].count(">"), raw[found.end() :].strip(), "quoted")
+
+
+def _mark_attributions(lines: list[MailLine]) -> None:
+    """Mark lines such as "On Monday, Ada wrote:", which may take up to three lines."""
+    for i, line in enumerate(lines):
+        if not line.text or len(line.text) > _LONGEST_ATTRIBUTION or line.part == "attribution":
+            continue
+        if SEPARATOR.fullmatch(line.text) or APPLE_FORWARD.fullmatch(line.text):
+            line.part = "attribution"
+        elif line.text[-1] in ":：" and (first := _start_of_attribution(lines, i)) is not None:
+            for one in lines[first : i + 1]:
+                one.part = "attribution"
+
+
+def _start_of_attribution(lines: list[MailLine], last: int) -> int | None:
+    """Return the first line of the attribution that ends here; None if there is none."""
+    follows = next((one for one in lines[last + 1 : last + 3] if one.text), None)
+    is_quote_next = follows is not None and follows.depth > lines[last].depth
+    for first in range(last, max(-1, last - _ATTRIBUTION_LINES), -1):
+        if not lines[first].text or lines[first].depth != lines[last].depth:
+            break
+        joined = " ".join(one.text for one in lines[first : last + 1])
+        if len(joined) > _LONGEST_ATTRIBUTION:
+            break
+        if HAS_OPENER.match(joined) and HAS_VERB.search(joined) and IS_DATED.search(joined):
+            return first
+    is_short = HAS_VERB.search(lines[last].text[-_LONGEST_ATTRIBUTION:])
+    return last if is_quote_next and is_short else None
+
+
+def _mark_earlier_mails(lines: list[MailLine]) -> None:
+    """Mark everything after a separator, a block of headers or an attribution that no quote marks follow.
+
+    Below an attribution with quote marks only marked lines are quoted: answers stand between and below them. If
+    nothing new stands above, the answer may stand below without marks between, so all of it counts as new.
+    """
+    last_marked = max((i for i, line in enumerate(lines) if line.depth and line.text), default=-1)
+    start = next(
+        (i for i, line in enumerate(lines) if not line.depth and _begins_earlier_mail(lines, i, last_marked)), None
+    )
+    if start is not None and any(line.text and line.part == "new" for line in lines[:start]):
+        for line in lines[start:]:
+            if line.part == "new":
+                line.part = "quoted"
+
+
+def _begins_earlier_mail(lines: list[MailLine], i: int, last_marked: int) -> bool:
+    if lines[i].part == "attribution":
+        is_last_line = i + 1 == len(lines) or lines[i + 1].part != "attribution"
+        is_explicit = SEPARATOR.fullmatch(lines[i].text) or APPLE_FORWARD.fullmatch(lines[i].text)
+        return bool(is_explicit) or (is_last_line and last_marked < i)
+    if not FROM_LINE.match(lines[i].text):
+        return False
+    block = [line for line in lines[i : i + 3] if line.text and HEADER_LINE.match(line.text)]
+    return len(block) == 3
+
+
+def _mark_signatures(lines: list[MailLine]) -> None:
+    """Mark what follows "-- ", the footer of a mailing list at the end, and "Sent from my …"."""
+    own = [i for i, line in enumerate(lines) if line.part == "new" and not line.depth]
+    if not own:
+        return
+    marks = [i for i in own if SIGNATURE_MARK.fullmatch(lines[i].text)]
+    starts = marks[-1:]
+    filled = [i for i in own if lines[i].text]
+    for back, i in enumerate(reversed(filled[-_FOOTER_LINES - 1 :])):
+        if back and RULE.fullmatch(lines[i].text):
+            if any(OF_A_LIST.search(lines[k].text) for k in filled[-back:]):
+                starts.append(i)
+            break
+    if filled and SENT_FROM.fullmatch(lines[filled[-1]].text):
+        starts.append(filled[-1])
+    for start in starts:
+        for line in lines[start:]:
+            if line.part in ("quoted", "attribution"):
+                break
+            line.part = "signature"

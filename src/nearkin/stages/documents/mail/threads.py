@@ -1,0 +1,165 @@
+"""Threads: trees of mails and missing mails, in one order whatever the order of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from nearkin.stages.documents.mail.by_subject import link_by_subject
+from nearkin.stages.documents.mail.links import NO_NODE, LinkedNodes, LinkSource, linked_by_headers
+from nearkin.stages.documents.mail.quotations import Quotations
+from nearkin.stages.documents.origin import MailHeaders
+
+DEFAULT_WINDOW = timedelta(days=14)
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+_UNKNOWN = datetime.max.replace(tzinfo=UTC)
+NodeKey = tuple[datetime, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMail:
+    """A mail to be threaded.
+
+    Parameters
+    ----------
+    name : str
+        Unique.
+    headers : MailHeaders
+    """
+
+    name: str
+    headers: MailHeaders
+
+    @property
+    def order(self) -> NodeKey:
+        """Place among all mails: by date, those without a date last, then by Message-ID and name."""
+        return self.headers.sent_at or _UNKNOWN, self.headers.message_id or "", self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadNode:
+    """A mail of a thread, or a missing one.
+
+    Parameters
+    ----------
+    thread : int
+        Number of the thread, from 1; the earliest is 1.
+    position : int
+        Place in the tree, from 1: each mail is followed by its answers, the earliest first.
+    depth : int
+        0 for a root.
+    mail : int or None
+        Number of the mail; None if it is missing.
+    message_id : str or None
+    parent : int or None
+        Position of the parent.
+    source : {"headers", "another mail", "subject"} or None
+        How the parent is known; None for a root.
+    """
+
+    thread: int
+    position: int
+    depth: int
+    mail: int | None
+    message_id: str | None
+    parent: int | None
+    source: LinkSource | None
+
+
+def thread_mails(
+    mails: Sequence[NamedMail], window: timedelta = DEFAULT_WINDOW, quotations: Quotations | None = None
+) -> list[ThreadNode]:
+    """Return all threads, one after another, each in the order of its tree.
+
+    A mail that no mail refers to and that refers to none is a thread by itself. A missing mail is one that others
+    refer to; it is in the tree wherever a mail is below it.
+
+    Parameters
+    ----------
+    mails : sequence of NamedMail
+        Without duplicate spares.
+    window : timedelta, default 14 days
+    quotations : Quotations, optional
+        See `link_by_subject`.
+
+    Examples
+    --------
+    >>> mails = [NamedMail("x", MailHeaders(message_id="c", references=("a", "b"))),
+    ...     NamedMail("y", MailHeaders(message_id="a"))]
+    >>> [(node.position, node.depth, node.message_id, node.mail) for node in thread_mails(mails)]
+    [(1, 0, 'a', 1), (2, 1, 'b', None), (3, 2, 'c', 0)]
+    """
+    order = sorted(range(len(mails)), key=lambda number: mails[number].order)
+    headers = [mail.headers for mail in mails]
+    nodes = linked_by_headers(headers, order)
+    link_by_subject(nodes, headers, order, window, quotations)
+    children, roots = _sorted_trees(nodes, mails)
+    found: list[ThreadNode] = []
+    for thread, root in enumerate(roots, 1):
+        _add_tree(found, thread, root, nodes, children)
+    return found
+
+
+def _sorted_trees(nodes: LinkedNodes, mails: Sequence[NamedMail]) -> tuple[list[list[int]], list[int]]:
+    """Return the children of each node and all roots, each by date; a missing mail has the earliest date below it.
+
+    Missing mails without a mail below them are left out: a refused link may leave some.
+    """
+    children: list[list[int]] = [[] for _ in nodes.parent]
+    roots = list[int]()
+    for node, above in enumerate(nodes.parent):
+        (roots if above == NO_NODE else children[above]).append(node)
+    downwards = list(roots)
+    for node in downwards:  # grows while it is read
+        downwards += children[node]
+    keys: dict[int, NodeKey] = {}
+    for node in reversed(downwards):
+        children[node] = sorted((one for one in children[node] if one in keys), key=keys.__getitem__)
+        mail = nodes.mail_of[node]
+        if mail != NO_NODE:
+            keys[node] = mails[mail].order
+        elif children[node]:
+            keys[node] = (keys[children[node][0]][0], nodes.message_id[node] or "", "")
+    return children, sorted((root for root in roots if root in keys), key=keys.__getitem__)
+
+
+def _add_tree(
+    found: list[ThreadNode], thread: int, root: int, nodes: LinkedNodes, children: Sequence[Sequence[int]]
+) -> None:
+    before = len(found)
+    waiting: list[tuple[int, int, int | None]] = [(root, 0, None)]
+    while waiting:
+        node, depth, parent = waiting.pop()
+        position = len(found) - before + 1
+        mail = nodes.mail_of[node]
+        found.append(
+            ThreadNode(
+                thread=thread,
+                position=position,
+                depth=depth,
+                mail=None if mail == NO_NODE else mail,
+                message_id=nodes.message_id[node],
+                parent=parent,
+                source=nodes.source[node],
+            )
+        )
+        waiting += [(one, depth + 1, position) for one in reversed(children[node])]
+
+
+def reading_order(nodes: Sequence[ThreadNode], mails: Sequence[NamedMail]) -> list[int]:
+    """Return the mails of one thread, the earliest first, each after the one it answers even if its date is wrong.
+
+    Parameters
+    ----------
+    nodes : sequence of ThreadNode
+        Those of one thread, in their order.
+    mails : sequence of NamedMail
+    """
+    times: list[datetime] = []
+    for node in nodes:
+        above = _BEFORE_ALL if node.parent is None else times[node.parent - 1]
+        own = None if node.mail is None else mails[node.mail].headers.sent_at
+        times.append(above if own is None else max(own, above))
+    order = sorted(range(len(nodes)), key=lambda place: (times[place], place))
+    return [mail for place in order if (mail := nodes[place].mail) is not None]

@@ -1,0 +1,102 @@
+"""Origin of a document that was extracted from a file: its bytes, its kind, how it was read, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+ExceptionKind = Literal[
+    "encrypted", "corrupt", "empty", "image only", "too big", "time-out", "bomb", "unsupported",
+    "embedded objects lost", "crashed",
+]  # fmt: skip
+EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
+"""Reasons why a file gave no text, or not all of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailHeaders:
+    """Headers of a mail, decoded.
+
+    Parameters
+    ----------
+    message_id, in_reply_to, references
+        Identifiers without their angle brackets.
+    subject : str or None
+    sent_at : datetime or None
+        In UTC.
+    sender, to, cc : str or None
+        Names and addresses, separated by commas.
+    """
+
+    message_id: str | None = None
+    in_reply_to: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    subject: str | None = None
+    sent_at: datetime | None = None
+    sender: str | None = None
+    to: str | None = None
+    cc: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Origin of an extracted document.
+
+    Parameters
+    ----------
+    sha256 : str
+        Of the original bytes of this document, in hexadecimal.
+    size_bytes : int
+        Number of these bytes.
+    kind : str
+        By content, such as "pdf" or "docx".
+    declared_kind : str or None
+        By the suffix, if it differs.
+    extractor : str
+        Program that made the text, with its version.
+    n_pages : int or None
+    exception : str or None
+        One of `EXCEPTIONS`.
+    sentence : str or None
+        What the exception is, for people.
+    is_partial : bool
+        Whether there is a text, but not all of it.
+    warnings : str
+        Joined by "; ".
+    family : str or None
+        Id of the outermost document that this one is inside of, or its own id if it has members. An archive or a
+        mailbox is no document.
+    position : int or None
+        Position among the members of the parent, counted from 1; None for a file.
+    mail : MailHeaders or None
+        Only for mails.
+    """
+
+    sha256: str
+    size_bytes: int
+    kind: str
+    declared_kind: str | None = None
+    extractor: str
+    n_pages: int | None = None
+    exception: ExceptionKind | None = None
+    sentence: str | None = None
+    is_partial: bool = False
+    warnings: str = ""
+    family: str | None = None
+    position: int | None = None
+    mail: MailHeaders | None = None
+
+    def as_row(self) -> Mapping[str, Any]:
+        """Return the values of the column ``origin``."""
+        return asdict(self)
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Origin:
+        """Restore an origin from the column."""
+        fields = dict(row)
+        if (mail := fields.get("mail")) is not None:
+            lists = {name: tuple(mail[name] or ()) for name in ("in_reply_to", "references")}
+            fields["mail"] = MailHeaders(**{**mail, **lists})
+        return cls(**fields)

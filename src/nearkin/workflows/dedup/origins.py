@@ -1,0 +1,157 @@
+"""Origins of extracted documents: columns of ``documents.parquet``, ``exceptions.csv``, and their numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.formats.delimited import SheetWriter
+from nearkin.manifests.dedup import ExtractionCounts
+from nearkin.runs.files import published
+from nearkin.runs.spool import Chunk
+from nearkin.stages.documents.origin import ExceptionKind
+from nearkin.stages.documents.preparing import ORIGIN
+
+EXCEPTIONS_FILE = "exceptions.csv"
+FIELDS = (
+    pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),
+    pa.field("size_bytes", pa.int64()), pa.field("kind", pa.string()), pa.field("declared_kind", pa.string()),
+    pa.field("extractor", pa.string()), pa.field("n_pages", pa.int64()), pa.field("exception", pa.string()),
+    pa.field("is_partial", pa.bool_()), pa.field("warnings", pa.large_string()),
+)  # fmt: skip
+"""Columns of tables of documents in runs in which some were extracted."""
+_HEADER = ("id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExceptionRow:
+    """A document without a text, or with a part of it.
+
+    Parameters
+    ----------
+    row : int
+    exception : str
+    is_partial : bool
+    sentence : str
+    kind, sha256 : str or None
+        None for a file that was not extracted.
+    size_bytes : int or None
+    """
+
+    row: int
+    exception: str
+    is_partial: bool
+    sentence: str
+    kind: str | None
+    sha256: str | None
+    size_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Origin of each document.
+
+    Parameters
+    ----------
+    columns : dict of str to Array, shape (n_documents,)
+        By the names of `FIELDS`; null for documents that were not extracted.
+    """
+
+    columns: Mapping[str, pa.Array]
+
+    @classmethod
+    def of_table(cls, table: pa.Table) -> Origins | None:
+        """Take the columns of a stored table of documents; None if nothing in it was extracted."""
+        if "extractor" not in table.column_names:
+            return None
+        return cls({field.name: table[field.name].combine_chunks() for field in FIELDS})
+
+    def part(self, a: int, b: int) -> list[pa.Array]:
+        """Return the columns of rows ``a`` to ``b - 1``."""
+        return [self.columns[field.name].slice(a, b - a) for field in FIELDS]
+
+    def exceptions(self, problems: Mapping[int, str], n_rows: int) -> Iterator[ExceptionRow]:
+        """Yield the exceptions in the order of the documents.
+
+        Parameters
+        ----------
+        problems : dict of row to str
+            Why documents have no text; those of documents with one are passed over.
+        n_rows : int
+            Rows to look at.
+        """
+        exception = self.columns["exception"]
+        with_one = np.flatnonzero(exception.slice(0, n_rows).is_valid().to_numpy(zero_copy_only=False))
+        for row in with_one.tolist():
+            told = {name: self.columns[name][row].as_py() for name in ("is_partial", "warnings", "kind", "sha256")}
+            sentence = told["warnings"] if told["is_partial"] else problems.get(row) or told["warnings"]
+            yield ExceptionRow(
+                row=row, exception=exception[row].as_py(), is_partial=bool(told["is_partial"]),
+                sentence=sentence or "", kind=told["kind"], sha256=told["sha256"],
+                size_bytes=self.columns["size_bytes"][row].as_py(),
+            )  # fmt: skip
+
+    def counts(self) -> ExtractionCounts:
+        """Count documents by what became of them."""
+        extracted = self.columns["extractor"]
+        partial = pc.sum(self.columns["is_partial"]).as_py() or 0
+        kinds = Counter[ExceptionKind](self.columns["exception"].drop_null().to_pylist())
+        n_documents = len(extracted) - extracted.null_count
+        return ExtractionCounts(
+            documents=n_documents, in_part=partial, unread=sum(kinds.values()) - partial,
+            exceptions=dict(sorted(kinds.items())),
+        )  # fmt: skip
+
+
+def find_origins(chunks: Sequence[Chunk]) -> Origins | None:
+    """Find the origins of the documents of a spool; None if none was extracted."""
+    batches = [chunk.batch() for chunk in chunks]
+    if not any(ORIGIN in batch.schema.names for batch in batches):
+        return None
+    found: dict[str, list[pa.Array]] = {field.name: [] for field in FIELDS}
+    for batch in batches:
+        for field in FIELDS:
+            found[field.name].append(_column(batch, field))
+    columns = {
+        field.name: pa.chunked_array(found[field.name], field.type).combine_chunks() for field in FIELDS
+    }  # fmt: skip
+    return Origins(columns)
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    """Return one column of a chunk; the sentence of a partial text comes before its warnings."""
+    if ORIGIN not in batch.schema.names:
+        return pa.nulls(batch.num_rows, field.type)
+    origin = batch[ORIGIN]
+    if field.name != "warnings":
+        return pc.struct_field(origin, field.name)
+    none, text = pa.scalar(None, field.type), field.type
+    sentence = pc.if_else(pc.struct_field(origin, "is_partial"), pc.struct_field(origin, "sentence").cast(text), none)
+    warnings = pc.struct_field(origin, "warnings").cast(text)
+    warnings = pc.if_else(pc.equal(warnings, pa.scalar("", text)), none, warnings)
+    both = pc.binary_join_element_wise(sentence, warnings, pa.scalar("; ", text))  # null where either is
+    return pc.coalesce(both, sentence, warnings)
+
+
+def write_exceptions(path: Path, rows: Sequence[tuple[str | None, str | None, ExceptionRow]]) -> None:
+    """Write ``exceptions.csv``.
+
+    Parameters
+    ----------
+    path : Path
+    rows : sequence of (str or None, str or None, ExceptionRow)
+        Id and parent of the document, and the exception.
+    """
+    with published(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
+        writer = SheetWriter(file)
+        writer.write(_HEADER)
+        for doc_id, parent, one in rows:
+            told: list[Any] = [doc_id, parent, one.exception, str(one.is_partial).lower(), one.sentence, one.kind]
+            writer.write([*told, one.sha256, one.size_bytes])

@@ -1,0 +1,111 @@
+"""CSV and TSV files that tell something of documents: their rows, and the columns by their names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
+from nearkin.stages.documents.sniffing import head_of_file, unreadable
+from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+# in lower case, with blanks for "_" and "-"; the first name of an id column found is used
+ID_NAMES = (
+    *("id", "doc id", "docid", "document id", "documentid", "control number", "bates", "bates number", "document"),
+    *("doc", "file", "filename", "file name", "path", "filepath", "file path", "name"),
+)
+_MAX_OF_A_FIELD = 1 << 24
+_READ_BYTES = 1 << 20
+
+
+def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = None) -> list[tuple[int, list[str]]]:
+    """Return the rows that are not blank, each with the number of its last line.
+
+    Without a delimiter, the most frequent one of the first line is used.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, or is not delimited text.
+    """
+    try:
+        with _long_fields():
+            return _rows(text_of(path, encoding), delimiter)
+    except csv.Error as error:
+        raise SourceError(f"{path} is not a CSV file: {error}.") from error
+
+
+def text_of(path: Path, encoding: str) -> str:
+    """Return all text of the file, unpacked and decoded."""
+    name, encoding = str(path), check_encoding(encoding)
+    head = head_of_file(name, name, encoding)
+    try:
+        with open(path, "rb", buffering=0) as raw:
+            stream, parts = ByteStream(raw, head.compression, encoding=encoding), list[bytes]()
+            while part := stream.read(_READ_BYTES):
+                parts.append(part)
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except StreamFault as fault:
+        raise SourceError(f"{name}: cannot be read: {fault}.") from fault
+    data = b"".join(parts)
+    if b"\0" in data:
+        advice = looks_like_utf16(data) or "it contains the character U+0000"
+        raise SourceError(f"{name}: {advice}.")
+    if (problem := why_not_utf8(data, encoding)) is not None:
+        raise SourceError(f"{name}: {problem}.")
+    return data.decode("utf-8")
+
+
+def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:
+    first = text[: text.find("\n") + 1] or text
+    usual = max(",\t;|", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or usual, strict=True)
+    return [(rows.line_num, row) for row in rows if row]
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Allow longer fields; the limit applies to the whole process, so it is restored afterwards."""
+    was = csv.field_size_limit(_MAX_OF_A_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(was)
+
+
+def named_column(path: Path, header: list[str], wanted: str | None) -> int | None:
+    """Return the place of a requested column."""
+    if wanted is None:
+        return None
+    n_found = header.count(wanted.strip())
+    if n_found == 1:
+        return header.index(wanted.strip())
+    if n_found:
+        raise repeated_column(path, wanted)
+    raise SourceError(f"{path} has no column {wanted!r}. The columns are: {', '.join(header)}.")
+
+
+def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: int | None) -> list[int]:
+    """Return the places of usual names, the likeliest first, without that of the other column."""
+    names, found = [plain_name(name) for name in header], list[int]()
+    for name in usual:
+        places = [place for place, one in enumerate(names) if one == name and place != taken]
+        if len(places) > 1:
+            raise repeated_column(path, header[places[0]])
+        found += places
+    return found
+
+
+def plain_name(name: str) -> str:
+    """Return a name of a column as lists of usual names have it."""
+    return name.lower().replace("_", " ").replace("-", " ")
+
+
+def repeated_column(path: Path, name: str) -> SourceError:
+    """Return the error for a column that occurs twice."""
+    return SourceError(f"{path} has more than one column {name!r}. Give each a unique name.")

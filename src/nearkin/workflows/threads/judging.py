@@ -1,0 +1,190 @@
+"""Trees of mails → rows of ``threads.parquet``: each mail with its place, and whether it is inclusive."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from nearkin.runs.progress import Progress
+from nearkin.runs.spool import Chunk
+from nearkin.stages.documents.mail.inclusive import InclusionVerdict, InclusiveReason, MailContent, judge_inclusion
+from nearkin.stages.documents.mail.links import LinkSource
+from nearkin.stages.documents.mail.passages import MailWords, WordNumbers, mail_words
+from nearkin.stages.documents.mail.quotations import Quotations
+from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
+from nearkin.workflows.threads.mails import ReadMails
+from nearkin.workflows.threads.options import ThreadOptions
+
+_NO_WORDS = MailWords((), (), ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadRow:
+    """A mail of a thread, or a missing one; fields of a mail are None if it is missing.
+
+    Parameters
+    ----------
+    thread, thread_size : int
+        Number of the thread, from 1, and its mails, without missing ones.
+    position, depth : int
+        Place in the tree, from 1; 0 for a root. A duplicate spare has the place of its original.
+    mail : int or None
+        Number among all mails.
+    name : str or None
+        Unique.
+    message_id : str or None
+    parent_mail, parent_message_id : str or None
+        Name of the mail that it answers, and its identifier; the name is None if that mail is missing.
+    linked_by : str or None
+        How the parent is known; None for a root.
+    subject, sender : str or None
+    sent_at : datetime or None
+    n_attachments : int or None
+        Distinct files inside of it.
+    reason : str or None
+        Why it is inclusive; None if it is not.
+    is_duplicate_spare : bool or None
+    included_in : str or None
+        Name of an inclusive mail that has all of its text and attachments.
+    """
+
+    thread: int
+    thread_size: int
+    position: int
+    depth: int
+    mail: int | None
+    name: str | None
+    message_id: str | None
+    parent_mail: str | None
+    parent_message_id: str | None
+    linked_by: LinkSource | None
+    subject: str | None
+    sender: str | None
+    sent_at: datetime | None
+    n_attachments: int | None
+    reason: InclusiveReason | None
+    is_duplicate_spare: bool | None
+    included_in: str | None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether other mails refer to it, and it is not there."""
+        return self.mail is None
+
+    @property
+    def is_inclusive(self) -> bool | None:
+        """Whether some of it stands in no later mail of the thread; None if it is missing."""
+        return None if self.mail is None else self.reason is not None
+
+
+class _MappedTexts:
+    """Texts of a spool, each chunk of which is mapped into memory once."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._starts = [chunk.start for chunk in chunks]
+        self._columns = [chunk.column("text") for chunk in chunks]
+
+    def at(self, number: int) -> str:
+        """Return the text of a mail."""
+        chunk = bisect_right(self._starts, number) - 1
+        return str(self._columns[chunk][number - self._starts[chunk]].as_py())
+
+
+class Threading:
+    """Threads of mails that were read.
+
+    Parameters
+    ----------
+    read : ReadMails
+    options : ThreadOptions
+    chunks : sequence of Chunk
+        Texts of all mails.
+    """
+
+    def __init__(self, read: ReadMails, options: ThreadOptions, chunks: Sequence[Chunk]) -> None:
+        self._texts = _MappedTexts(chunks)
+        self._read, self._options = read, options
+        firsts = [number for number, first in enumerate(read.original) if number == first]
+        self._numbers = firsts
+        """Number among all mails of each mail that is no spare."""
+        self._mails: Sequence[NamedMail] = [read.mails[number] for number in firsts]
+        self._spares: dict[int, list[int]] = {}
+        for number in read.order:
+            if read.original[number] != number:
+                self._spares.setdefault(read.original[number], []).append(number)
+        quotations = Quotations(lambda mail: self._texts.at(firsts[mail]))
+        self.nodes = thread_mails(self._mails, options.window, quotations)
+
+    def rows(self, progress: Progress) -> Iterator[list[ThreadRow]]:
+        """Yield the rows of each thread, in the order of its tree.
+
+        Parameters
+        ----------
+        progress : Progress
+            Receives the number of finished mails.
+        """
+        for _, some in groupby(self.nodes, key=lambda node: node.thread):
+            nodes = list(some)
+            verdicts = self._verdicts(nodes)
+            size = sum(1 + len(self._spares.get(self._numbers[mail], ())) for mail in verdicts)
+            found = [row for node in nodes for row in self._of_node(node, nodes, size, verdicts)]
+            yield found
+            progress.advance(sum(not row.is_missing for row in found))
+
+    def _verdicts(self, nodes: Sequence[ThreadNode]) -> dict[int, InclusionVerdict]:
+        """Return the verdict for each mail of a thread, by its number; ``included_in`` is such a number, too."""
+        order = reading_order(nodes, self._mails)
+        contents, vocabulary = list[MailContent](), WordNumbers()
+        for mail in order:
+            number = self._numbers[mail]
+            words = _NO_WORDS
+            if len(order) > 1:
+                words = mail_words(self._texts.at(number), vocabulary, is_new_text_only=self._options.new_text_only)
+            contents.append(MailContent(words, self._read.attachments[number], self._read.is_read[number]))
+        return {
+            mail: InclusionVerdict(verdict.reason, None if verdict.included_in is None else order[verdict.included_in])
+            for mail, verdict in zip(order, judge_inclusion(contents), strict=True)
+        }
+
+    def _of_node(
+        self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, verdicts: dict[int, InclusionVerdict]
+    ) -> Iterator[ThreadRow]:
+        """Yield the row of a node, and those of its duplicate spares."""
+        if node.mail is None:
+            yield self._row(node, nodes, size, None, None, None)
+            return
+        verdict, number = verdicts[node.mail], self._numbers[node.mail]
+        name = None if verdict.included_in is None else self._mails[verdict.included_in].name
+        yield self._row(node, nodes, size, number, verdict.reason, name)
+        for spare in self._spares.get(number, ()):
+            yield self._row(node, nodes, size, spare, None, name or self._mails[node.mail].name)
+
+    def _row(
+        self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, number: int | None,
+        reason: InclusiveReason | None, included_in: str | None,
+    ) -> ThreadRow:  # fmt: skip
+        above = None if node.parent is None else nodes[node.parent - 1]
+        mail = None if number is None else self._read.mails[number]
+        headers = None if mail is None else mail.headers
+        return ThreadRow(
+            thread=node.thread,
+            thread_size=size,
+            position=node.position,
+            depth=node.depth,
+            mail=number,
+            name=None if mail is None else mail.name,
+            message_id=node.message_id,
+            parent_mail=None if above is None or above.mail is None else self._mails[above.mail].name,
+            parent_message_id=None if above is None else above.message_id,
+            linked_by=node.source,
+            subject=None if headers is None else headers.subject,
+            sender=None if headers is None else headers.sender,
+            sent_at=None if headers is None else headers.sent_at,
+            n_attachments=None if number is None else len(self._read.attachments[number]),
+            reason=reason,
+            is_duplicate_spare=None if number is None else self._read.original[number] != number,
+            included_in=included_in,
+        )

@@ -1,0 +1,220 @@
+"""Batches of documents → mails with their headers, their attachments, and their texts in a spool."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.nouns import counted
+from nearkin.records import I64
+from nearkin.runs.progress import Progress
+from nearkin.runs.spool import Spool
+from nearkin.stages.documents.mail.inclusive import originals_of
+from nearkin.stages.documents.mail.threads import NamedMail
+from nearkin.stages.documents.normalisation import AS_IT_CAME
+from nearkin.stages.documents.origin import MailHeaders, Origin
+from nearkin.stages.documents.preparing import ORIGIN, PARENT
+from nearkin.workflows.dedup.origins import ExceptionRow, Origins, find_origins
+from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.problems import check_readable
+from nearkin.workflows.reading.texts import TextBatch, Texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A mail as it is read.
+
+    Parameters
+    ----------
+    row : int
+        Number among all documents.
+    key : (int, str)
+        Number of the source, and id.
+    headers : MailHeaders
+    digest : bytes
+        Of the text without regard to white space; of the file if there is no text.
+    is_read : bool
+    """
+
+    row: int
+    key: tuple[int, str]
+    headers: MailHeaders
+    digest: bytes
+    is_read: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadMails:
+    """All mails that are not attached to others, in reading order.
+
+    Parameters
+    ----------
+    mails : list of NamedMail
+    rows : int64 array
+        Row of each mail in ``documents``.
+    attachments : list of frozenset of str
+        SHA-256 of all that is inside each mail.
+    is_read : list of bool
+        Whether all of the text could be read.
+    original : list of int
+        Number of the first mail with the same headers, text and attachments; that of the mail itself, if it is no
+        spare.
+    documents : Table
+        Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
+    origins : Origins or None
+        Of the same documents.
+    n_inside : int
+        Documents inside of mails.
+    n_by_source : list of int
+        Documents of each source.
+    n_unreadable : int
+    """
+
+    mails: list[NamedMail]
+    rows: I64
+    attachments: list[frozenset[str]]
+    is_read: list[bool]
+    original: list[int]
+    documents: pa.Table
+    origins: Origins | None
+    n_inside: int
+    n_by_source: list[int]
+    n_unreadable: int
+
+    @property
+    def order(self) -> list[int]:
+        """Numbers of the mails, the earliest first."""
+        return sorted(range(len(self.mails)), key=lambda number: self.mails[number].order)
+
+    def exceptions(self) -> list[tuple[str, str | None, ExceptionRow]]:
+        """Return all documents without a text, or with a part of it, each with its name and its parent."""
+        if self.origins is None:
+            return []
+        told = self.documents["problem"].to_pylist()
+        problems = {row: problem for row, problem in enumerate(told) if problem is not None}
+        found = self.origins.exceptions(problems, self.documents.num_rows)
+        names, parents = self.documents["name"], self.documents["parent"]
+        return [(names[one.row].as_py(), parents[one.row].as_py(), one) for one in found]
+
+
+class MailReader:
+    """Takes batches, and keeps what threads need of each document.
+
+    Parameters
+    ----------
+    texts : Texts
+    spool, origins : Spool
+        Receive the texts of the mails, and the origins of all documents.
+    """
+
+    def __init__(self, texts: Texts, spool: Spool, origins: Spool) -> None:
+        self._texts, self._spool, self._origins = texts, spool, origins
+        self._found: list[_Found] = []
+        self._inside: dict[tuple[int, str], list[str]] = {}
+        self._tables: list[pa.Table] = []
+        self._n_rows = 0
+
+    def read(self, progress: Progress) -> ReadMails:
+        """Read all documents.
+
+        Raises
+        ------
+        SourceError
+            There is no mail, or too many documents cannot be read.
+        """
+        names = pa.array(self._texts.names, pa.large_string())
+        counts = np.zeros(len(names), np.int64)
+        for number, raw in enumerate(self._texts.raw_batches(progress)):
+            batch = self._texts.prepare(raw, AS_IT_CAME)
+            self._take(number, batch)
+            prepared = batch.prepared
+            own = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
+            self._origins.write(0, number, pa.record_batch({"line": prepared["line"], **own}))
+            columns = {
+                "name": prepared["doc_id"], "has_id": prepared["has_id"], "line": prepared["line"],
+                "problem": prepared["problem"], "source": names.take(pa.array(batch.sources)),
+                "parent": own.get(PARENT, pa.nulls(prepared.num_rows, pa.large_string())),
+            }  # fmt: skip
+            self._tables.append(pa.table(columns))
+            counts += np.bincount(batch.sources, minlength=len(names))
+        check_readable(self._tables, self._texts.rules)
+        if not self._found:
+            raise _no_mail(self._texts, self._n_rows)
+        return self._joined(counts.tolist())
+
+    def _take(self, number: int, batch: TextBatch) -> None:
+        prepared, chosen = batch.prepared, list[int]()
+        first, self._n_rows = self._n_rows, self._n_rows + prepared.num_rows
+        if ORIGIN not in prepared.schema.names:
+            return
+        ids, problems = prepared["doc_id"].to_pylist(), prepared["problem"].to_pylist()
+        for i, row in enumerate(prepared[ORIGIN].to_pylist()):
+            if row is None:
+                continue
+            source, family = int(batch.sources[i]), row["family"]
+            if family is not None and family != ids[i]:
+                self._inside.setdefault((source, family), []).append(row["sha256"])
+            elif row["mail"] is not None:
+                text = None if problems[i] is not None else prepared["text"][i].as_py()
+                self._found.append(_mail(first + i, (source, ids[i]), row, text))
+                chosen.append(i)
+        if chosen:
+            self._spool.write(0, number, pa.record_batch([prepared["text"].take(pa.array(chosen))], names=["text"]))
+
+    def _joined(self, n_by_source: list[int]) -> ReadMails:
+        table = pa.concat_tables(self._tables)
+        documents = with_distinct_names(table, self._texts.id_kind).append_column("parent", table["parent"])
+        rows = np.array([one.row for one in self._found], np.int64)
+        names = documents["name"].combine_chunks().take(pa.array(rows)).to_pylist()
+        mails = [NamedMail(name, one.headers) for name, one in zip(names, self._found, strict=True)]
+        attachments = [frozenset(self._inside.get(one.key, ())) for one in self._found]
+        order = sorted(range(len(mails)), key=lambda number: mails[number].order)
+        keys = [_copy_key(one, inside) for one, inside in zip(self._found, attachments, strict=True)]
+        return ReadMails(
+            mails=mails,
+            rows=rows,
+            attachments=attachments,
+            is_read=[one.is_read for one in self._found],
+            original=originals_of(keys, order),
+            documents=documents,
+            origins=find_origins(self._origins.chunks()),
+            n_inside=sum(len(self._inside.get(one.key, ())) for one in self._found),
+            n_by_source=n_by_source,
+            n_unreadable=table.num_rows - table["problem"].null_count,
+        )
+
+
+def _mail(row: int, key: tuple[int, str], origin: Mapping[str, Any], text: str | None) -> _Found:
+    told = origin["sha256"] if text is None else " ".join(text.split())
+    headers = Origin.of_row(origin).mail or MailHeaders()
+    return _Found(
+        row=row,
+        key=key,
+        headers=headers,
+        digest=hashlib.sha256(told.encode()).digest(),
+        is_read=text is not None and not origin["is_partial"],
+    )
+
+
+def _no_mail(texts: Texts, n_documents: int) -> SourceError:
+    among = f"There is no mail among {counted(n_documents, 'document')}."
+    if any(source.format == "collection" for source in texts.sources):
+        return SourceError(
+            f"{among} A collection holds texts without the headers of mails. Name the files that were added to it."
+        )
+    return SourceError(
+        f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, and folders and archives of "
+        "these."
+    )
+
+
+def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
+    """Return a key that two mails share if one is a duplicate spare of the other."""
+    told = (mail.headers, mail.digest, mail.is_read, sorted(attachments))
+    return hashlib.sha256(repr(told).encode("utf-8", "backslashreplace")).digest()

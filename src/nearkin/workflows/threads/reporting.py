@@ -1,0 +1,75 @@
+"""Threads → report page."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nearkin.manifests.threads import ThreadsManifest
+from nearkin.reports import page_file
+from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
+from nearkin.runs.progress import Progress
+from nearkin.workflows.threads.judging import ThreadRow
+
+N_THREADS = 200
+N_ROWS = 100
+
+
+@dataclass(slots=True)
+class PageThreads:
+    """The largest threads, for the page."""
+
+    _held: list[tuple[int, int, ThreadCard]] = field(default_factory=list)
+
+    def take(self, thread: list[ThreadRow]) -> None:
+        """Add the next thread, in the order of the table."""
+        size, number = thread[0].thread_size, thread[0].thread
+        if len(self._held) == N_THREADS and (size, -number) < self._held[0][:2]:
+            return
+        entry = (size, -number, _card(thread))
+        if len(self._held) < N_THREADS:
+            heapq.heappush(self._held, entry)
+        else:
+            heapq.heappushpop(self._held, entry)
+
+    @property
+    def cards(self) -> list[ThreadCard]:
+        """The threads, the largest first, the earliest first among equals."""
+        return [card for _, _, card in sorted(self._held, key=lambda held: held[:2], reverse=True)]
+
+
+def write_page(path: Path, manifest: ThreadsManifest, page: PageThreads, progress: Progress) -> str | None:
+    """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
+    instead = "Run the command again with --overwrite to create the report."
+    return page_file.write_page(path, lambda: render_threads_report(manifest, page.cards), progress, instead=instead)
+
+
+def _card(thread: list[ThreadRow]) -> ThreadCard:
+    subject = next((row.subject for row in thread if row.subject), "")
+    return ThreadCard(
+        number=thread[0].thread,
+        size=thread[0].thread_size,
+        subject=subject,
+        n_missing=sum(row.is_missing for row in thread),
+        n_inclusive=sum(bool(row.is_inclusive) for row in thread),
+        n_rows=len(thread),
+        rows=tuple(map(_line, thread[:N_ROWS])),
+    )
+
+
+def _line(row: ThreadRow) -> MailLineRow:
+    return MailLineRow(
+        position=row.position,
+        depth=row.depth,
+        name=row.name,
+        message_id=row.message_id,
+        subject=row.subject,
+        sender=row.sender,
+        sent_at=None if row.sent_at is None else row.sent_at.strftime("%Y-%m-%d %H:%M"),
+        n_attachments=row.n_attachments or 0,
+        linked_by=row.linked_by,
+        reason=row.reason,
+        is_duplicate_spare=bool(row.is_duplicate_spare),
+        included_in=row.included_in,
+    )

@@ -1,0 +1,43 @@
+"""What the tests of extraction share: files from bytes to documents, through real workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nearkin.stages.documents.extraction.documents import as_documents
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
+from nearkin.stages.documents.members import InnerDocument
+
+
+def written(folder: Path, files: Mapping[str, bytes]) -> list[FileToExtract]:
+    """Files in a folder, to be extracted."""
+    found = []
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        found.append(FileToExtract(str(path), name))
+    return found
+
+
+def extracted(pool: ExtractionPool, files: Sequence[FileToExtract]) -> dict[str, InnerDocument]:
+    """The documents of files by their ids."""
+    found: dict[str, InnerDocument] = {}
+    for file, nodes in pool.extract(files):
+        for one in as_documents(file.name, nodes):
+            assert one.doc_id not in found
+            found[one.doc_id] = one
+    return found
+
+
+def extracted_once(folder: Path, files: Mapping[str, bytes], **limits: int) -> dict[str, InnerDocument]:
+    """The same, by a pool of two workers with limits of its own."""
+    with ExtractionPool(2, ExtractionLimits(**limits)) as pool:
+        return extracted(pool, written(folder, files))
+
+
+def text_of(one: InnerDocument) -> str:
+    assert one.text is not None, one.problem
+    return one.text.decode()

@@ -1,0 +1,168 @@
+"""Folders of documents through the commands: texts, ids, families, exceptions, and the same bytes every time."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here
+from generator import office_files as make
+from made_up_prose import Prose
+from nearkin.collection.collection import Collection
+
+PROSE = Prose(21)
+A, B, C = (PROSE.text(80) for _ in range(3))
+HEADERS = {"From": "ada@b.org", "To": "bo@c.org", "Subject": "Offer", "Message-ID": "<1@b.org>",
+           "Date": "Mon, 1 Jan 2024 10:00:00 +0000"}  # fmt: skip
+FAMILY = ("family", "position", "kind", "exception", "is_partial")
+EXPECTED = {
+    # id: (parent, family, position, kind, exception, in part)
+    "a.docx": (None, None, None, "docx", None, False),
+    "a.pdf": (None, None, None, "pdf", None, False),
+    "box.zip!b/scan.pdf": ("box.zip", None, 1, "pdf", "image only", False),
+    "box.zip!note.txt": ("box.zip", None, 2, "text", None, False),
+    "damaged.pdf": (None, None, None, "pdf", "corrupt", False),
+    "mail.eml": (None, "mail.eml", None, "eml", None, False),
+    "mail.eml!offer.docx": ("mail.eml", "mail.eml", 1, "docx", None, False),
+    "note.txt": (None, None, None, None, None, None),
+    "renamed.doc": (None, None, None, "rtf", None, False),
+    "table.rtf": (None, None, None, "rtf", "embedded objects lost", True),
+}
+
+
+def write_case(folder: Path) -> Path:
+    files = {
+        "a.docx": make.docx([A]),
+        "a.pdf": make.pdf([A]),
+        "box.zip": make.zipped({"b/scan.pdf": make.pdf([B], is_scan=True), "note.txt": B}),
+        "damaged.pdf": make.pdf([A])[:300],
+        "mail.eml": make.mail(HEADERS, C, {"offer.docx": make.docx([f"{A} And more."])}),
+        "note.txt": f"{C} Yours.".encode(),
+        "renamed.doc": make.rtf([B]),
+        "table.rtf": make.rtf([PROSE.text(60)])[:-1] + b"{\\object{\\*\\objdata 0105}}}",
+    }
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory) -> Path:
+    return write_case(tmp_path_factory.mktemp("documents") / "case")
+
+
+@pytest.fixture(scope="module")
+def run(case) -> Path:
+    out = case.parent / "out"
+    done = nearkin_here("dedup", case, "--out", out)
+    assert done.code == 0, done.err
+    assert "9 documents extracted from files: 6 read, 1 in part, 2 not; see exceptions.csv" in " ".join(
+        done.out.split()
+    )
+    return out
+
+
+def rows_of(out: Path, table: str = "documents") -> dict[str, dict[str, object]]:
+    return {row["id"]: row for row in pq.read_table(out / f"{table}.parquet").to_pylist()}
+
+
+def test_every_document_with_its_origin(run):
+    rows = rows_of(run)
+    assert {one: (row["parent"], *(row[name] for name in FAMILY)) for one, row in rows.items()} == EXPECTED
+    assert {row["copy_of"] for row in rows.values()} == {None, "a.docx", "box.zip!note.txt"}
+    assert rows["mail.eml!offer.docx"]["group"] == rows["a.docx"]["group"]
+    assert rows["note.txt"]["group"] == rows["mail.eml"]["group"]
+    assert (rows["a.pdf"]["n_pages"], rows["renamed.doc"]["declared_kind"]) == (1, "doc")
+    assert rows["note.txt"]["sha256"] is None
+
+
+def test_the_exceptions_are_listed(run):
+    with (run / "exceptions.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [(one["id"], one["exception"], one["is_partial"]) for one in found] == [
+        ("box.zip!b/scan.pdf", "image only", "false"), ("damaged.pdf", "corrupt", "false"),
+        ("table.rtf", "embedded objects lost", "true"),
+    ]  # fmt: skip
+    assert all(one["sentence"] and len(one["sha256"]) == 64 and int(one["size_bytes"]) for one in found)
+    assert found[0]["parent"] == "box.zip"
+    page = (run / "report.html").read_text()
+    assert "Extracted documents" in page
+    assert "text in images is not recognised" in page
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert manifest["extraction"] == {
+        "documents": 9, "in_part": 1, "unread": 2,
+        "exceptions": {"corrupt": 1, "embedded objects lost": 1, "image only": 1},
+    }  # fmt: skip
+    assert "exceptions.csv" in manifest["files"]
+
+
+def test_the_same_folder_gives_the_same_bytes(case, run, tmp_path):
+    assert nearkin_here("dedup", case, "--out", tmp_path / "again").code == 0
+    for name in ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "exceptions.csv"):
+        assert (tmp_path / "again" / name).read_bytes() == (run / name).read_bytes()
+
+
+def test_regroup_keeps_what_is_known_of_documents(run, tmp_path):
+    assert nearkin_here("regroup", run, "--threshold", "0.9", "--out", tmp_path / "again").code == 0
+    assert (tmp_path / "again/exceptions.csv").read_bytes() == (run / "exceptions.csv").read_bytes()
+    rows = rows_of(tmp_path / "again")
+    assert {one: (row["parent"], *(row[name] for name in FAMILY)) for one, row in rows.items()} == EXPECTED
+
+
+def test_the_kept_documents_are_read_again(run, tmp_path):
+    kept = {one for one, row in rows_of(run).items() if row["keep"]}
+    done = nearkin_here("dedup", run, "--out", tmp_path / "of-kept")
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "of-kept")
+    assert set(rows) == kept
+    assert rows["mail.eml!offer.docx" if "mail.eml!offer.docx" in kept else "a.docx"]["extractor"].startswith("xberg")
+
+
+def test_families_and_pairs_and_signatures_read_the_same_texts(case, tmp_path):
+    assert nearkin_here("families", case, "--out", tmp_path / "families").code == 0
+    assert nearkin_here("sign", case, "--out", tmp_path / "signed.parquet").code == 0
+    other = write_case(tmp_path / "other")
+    done = nearkin_here("pairs", "--left", case, "--right", other, "--threshold", "0.99", "--out", tmp_path / "pairs")
+    assert done.code == 0, done.err
+
+
+def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
+    store = tmp_path / "store"
+    done = nearkin_here("add", store, case)
+    assert done.code == 0, done.err
+    with Collection.open(store) as opened:
+        assert opened.text("mail.eml") == C
+        assert opened.text("mail.eml!offer.docx") == f"{A} And more."
+    found = json.loads(nearkin_here("check", store, case / "a.pdf", "--json").out)["documents"][0]
+    assert found["doc_id"] == "a.docx" or found["doc_id"] == "a.pdf"
+    found = json.loads(nearkin_here("check", store, case / "mail.eml!offer.docx", "--json").out)["documents"][0]
+    assert found["doc_id"] == "mail.eml!offer.docx"
+    bad = nearkin_here("check", store, case / "damaged.pdf")
+    assert bad.code == 3
+    assert "damaged, or not a PDF" in " ".join(bad.err.split())
+    missing = nearkin_here("check", store, case / "box.zip")
+    assert "It contains" in " ".join(missing.err.split())
+
+
+def test_a_file_by_its_content_a_glob_and_a_format_for_all(case, tmp_path):
+    other = tmp_path / "in"
+    other.mkdir()
+    (other / "nameless").write_bytes(make.pdf([A]))
+    (other / "b.json").write_bytes(make.docx([A]))
+    (other / "mail").write_bytes(b"From: a@b.org\nSubject: x\n\nIt was a dark and stormy night, all in all.\n")
+    done = nearkin_here("dedup", other / "nameless", "--out", tmp_path / "one")
+    assert done.code == 0, done.err
+    assert "read as a document (recognised by its content: pdf)" in " ".join(done.err.split() + done.out.split())
+    assert rows_of(tmp_path / "one")[str(other / "nameless")]["kind"] == "pdf"
+    assert nearkin_here("dedup", f"{case}/*.pdf", "--out", tmp_path / "glob", "--max-unreadable", "60%").code == 0
+    assert nearkin_here("dedup", other, "--out", tmp_path / "all", "--format", "eml").code == 0
+    assert {one: row["kind"] for one, row in rows_of(tmp_path / "all").items()} == {
+        "nameless": "pdf", "b.json": "docx", "mail": "eml",
+    }  # fmt: skip
+    refused = nearkin_here("dedup", case / "a.pdf", "--out", tmp_path / "raw", "--format", "file")
+    assert "this is a PDF file" in " ".join(refused.err.split())

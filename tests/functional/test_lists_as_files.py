@@ -1,0 +1,85 @@
+"""`--out` of the commands that answer about documents: the whole list, in every format, the same as in JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import Ended, nearkin_here, write_jsonl
+
+RENT = "The rent of {} crowns is due on the first day of each month, to the owner of the house, in cash."
+
+
+@pytest.fixture(scope="module")
+def matter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lists")
+    records = [{"id": f"rent-{i}", "text": RENT.format(i)} for i in range(4)]
+    later = [{"id": "rent-0", "text": RENT.format(9)}, {"id": "few", "text": "7."}, {"id": "none"}]
+    place = folder / "matter"
+    assert nearkin_here("add", place, write_jsonl(folder / "one.jsonl", records), "--wave", "one", "-q").code == 0
+    ended = nearkin_here("add", place, write_jsonl(folder / "two.jsonl", later), "--wave", "two", "-q")
+    assert ended.code == 0, ended.err
+    (folder / "draft.txt").write_text(RENT.format(7), "utf-8")
+    return folder
+
+
+COMMANDS = {
+    "similar": (["similar", "{matter}", "rent-1", "--limit", "1"], "documents"),
+    "versions": (["versions", "{matter}", "rent-0", "--limit", "1"], "versions"),
+    "history": (["history", "{matter}", "rent-0"], "versions"),
+    "waves": (["waves", "{matter}"], None),
+    "uncounted": (["info", "{matter}", "--uncounted"], None),
+    "problems": (["info", "{matter}", "--problems"], None),
+    "check": (["check", "{matter}", "{draft}", "--threshold", "0.3"], "documents"),
+}
+N_ROWS = {"similar": 3, "versions": 4, "history": 2, "waves": 2, "uncounted": 1, "problems": 1, "check": 4}
+
+
+def ran(matter: Path, command: list[str], *more: str | Path) -> Ended:
+    places = {"matter": matter / "matter", "draft": matter / "draft.txt"}
+    ended = nearkin_here(*[part.format(**places) for part in command], *more)
+    ended.assert_clean()
+    assert ended.code in (0, 11), ended.err
+    return ended
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_list_is_written_whole(matter: Path, tmp_path: Path, name: str) -> None:
+    command, member = COMMANDS[name]
+    said = json.loads(ran(matter, command, "--json", *(["--limit", "10"] if "--limit" in command else [])).out)
+    listed: list[dict[str, Any]] = said if member is None else said[member]
+    out = tmp_path / f"{name}.parquet"
+    assert "wrote" in ran(matter, command, "--out", out).err
+    rows = pq.read_table(out).to_pylist()
+
+    assert len(rows) == len(listed) == N_ROWS[name]
+    for row, one in zip(rows, listed, strict=True):
+        same = {key for key in row.keys() & one.keys() if not isinstance(one[key], list)}
+        assert len(same) >= 5
+        assert {key: row[key] for key in same} == {key: one[key] for key in same}
+    for suffix in ("csv", "tsv", "jsonl"):
+        ran(matter, command, "--out", tmp_path / f"{name}.{suffix}")
+    lines = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    assert lines == rows
+    with open(tmp_path / f"{name}.tsv", encoding="utf-8", newline="") as file:
+        assert len(list(csv.reader(file, delimiter="\t"))) == len(rows) + 1
+    assert nearkin_here(*[part.format(matter=matter / "matter", draft=matter / "draft.txt") for part in command],
+                        "--out", tmp_path / f"{name}.csv").code == 5  # fmt: skip
+
+
+def test_the_limit_is_of_what_is_printed(matter: Path, tmp_path: Path) -> None:
+    ended = ran(matter, COMMANDS["similar"][0], "--out", tmp_path / "s.csv")
+    assert sum("rent-" in line for line in ended.out.splitlines() if line.startswith(" ")) == 1
+    assert "wrote 3 documents" in ended.err
+
+
+def test_refused(matter: Path, tmp_path: Path) -> None:
+    place = matter / "matter"
+    assert nearkin_here("info", place, "--out", tmp_path / "i.csv").code == 2
+    assert nearkin_here("check", place, "-", "--jsonl", "--out", tmp_path / "c.csv").code == 2
+    assert nearkin_here("waves", place, "--out", tmp_path / "w.txt").code == 2

@@ -1,0 +1,193 @@
+"""Overlays for review tools: control numbers identical, in the dialect of the load file, for each tool and command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functional.conftest import nearkin_here
+from nearkin.errors import OutputError
+from nearkin.stages.documents.load_files.controls import controls_of
+from nearkin.stages.documents.load_files.dialect import Dialect, dialect_of
+from nearkin.stages.documents.load_files.records import RecordReader
+from nearkin.stages.documents.load_files.vendors import VENDORS, OverlayRow
+from nearkin.stages.documents.load_files.writing import LoadFileWriter
+from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.streams import ByteStream
+
+MARKS = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le"}
+CHARACTERS = "abcÄé-_.,;\"'0 =+þ\n"
+CONTROLS = st.lists(st.text(st.sampled_from(CHARACTERS), min_size=1, max_size=9), min_size=1, max_size=5)
+DAT = Dialect(encoding="cp1252")
+CSV = Dialect(separator=",", qualifier='"', newline="", line_end="\n")
+DIALECTS = st.builds(
+    lambda base, told, end, quotes: Dialect(
+        separator=base.separator, qualifier=base.qualifier, newline=base.newline, encoding=told[0], has_mark=told[1],
+        line_end=end, quotes_all=quotes or not base.is_csv,
+    ),
+    st.sampled_from([DAT, CSV, Dialect(separator="|", qualifier="^", newline="")]),
+    st.sampled_from([("cp1252", False), ("utf-8", False), ("utf-8", True), ("utf-16-le", True), ("utf-16-be", True)]),
+    st.sampled_from(["\r\n", "\n"]),
+    st.booleans(),
+)  # fmt: skip
+
+
+def written(dialect: Dialect, records: list[list[str]]) -> bytes:
+    sink = io.BytesIO()
+    writer = LoadFileWriter(sink, dialect)
+    for record in records:
+        writer.write(record)
+    return sink.getvalue()
+
+
+@given(DIALECTS, CONTROLS)
+def test_what_is_read_and_written_unchanged_has_the_same_bytes(dialect: Dialect, controls: list[str]) -> None:
+    data = written(dialect, [["BEGDOC", "TEXTPATH"], ["Ä-1", "é"], *([one, f"{one}.txt"] for one in controls)])
+    stream = ByteStream(io.BytesIO(data), "none")
+    mark = stream.byte_order_mark()
+    marked = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(mark)
+    found = dialect_of(stream.peek(1 << 20), mark=mark, encoding=marked)
+    assert found is not None
+    told = "utf-8" if mark else found.encoding
+    records = [[one.decode(told) for one in record.fields] for record in RecordReader(stream, found).records()]
+    assert written(found, records) == data
+    file = io.BytesIO(data)
+    again = controls_of(file, Source(path="x", name="x", format="load-file"), "utf-8")
+    assert list(again) == ["Ä-1", *controls]
+    assert again.dialect == found
+
+
+def test_csv_is_as_python_writes_it() -> None:
+    values = ["A,1", 'say "so"', "", " x ", "two\nlines"]
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerow(values)
+    plain = Dialect(separator=",", qualifier='"', newline="", line_end="\n", quotes_all=False)
+    assert written(plain, [values]).decode() == file.getvalue()
+
+
+def test_a_value_that_the_dialect_cannot_hold_is_refused_by_name() -> None:
+    with pytest.raises(OutputError, match=r"'Ω-1'.*not in cp1252"):
+        written(DAT, [["Ω-1"]])
+    with pytest.raises(OutputError, match="no qualifier"):
+        written(Dialect(qualifier=""), [["a\x14b"]])
+
+
+def test_only_equal_texts_have_a_hundred_percent() -> None:
+    assert OverlayRow(similarity=0.999_999_9).percent == "99"
+    assert OverlayRow(similarity=0.999_999_9).share == "0.999999"
+    assert (OverlayRow(similarity=1.0).percent, OverlayRow(similarity=0.29).percent) == ("100", "29")
+
+
+TEXTS = {
+    "A-001": "The tenant pays the rent on the first day of each month to the landlord.",
+    "A-002": "The tenant pays the rent on the first day of each month to the landlord!",
+    "A-003": "The tenant pays the rent on the first day of each month to the new landlord.",
+    "=A-4": "Something else is written here about the weather and the sea in winter.",
+    "A-005": "",
+    "A-006": "12 34 56",
+}
+
+
+def production(folder: Path, encoding: str) -> Path:
+    """Write a load file in an encoding, with its texts in a folder."""
+    (folder / "TEXT").mkdir()
+    lines = ["þControl Numberþ\x14þTEXTPATHþ"]
+    for number, (control, text) in enumerate(TEXTS.items()):
+        (folder / "TEXT" / f"{number}.txt").write_text(text)
+        lines.append(f"þ{control}þ\x14þTEXT\\{number}.TXTþ")
+    path = folder / "load.dat"
+    path.write_bytes("".join(f"{line}\r\n" for line in lines).encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_an_overlay_has_the_control_numbers_of_the_load_file(tmp_path: Path, encoding: str) -> None:
+    load = production(tmp_path, encoding)
+    out = tmp_path / "out"
+    nearkin_here("dedup", str(load), "--out", str(out), "--overlay", "relativity", "--ignore-numbers", "--no-report")
+    data = (out / "overlay.dat").read_bytes()
+    assert data.decode(encoding).encode(encoding) == data
+    lines = data.decode(encoding).split("\r\n")
+    assert lines.pop() == ""
+    rows = [line.strip("þ").split("þ\x14þ") for line in lines]
+    assert rows == [
+        ["Control Number", "Textual Near Duplicate Group", "Textual Near Duplicate Principal",
+         "Textual Near Duplicate Similarity"],
+        ["A-001", "A-003", "No", rows[1][3]],
+        ["A-002", "A-003", "No", rows[1][3]],
+        ["A-003", "A-003", "Yes", "100"],
+        ["=A-4", "", "No", "0"],
+        ["A-005", "Empty", "No", "0"],
+        ["A-006", "Numbers Only", "No", "0"],
+    ]  # fmt: skip
+    assert 70 <= int(rows[1][3]) < 100
+
+
+@pytest.mark.parametrize("tool", list(VENDORS))
+def test_every_tool_gets_its_fields(tmp_path: Path, tool: str) -> None:
+    load = production(tmp_path, "utf-8")
+    nearkin_here("dedup", str(load), "--out", str(tmp_path / "out"), "--overlay", tool, "--no-report")
+    lines = (tmp_path / "out" / "overlay.dat").read_text().splitlines()
+    assert lines[0].strip("þ").split("þ\x14þ") == ["Control Number", *VENDORS[tool].fields]
+    assert [line.strip("þ").split("þ\x14þ")[0] for line in lines[1:]] == list(TEXTS)
+
+
+def test_families_and_groups_write_overlays_and_a_second_run_replaces_them(tmp_path: Path) -> None:
+    load, out = production(tmp_path, "cp1252"), tmp_path / "out"
+    nearkin_here("families", str(load), "--out", str(out), "--overlay", "purview")
+    assert b"Pivot_ID" in (out / "overlay.dat").read_bytes()
+    nearkin_here("families", str(load), "--out", str(out), "--overwrite")
+    assert not (out / "overlay.dat").exists()
+    nearkin_here("add", str(tmp_path / "matter"), str(load))
+    nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain", "--out", str(tmp_path / "g.dat"))
+    rows = (tmp_path / "g.dat").read_bytes().decode("cp1252").splitlines()
+    assert {row.strip("þ").split("þ\x14þ")[0] for row in rows[1:]} == set(TEXTS)
+    nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain", "--out", str(tmp_path / "g.csv"))
+    assert "\n'=A-4," in (tmp_path / "g.csv").read_text()
+
+
+def test_documents_of_other_files_get_a_csv(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": "=1", "text": "It was"}\n{"id": "b", "text": "it  was"}\n')
+    nearkin_here("dedup", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out"), "--overlay", "plain")
+    assert (tmp_path / "out" / "overlay.csv").read_bytes().decode().split("\r\n")[1:3] == [
+        "'=1,b,No,1,jaccard words:5,exact copy",
+        "b,b,Yes,1,jaccard words:5,unique",
+    ]
+
+
+def test_wrong_uses_are_refused(tmp_path: Path) -> None:
+    load = production(tmp_path, "utf-8")
+    told = nearkin_here("dedup", str(load), "--out", str(tmp_path / "out"), "--overlay", "casemap")
+    assert "relativity, everlaw, reveal, purview, plain" in told.err
+    nearkin_here("add", str(tmp_path / "matter"), str(load))
+    told = nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain")
+    assert "--overlay needs --out FILE" in told.err
+    told = nearkin_here("families", str(tmp_path / "matter"), "--overlay", "plain", "--out", "x")
+    assert "nearkin groups" in told.err
+
+
+def test_pairs_leave_passages_out(tmp_path: Path) -> None:
+    footer = "this message is confidential and meant for its addressee alone so delete it if it came to you by mistake"
+    for side, word in (("left", "harbour"), ("right", "mountain")):
+        rows = [{"id": f"{side}{i}", "text": f"{word} {word}{i} {word}s {word}. {footer} {i}"} for i in range(3)]
+        (tmp_path / f"{side}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "ignore.txt").write_text(f"{footer.upper()}\n")
+    sides = ("--left", str(tmp_path / "left.jsonl"), "--right", str(tmp_path / "right.jsonl"), "--no-report")
+    found = []
+    for number, more in enumerate(((), ("--ignore", str(tmp_path / "ignore.txt"), "--ignore-numbers"))):
+        out = tmp_path / f"out{number}"
+        choice = ("--min-terms", "1", "--min-occurrences", "1", "--threshold", "0.1", "--out", str(out))
+        assert nearkin_here("pairs", *sides, *choice, *more).code == 0
+        found.append(len((out / "pairs.tsv").read_text().splitlines()) - 1)
+        manifest = json.loads((out / "manifest.json").read_text())
+        assert ("ignored" in manifest["parameters"]) == bool(more)
+    assert found[0] == 9
+    assert found[1] == 0
+    told = nearkin_here("audit", str(tmp_path / "out1"))
+    assert told.code == 0, told.err

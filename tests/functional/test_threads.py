@@ -1,0 +1,239 @@
+"""``nearkin threads``: its files, its page, its messages, odd mails, and runs that break off."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin
+from functional.conftest import nearkin_here
+from nearkin.errors import ParameterError
+from nearkin.results import ThreadsResult
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.threads import job
+from nearkin.workflows.threads.options import ThreadOptions
+
+
+def eml(name: str, text: str, *, references: str = "", subject: str = "Mill", hour: int = 10, more: str = "") -> str:
+    head = f"From: Ada <ada@x.org>\nTo: Bo <bo@x.org>\nSubject: {subject}\nDate: 5 Jan 2004 {hour}:00 +0000\n"
+    head += f"Message-ID: <{name}@x.org>\n" if name else ""
+    head += f"References: {references}\n" if references else ""
+    return f"{head}{more}\n{text}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A thread of four mails, of which one is missing, a spare, and a file that is no mail."""
+    made = tmp_path / "mails"
+    made.mkdir()
+    files = {
+        "a.eml": eml("a", "Is it sold?"),
+        "b.eml": eml("b", "No.\n> Is it sold?", references="<a@x.org>", subject="Re: Mill", hour=11),
+        "d.eml": eml("d", "Why?", references="<a@x.org> <b@x.org> <c@x.org>", subject="Re: Mill", hour=13),
+        "copy of a.eml": eml("a", "Is  it sold?\n"),
+    }
+    for name, text in files.items():
+        (made / name).write_text(text, "utf-8")
+    return made
+
+
+def run(*arguments: str | Path) -> list[dict[str, object]]:
+    ended = nearkin_here("threads", *arguments)
+    ended.assert_clean()
+    assert ended.code == 0, ended.err
+    out = Path(arguments[list(arguments).index("--out") + 1])
+    return pq.read_table(out / "threads.parquet").to_pylist()
+
+
+def test_a_thread_with_a_missing_mail_and_a_spare(folder: Path, tmp_path: Path) -> None:
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    shown = [(row["position"], row["depth"], row["id"], row["parent_message_id"], row["linked_by"]) for row in rows]
+    assert shown == [
+        (1, 0, "a.eml", None, None),
+        (1, 0, "copy of a.eml", None, None),
+        (2, 1, "b.eml", "a@x.org", "headers"),
+        (3, 2, None, "b@x.org", "another mail"),
+        (4, 3, "d.eml", "c@x.org", "headers"),
+    ]
+    assert [row["reason"] for row in rows] == [None, None, "message", None, "message"]
+    assert [row["is_duplicate_spare"] for row in rows] == [False, True, False, None, False]
+    assert [row["included_in"] for row in rows] == ["b.eml", "b.eml", None, None, None]
+    assert [row["is_missing"] for row in rows] == [False, False, False, True, False]
+    assert {row["thread_size"] for row in rows} == {4}
+    assert [row["parent_mail"] for row in rows] == [None, None, "a.eml", "b.eml", None]
+
+
+def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
+    (folder / "notes.html").write_text("<p>No mail", "utf-8")
+    out = tmp_path / "out"
+    ended = nearkin_here("threads", folder, "--out", out)
+    ended.assert_clean()
+    said = " ".join(ended.out.split())
+    for words in (
+        "2 50.0% inclusive: message", "1 25.0% not inclusive", "1 25.0% duplicate spare",
+        "4 mails: 1 thread, 1 of them of several mails", "1 mail is missing", "1 document is no mail and was left out",
+        "5 documents extracted from files", "start with",
+    ):  # fmt: skip
+        assert words in said, (words, said)
+    counts = json.loads((out / "manifest.json").read_text("utf-8"))["counts"]
+    assert (counts["mails"], counts["missing"], counts["others"], counts["threads"]) == (4, 1, 1, 1)
+    assert counts["inclusive"] + counts["included"] + counts["duplicate_spares"] == counts["mails"]
+    page = (out / "report.html").read_text("utf-8")
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    for words in (
+        "Missing mail <bdi",
+        "c@x.org",
+        "not inclusive",
+        "duplicate spare",
+        "has text that stands in no later",
+    ):
+        assert words in page or words in text, words
+    told = nearkin_here("threads", folder, "--out", tmp_path / "again", "--json")
+    assert json.loads(told.out)["counts"] == counts
+
+
+def test_the_order_of_the_input_changes_nothing(folder: Path, tmp_path: Path) -> None:
+    files = sorted(folder.iterdir())
+    one = run(*files, "--out", tmp_path / "one", "-q", "--no-report")
+    other = run(*reversed(files), "--out", tmp_path / "other", "-q", "--no-report")
+    assert [{**row, "row": 0} for row in one] == [{**row, "row": 0} for row in other]
+    assert not (tmp_path / "one" / "report.html").exists()
+
+
+def test_attachments_decide(tmp_path: Path) -> None:
+    more = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n'
+
+    def body(text: str, *plans: str) -> str:
+        attached = "".join(
+            f'--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename="{plan}.txt"\n\n{plan}\n'
+            for plan in plans
+        )
+        return f"--x\nContent-Type: text/plain\n\n{text}\n{attached}--x--"
+
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    (folder / "a.eml").write_text(eml("a", body("Here it is.", "plan"), more=more))
+    (folder / "b.eml").write_text(eml("b", "Thanks.\n> Here it is.", references="<a@x.org>", hour=11))
+    (folder / "c.eml").write_text(
+        eml("c", body("Why?\n> Here it is.", "plan"), references="<a@x.org>", more=more, hour=9)
+    )
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    # c says that it was sent before a, which it answers: it is later all the same, and has the plan
+    assert {row["id"]: (row["reason"], row["included_in"], row["n_attachments"]) for row in rows} == {
+        "a.eml": (None, "c.eml", 1), "b.eml": ("message", None, 0), "c.eml": ("message", None, 1),
+    }  # fmt: skip
+    (folder / "c.eml").unlink()
+    rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite")
+    assert [row["reason"] for row in rows] == ["attachment", "message"]
+    assert "a.eml!plan.txt" not in {row["id"] for row in rows}
+
+
+def test_what_cannot_be_read_is_inclusive_and_costs_one_row(folder: Path, tmp_path: Path) -> None:
+    (folder / "long.eml").write_text(eml("e", "word " * 500, references="<d@x.org>", hour=14))
+    rows = run(folder, "--out", tmp_path / "out", "-q", "--max-document-size", "1KiB")
+    assert {row["id"]: row["reason"] for row in rows}["long.eml"] == "not read"
+
+
+def test_hostile_headers_steer_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    more = "X: y\n" * 1000
+    subject = "<script>alert(1)</script> \x1b[31m \u202egnp"
+    (folder / "a.eml").write_text(eml("<img src=x>", "x", subject=subject, references="<a" * 5000, more=more), "utf-8")
+    (folder / "b.eml").write_text(
+        eml("b", "> " * 5000, references="<b@x.org> <b@x.org>", subject="Re:" * 5000), "utf-8"
+    )
+    (folder / "c.eml").write_bytes(b"Subject: \xff\xfe\r\nDate: \xff\r\nFrom: ((((\r\nMessage-ID: \x00\r\n\r\n\x00")
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    assert {row["id"] for row in rows if not row["is_missing"]} == {"a.eml", "b.eml", "c.eml"}
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert page.count("<script>") == 1
+    assert "<img" not in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+
+
+def test_mails_of_one_name_in_two_folders_are_two_mails(tmp_path: Path) -> None:
+    for place, text in (("one", "Yes"), ("two", "No")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "a.eml").write_text(eml(place, text))
+    rows = run(tmp_path / "one", tmp_path / "two", "--out", tmp_path / "out", "-q")
+    assert [row["id"] for row in rows] == ["a.eml", "a.eml"]
+    assert len({row["name"] for row in rows}) == 2
+    assert len({row["thread"] for row in rows}) == 2
+
+
+def test_the_window_and_new_text_only(tmp_path: Path) -> None:
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    (folder / "a.eml").write_text(eml("a", "Is it sold?\n-- \nAda"))
+    (folder / "b.eml").write_text(eml("b", "No.\n> Is it sold?", subject="AW: Mill", hour=11))
+    rows = run(folder, "--out", tmp_path / "out", "-q", "--new-text-only")
+    assert [(row["linked_by"], row["reason"]) for row in rows] == [(None, None), ("subject", "message")]
+    rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite")
+    assert [row["reason"] for row in rows] == ["message", "message"]
+    rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite", "--window-days", "0")
+    assert [row["thread"] for row in rows] == [1, 2]
+
+
+def test_the_function_answers_what_the_command_writes(folder: Path, tmp_path: Path) -> None:
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    found = nearkin.threads(folder)
+    assert found.mails.to_pylist() == rows == ThreadsResult.open(tmp_path / "out").mails.to_pylist()
+    assert repr(found) == "ThreadsResult(1 thread of 4 mails; 2 inclusive, 1 missing)"
+    assert "inclusive mails by reason" in found._repr_html_()
+    with pytest.raises(nearkin.NearkinError, match="There is no mail among 1 document"):
+        nearkin.threads([("x", "a text in memory")])  # type: ignore[list-item]
+    for wrong in ({"window_days": "x"}, {"new_text_only": 1}, {"report": True}):
+        with pytest.raises(ParameterError):
+            nearkin.threads(folder, **wrong)  # type: ignore[arg-type]
+
+
+def test_refusals(folder: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "a.txt").write_text("no mail")
+    ended = nearkin_here("threads", texts, "--out", tmp_path / "out")
+    assert ended.code == 3
+    assert "There is no mail among 1 document" in ended.err
+    assert not (tmp_path / "out").exists()
+    for days in ("-1", "99999", "nan"):
+        ended = nearkin_here("threads", folder, "--out", tmp_path / "out", "--window-days", days)
+        assert ended.code == 2, days
+        assert "--window-days must be a number from 0 to 3,650" in ended.err
+    assert nearkin_here("threads", folder, "--out", tmp_path / "out", "-q").code == 0
+    assert nearkin_here("threads", folder, "--out", tmp_path / "out", "-q").code == 5
+    ended = nearkin_here("dedup", tmp_path / "out", "--out", tmp_path / "other")
+    assert ended.code == 3
+    assert "results of nearkin threads, which keep no documents" in ended.err
+
+
+@pytest.mark.parametrize("step", ["write_threads", "describe", "write_page"])
+def test_an_interrupted_run_does_not_look_whole(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as broken:
+        broken.setattr(job, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            job.thread_files(ReadingRequest(inputs=[str(folder)]), out, ThreadOptions())
+    assert not (out / "manifest.json").exists()
+    assert len(run(folder, "--out", out, "-q")) == 5
+    assert not (out / ".work").exists()
+
+
+def test_the_same_mails_give_the_same_bytes(root: Path, tmp_path: Path) -> None:
+    runpy.run_path(str(root / "examples/mails.py"))["write_mails"](tmp_path / "mails")
+    inputs = [tmp_path / "mails" / name for name in ("inbox.mbox", "folders", "sent")]
+    for out in ("one", "two"):
+        run(*inputs, "--out", tmp_path / out, "-q")
+    for name in ("threads.parquet", "report.html"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

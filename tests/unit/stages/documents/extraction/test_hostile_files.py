@@ -1,0 +1,286 @@
+"""Files made to do harm: each costs its own documents, with a reason, and the files after it are read."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from extraction_files import extracted, extracted_once, text_of, written
+from generator import office_files as make
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.workers import ExtractionPool, check_sandbox
+from nearkin.stages.documents.members import InnerDocument
+
+GOOD = make.docx(["It was a dark and stormy night."])
+MIB = 1 << 20
+
+
+def exceptions_of(found: dict[str, InnerDocument]) -> dict[str, str | None]:
+    return {doc_id: None if one.origin is None else one.origin.exception for doc_id, one in found.items()}
+
+
+def one_bad(pool: ExtractionPool, folder: Path, name: str, content: bytes) -> InnerDocument:
+    """The first document of a hostile file, when the file after it was read as ever."""
+    found = extracted(pool, written(folder, {name: content, "good.docx": GOOD}))
+    assert text_of(found.pop("good.docx")) == "It was a dark and stormy night."
+    assert found
+    return next(iter(found.values()))
+
+
+def test_a_zip_bomb_and_what_lies_beside_it(pool, tmp_path):
+    bomb = make.zipped({"a.txt": "It was.", "zeros": bytes(64 * MIB), "b.txt": "It is."})
+    assert len(bomb) < 100_000
+    found = extracted(pool, written(tmp_path, {"x.zip": bomb}))
+    assert exceptions_of(found) == {"x.zip!a.txt": None, "x.zip!zeros": "bomb", "x.zip!b.txt": None}
+    assert "unpacks to more than" in str(found["x.zip!zeros"].problem)
+
+
+def test_a_document_of_word_that_unpacks_to_hundreds_of_megabytes(pool, tmp_path):
+    inner = make.docx(["It was."])
+    sink = io.BytesIO(inner)
+    with zipfile.ZipFile(sink, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("word/more.xml", "w") as file:
+        for _ in range(300):
+            file.write(bytes(MIB))
+    started = time.monotonic()
+    found = one_bad(pool, tmp_path, "x.docx", sink.getvalue())
+    assert time.monotonic() - started < 20
+    assert found.text == b"It was." or found.origin.exception in ("bomb", "too big", "corrupt")
+
+
+def test_archives_inside_archives(pool, tmp_path):
+    inner = make.zipped({"a.txt": "It was."})
+    for level in range(20):
+        inner = make.zipped({f"{level}.zip": inner})
+    (found,) = extracted(pool, written(tmp_path, {"x.zip": inner})).values()
+    assert found.origin.exception == "bomb"
+    assert "12 levels" in str(found.problem)
+
+
+def test_an_archive_with_very_many_files(tmp_path):
+    many = make.zipped({f"{at}.txt": f"It was {at}." for at in range(50)})
+    found = extracted_once(tmp_path, {"x.zip": many}, n_members=20)
+    assert len(found) == 20
+    assert list(exceptions_of(found).values()) == [None] * 19 + ["bomb"]
+    found = extracted_once(tmp_path, {"x.zip": many}, total_bytes=200)
+    assert list(exceptions_of(found).values())[-1] == "bomb"
+    assert len(found) < 30
+
+
+def test_the_same_bytes_again_and_again(pool, tmp_path):
+    """An archive whose entries all point to one another's bytes: small, and large when it is unpacked."""
+    kernel = make.zipped({"0": bytes(8 * MIB)})
+    data = kernel[: kernel.index(b"PK\x01\x02")]
+    entry = kernel[kernel.index(b"PK\x01\x02") : kernel.index(b"PK\x05\x06")]
+    end = bytearray(kernel[kernel.index(b"PK\x05\x06") :])
+    n = 500
+    end[8:12] = n.to_bytes(2, "little") * 2
+    end[12:16] = (n * len(entry)).to_bytes(4, "little")
+    started = time.monotonic()
+    found = extracted(pool, written(tmp_path, {"x.zip": data + entry * n + bytes(end)}))
+    assert time.monotonic() - started < 20
+    assert set(exceptions_of(found).values()) <= {"bomb", "corrupt"}
+
+
+def test_billion_laughs(pool, tmp_path):
+    entities = "".join(f'<!ENTITY l{at} "{f"&l{at - 1};" * 10}">' for at in range(1, 10))
+    laughs = f'<?xml version="1.0"?><!DOCTYPE w [<!ENTITY l0 "ha">{entities}]>'
+    body = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>'
+    parts = make.docx([])
+    with zipfile.ZipFile(io.BytesIO(parts)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    files["word/document.xml"] = f"{laughs}{body}&l9;</w:t></w:r></w:p></w:body></w:document>".encode()
+    found = one_bad(pool, tmp_path, "x.docx", make.zipped(files))
+    assert len(found.text or b"") < 10_000
+
+
+@pytest.mark.parametrize("kids", ["2 0 R", "3 0 R 2 0 R", "1 0 R"])
+def test_a_pdf_whose_pages_contain_themselves(pool, tmp_path, kids):
+    data = b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n"
+    data += f"2 0 obj\n<</Type/Pages/Kids[{kids}]/Count 99999999>>\nendobj\n".encode()
+    data += b"3 0 obj\n<</Type/Page/Parent 2 0 R/Contents 3 0 R>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF\n"
+    found = one_bad(pool, tmp_path, "x.pdf", data)
+    assert found.text is None or len(found.text) < 1000
+    assert found.origin.exception in ("corrupt", "empty", "time-out")
+
+
+def test_a_pdf_whose_drawing_draws_itself_and_one_of_packed_zeros(pool, tmp_path):
+    page = make.pdf(["It was."])
+    assert one_bad(pool, tmp_path, "x.pdf", page.replace(b"/I Do", b"/F Do").replace(b"/Image", b"/Form")).text
+    zeros = zlib.compress(bytes(64 * MIB))
+    stream = b"<</Length %d/Filter/FlateDecode>>\nstream\n" % len(zeros) + zeros + b"\nendstream"
+    told = b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n"
+    told += b"2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n"
+    told += b"3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>\nendobj\n4 0 obj\n" + stream
+    assert one_bad(pool, tmp_path, "y.pdf", told + b"\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF\n").text is None
+
+
+def test_a_mailbox_that_is_one_endless_line_and_one_with_an_endless_mail(tmp_path):
+    begun = b"From a@b.org Mon Jan  1 10:00:00 2024\nSubject: x\n\n"
+    endless = b"x" * (3 * MIB)
+    found = extracted_once(
+        tmp_path,
+        {"a.mbox": begun + endless + b"\n\n" + begun + b"It was.\n", "b.mbox": endless, "c.mbox": begun + endless},
+        output_bytes=MIB,
+    )
+    assert exceptions_of(found) == {
+        "a.mbox!#1": "too big", "a.mbox!#2": None, "b.mbox": "too big", "c.mbox!#1": "too big",
+    }  # fmt: skip
+    assert text_of(found["a.mbox!#2"]) == "It was."
+
+
+def test_parts_of_mails_inside_one_another(pool, tmp_path):
+    mail = b"Subject: x\n\nIt was."
+    for level in range(400):
+        bound = f"b{level}".encode()
+        head = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=" + bound + b"\n\n"
+        mail = head + b"--" + bound + b"\n" + mail + b"\n--" + bound + b"--\n"
+    head = b"From: a@b.org\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n"
+    found = one_bad(pool, tmp_path, "x.eml", head + mail)
+    assert found.origin is not None
+
+
+def test_names_in_archives_are_never_paths(pool, tmp_path):
+    names = ["../../escaped.txt", "/etc/escaped.txt", "C:\\escaped.txt", "\\\\server\\share\\escaped.txt", "CON",
+             "a/../../../b.txt", "line\nbreak\x1b[31m.txt", "!x", "..", "Größe.txt"]  # fmt: skip
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        for name in names:
+            entry = tarfile.TarInfo(name)
+            entry.size = 7
+            archive.addfile(entry, io.BytesIO(b"It was."))
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
+            entry = tarfile.TarInfo("special")
+            entry.type, entry.linkname = kind, "/etc/passwd"
+            archive.addfile(entry)
+    files = {"x.zip": make.zipped(dict.fromkeys(names, "It was.")), "y.tar": sink.getvalue()}
+    found = extracted(pool, written(tmp_path / "a/b/in", files))
+    assert {path.name for path in tmp_path.rglob("*")} == {"a", "b", "in", *files}
+    for doc_id, one in found.items():
+        assert ".." not in doc_id.split("!", 1)[1].split("/")
+        assert not any(sign in doc_id for sign in "\n\x1b\\") or "\\x" in doc_id or "\\n" in doc_id
+        assert one.text == b"It was." or one.origin.exception == "unsupported"
+    assert "x.zip!etc/escaped.txt" in found
+    assert "y.tar!server/share/escaped.txt" in found
+    assert "x.zip!%21x" in found
+    assert sum(one.origin.exception == "unsupported" for one in found.values()) == 4
+    assert not list(Path("/etc").glob("escaped*"))
+
+
+def test_a_link_in_a_zip_archive_is_not_followed(pool, tmp_path):
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        entry = zipfile.ZipInfo("link")
+        entry.create_system, entry.external_attr = 3, 0o120777 << 16
+        archive.writestr(entry, "/etc/passwd")
+    (found,) = extracted(pool, written(tmp_path, {"x.zip": sink.getvalue()})).values()
+    assert (found.text, found.origin.exception) == (None, "unsupported")
+
+
+@pytest.mark.parametrize("kept", [0.02, 0.3, 0.6, 0.9, 0.99])
+def test_truncated_files_of_every_kind(pool, tmp_path, kept):
+    told = ["It was a dark and stormy night."] * 200
+    headers = {"From": "a@b.org", "Date": "Mon, 1 Jan 2024 10:00:00 +0000", "Subject": "Größe"}
+    whole = {
+        "a.docx": make.docx(told, {"b.docx": GOOD}), "a.xlsx": make.xlsx([told]), "a.pptx": make.pptx(told),
+        "a.odt": make.odt(told), "a.rtf": make.rtf(told), "a.pdf": make.pdf(told, attached={"b.docx": GOOD}),
+        "a.eml": make.mail(headers, "\n".join(told), {"b.docx": GOOD}), "a.zip": make.zipped({"a.docx": GOOD}),
+    }  # fmt: skip
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("a.docx")
+        entry.size = len(GOOD)
+        archive.addfile(entry, io.BytesIO(GOOD))
+    whole["a.tar.gz"] = sink.getvalue()
+    cut = {name: content[: int(kept * len(content))] for name, content in whole.items()}
+    found = extracted(pool, written(tmp_path, {**cut, "good.docx": GOOD}))
+    assert text_of(found["good.docx"]) == "It was a dark and stormy night."
+    assert {doc_id.split("!")[0] for doc_id in found} == {*cut, "good.docx"}
+    for one in found.values():
+        assert one.text is not None or one.problem
+        assert one.origin.exception is not None or one.text is not None
+
+
+def test_a_document_that_takes_too_long(tmp_path):
+    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 400_000
+    started = time.monotonic()
+    found = extracted_once(tmp_path, {"a.html": page, "b.zip": make.zipped({"a.html": page, "b.docx": GOOD})}, wall_s=1)
+    assert exceptions_of(found) == {"a.html": "time-out", "b.zip!a.html": "time-out", "b.zip!b.docx": None}
+    assert time.monotonic() - started < 15
+
+
+def test_a_document_that_takes_too_much_memory(tmp_path):
+    page = b"<html><body>" + b"It was. " * (20 * MIB)
+    found = extracted_once(tmp_path, {"a.html": page, "b.docx": make.pdf(["It was."])}, memory_bytes=400 * MIB)
+    assert exceptions_of(found) == {"a.html": "too big", "b.docx": None}
+    assert "memory" in str(found["a.html"].problem)
+
+
+def test_workers_that_are_killed_cost_one_document_each(tmp_path):
+    """A page that takes a second, so that there is time to kill its worker, twice: among others, and in an archive."""
+    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 60_000
+    files = {"a.docx": GOOD, "b.html": page, "c.zip": make.zipped({"a.docx": GOOD, "b.html": page, "c.docx": GOOD})}
+    with ExtractionPool(1, ExtractionLimits()) as pool:
+        killed: list[int] = []
+
+        def kill() -> None:
+            while len(killed) < 2:
+                time.sleep(0.02)
+                for worker in pool.workers:
+                    pid = worker.process.pid
+                    used = Path(f"/proc/{pid}/stat").read_text().split() if Path(f"/proc/{pid}").exists() else []
+                    if used and pid not in killed and int(used[13]) > 60:  # hundredths of a second: it is at a page
+                        killed.append(pid)
+                        os.kill(pid, signal.SIGKILL)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        found = extracted(pool, written(tmp_path, files))
+        thread.join()
+    assert exceptions_of(found) == {
+        "a.docx": None, "b.html": "crashed", "c.zip!a.docx": None, "c.zip!b.html": "crashed", "c.zip!c.docx": None,
+    }  # fmt: skip
+    assert "SIGKILL" in str(found["b.html"].problem)
+
+
+def test_files_and_the_network_are_out_of_reach(tmp_path):
+    """What the sandbox says of itself, tried from inside of a worker's own kind of process."""
+    held = check_sandbox()
+    assert held.limits
+    code = (
+        "import os,sys,socket,subprocess\n"
+        "from nearkin.stages.documents.extraction.sandbox import apply_sandbox\n"
+        "held=apply_sandbox(memory_bytes=1<<32,directory=sys.argv[1],libraries=[sys.prefix,sys.base_prefix,*sys.path])\n"
+        "def fails(what):\n"
+        "    try:\n        what()\n    except OSError: return True\n    return False\n"
+        "print(held.system_calls, held.file_system, fails(lambda: socket.socket()),\n"
+        "      fails(lambda: subprocess.run(['/bin/true'])), fails(lambda: os.fork()),\n"
+        "      fails(lambda: open('/etc/passwd')),\n"
+        "      fails(lambda: open(sys.argv[2],'w')), fails(lambda: open(sys.argv[1]+'/own','w')),\n"
+        "      fails(lambda: os.kill(os.getppid(), 0)))\n"
+    )
+    own = tmp_path / "own"
+    own.mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(own), str(tmp_path / "other")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    calls, files, *failed = [one == "True" for one in done.stdout.split()]
+    network, program, fork, passwords, other, in_own, kill = failed
+    assert (calls, files) == (held.system_calls, held.file_system)
+    assert [network, program, fork, kill] == [calls] * 4
+    assert [passwords, other] == [files] * 2
+    assert not in_own
+    if sys.platform.startswith("linux"):
+        assert calls, "every kernel that the tests run on has seccomp"

@@ -1,0 +1,190 @@
+"""Mails: headers as fields, the body that a reader sees, attachments as documents; whatever is wrong with them."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compound_files import message
+from extraction_files import extracted, text_of, written
+from generator import office_files as make
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.mail import Mail, decoded_header
+from nearkin.stages.documents.extraction.mailbox import mails_of
+from nearkin.stages.documents.extraction.msg import unpacked_rtf
+from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
+
+LIMITS = {"output_bytes": 1 << 20, "compression_ratio": 1000, "wall_s": 60}
+HEADERS = {
+    "From": "Ada Lovelace <ada@b.org>", "To": "bo@c.org, Cy <cy@c.org>", "Cc": "Dé <de@c.org>", "Subject": "Größe",
+    "Date": "Mon, 1 Jan 2024 12:00:00 +0200", "Message-ID": "<3@b.org>", "In-Reply-To": "<2@b.org>",
+    "References": "<1@b.org> <2@b.org>",
+}  # fmt: skip
+NEW_YEAR = (datetime(2024, 1, 1, tzinfo=UTC) - datetime(1601, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 10
+SEPARATOR = b"From ada@b.org Mon Jan  1 10:00:00 2024\n"
+
+
+def read(data: bytes, encoding: str = "utf-8") -> tuple[DocumentRead, list[Member]]:
+    mail = Mail(Given(blob=Blob(data), kind="eml", encoding=encoding, limits=LIMITS))
+    return mail.document(), list(mail.members())
+
+
+def test_headers_body_attachments_and_families(pool, tmp_path):
+    inner = make.mail({"Subject": "inner", "Message-ID": "<0@b.org>"}, "Inner.", {"b.docx": make.docx(["Deep."])})
+    data = make.mail(HEADERS, "It was.\n", {"a.docx": make.docx(["Attached."]), "old.eml": inner})
+    found = extracted(pool, written(tmp_path, {"x.eml": data}))
+    assert {doc_id: text_of(one) for doc_id, one in found.items()} == {
+        "x.eml": "It was.", "x.eml!a.docx": "Attached.", "x.eml!old.eml": "Inner.", "x.eml!old.eml!b.docx": "Deep.",
+    }  # fmt: skip
+    assert {one.origin.family for one in found.values()} == {"x.eml"}
+    assert [one.parent for one in found.values()] == [None, "x.eml", "x.eml", "x.eml!old.eml"]
+    assert [one.origin.position for one in found.values()] == [None, 1, 2, 1]
+    told = found["x.eml"].origin.mail
+    assert (told.message_id, told.in_reply_to, told.references) == ("3@b.org", ("2@b.org",), ("1@b.org", "2@b.org"))
+    assert (told.subject, told.sender, told.to, told.cc) == (
+        "Größe", "Ada Lovelace <ada@b.org>", "bo@c.org, Cy <cy@c.org>", "Dé <de@c.org>",
+    )  # fmt: skip
+    assert told.sent_at == datetime(2024, 1, 1, 10, tzinfo=UTC)
+    assert found["x.eml!old.eml"].origin.mail.subject == "inner"
+    assert found["x.eml!a.docx"].origin.mail is None
+
+
+def test_plain_text_comes_before_the_page_and_attachments_of_both_are_kept():
+    page = "<html><body><p>It <b>was</b>&nbsp;so.</p><script>x</script></body></html>"
+    found, members = read(make.mail(HEADERS, "Plain.", page=page))
+    assert (found.text, members) == ("Plain.", [])
+    found, members = read(make.mail(HEADERS, " \n", page=page))
+    assert (found.text, members) == ("It was so.", [])
+    apple = (
+        b"Subject: x\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=a\n\n--a\n\nPlain.\n--a\n"
+        b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>Page.\n--b\n"
+        b"Content-Type: application/pdf; name=a.pdf\n\n%PDF-\n--b--\n--a--\n"
+    )
+    found, members = read(apple)
+    assert (found.text, [one.name for one in members]) == ("Plain.", ["a.pdf"])
+
+
+@pytest.mark.parametrize(
+    ("declared", "encoding", "text"),
+    [
+        ("utf-8", "utf-8", "Größe – €"), ("iso-8859-1", "cp1252", "Größe – €"), ("koi8-r", "koi8-r", "Привет"),
+        ("gb2312", "gb18030", "文件"), ("ks_c_5601-1987", "cp949", "문서"), ("windows-1251", "cp1251", "Привет"),
+        ("x-unknown", "utf-8", "Größe"), (None, "utf-8", "Größe"), ("utf-8", "cp1252", "Größe, façade"),
+    ],
+)  # fmt: skip
+def test_character_sets(declared, encoding, text):
+    kind = "" if declared is None else f"Content-Type: text/plain; charset={declared}\n"
+    head = f"From: a@b.org\nMIME-Version: 1.0\n{kind}Content-Transfer-Encoding: 8bit\n\n".encode()
+    found, _ = read(head + text.encode(encoding))
+    assert found.text == text
+    is_as_said = declared is None or (declared != "x-unknown" and not (declared == "utf-8" and encoding == "cp1252"))
+    assert bool(found.warnings) != is_as_said
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("=?utf-8?b?R3LDtsOfZQ==?=", "Größe"), ("=?iso-8859-1?q?Gr=F6=DFe?= =?iso-8859-1?q?_2?=", "Größe 2"),
+        ("=?utf-8?b?not base64!!?=", "=?utf-8?b?not base64!!?="), ("=?nonsense?q?a=E9?=", "aé"), ("a\n b", "a b"),
+        ("Gr\udcc3\udcb6\udcc3\udc9fe", "Größe"), ("", ""),
+    ],
+)  # fmt: skip
+def test_headers_are_decoded(raw, shown):
+    assert decoded_header(raw) == shown
+
+
+def test_images_inside_a_page_are_counted_and_attached_ones_are_members():
+    related = (
+        b"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=a\n\n--a\nContent-Type: text/html\n\n"
+        b"<p>It was.\n--a\nContent-Type: image/png\nContent-ID: <1>\n\nx\n--a\nContent-Type: image/png; name=b.png\n"
+        b"Content-Disposition: attachment\n\nx\n--a--\n"
+    )
+    found, members = read(related)
+    assert (found.text, [one.name for one in members]) == ("It was.", ["b.png"])
+    assert found.warnings == ("1 image in the body not read",)
+
+
+def test_a_message_of_outlook(pool, tmp_path):
+    data = message(
+        {"0037": "Größe", "1000": "It was.\r\nSo.", "0C1A": "Ada", "5D01": "ada@b.org", "1035": "<3@b.org>",
+         "1042": "<2@b.org>"},
+        fixed={0x0039: NEW_YEAR},
+        inside={
+            "__recip_version1.0_#00000000": {"3001": "Bo", "39FE": "bo@c.org"},
+            "__attach_version1.0_#00000000": {"3707": "a.docx", "3701": make.docx(["Attached."])},
+            "__attach_version1.0_#00000001": {"3704": "B.TXT", "3701": b"Small."},
+        },
+    )  # fmt: skip
+    found = extracted(pool, written(tmp_path, {"x.msg": data}))
+    assert {doc_id: text_of(one) for doc_id, one in found.items()} == {
+        "x.msg": "It was.\nSo.", "x.msg!a.docx": "Attached.", "x.msg!B.TXT": "Small.",
+    }  # fmt: skip
+    told = found["x.msg"].origin.mail
+    assert (told.subject, told.sender, told.to) == ("Größe", "Ada <ada@b.org>", "Bo <bo@c.org>")
+    assert (told.message_id, told.in_reply_to) == ("3@b.org", ("2@b.org",))
+    assert told.sent_at == datetime(2024, 1, 1, tzinfo=UTC)
+    only_page = message({"0037": "x", "1013": b"<p>It <i>was</i>."})
+    assert text_of(extracted(pool, written(tmp_path, {"y.msg": only_page}))["y.msg"]) == "It was."
+
+
+def test_a_body_in_compressed_rtf():
+    """The example of [MS-OXRTFCP], 4.1.1."""
+    packed = bytes.fromhex(
+        "2d0000002b0000004c5a4675f1c5c7a703000a0072637067313235423230f30b6864cd0ec000800000"
+    )  # the beginning alone: a stream that breaks off
+    assert unpacked_rtf(packed).startswith(b"{\\rtf1")
+    plain = b"\x1b\0\0\0\x0f\0\0\0MELA\0\0\0\0{\\rtf1 It was}"
+    assert unpacked_rtf(plain) == b"{\\rtf1 It was}"
+
+
+def quoted(mail: bytes) -> bytes:
+    """A mail as mboxrd holds it."""
+    lines = mail.split(b"\n")
+    return b"\n".join(b">" + line if line.lstrip(b">").startswith(b"From ") else line for line in lines)
+
+
+LINES = st.lists(
+    st.one_of(
+        st.binary(max_size=20).map(lambda one: one.replace(b"\n", b"").replace(b"\r", b"")),
+        st.sampled_from(
+            [b"", b"From the beginning", b">From x", b">>From y", b"From a@b.org Mon Jan  1 10:00:00 2024"]
+        ),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(st.lists(LINES, min_size=1, max_size=5), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_a_mailbox_is_split_into_what_it_was_made_of(mails, ends_blank):
+    made = [b"A: 1\n\n" + b"\n".join(lines) + b"\n" for lines in mails]
+    box = b"\n".join(SEPARATOR + quoted(one) for one in made) + (b"\n" if ends_blank else b"")
+    found = [data for _, data in mails_of(io.BytesIO(box), 1 << 20)]
+    assert [one.rstrip(b"\n") for one in found] == [one.rstrip(b"\n") for one in made]
+    sizes = [size for size, _ in mails_of(io.BytesIO(box), 1 << 20)]
+    assert sizes == [len(one) for one in found]
+    small = list(mails_of(io.BytesIO(box), 10))
+    assert [size for size, _ in small] == sizes
+    assert [data is None for _, data in small] == [size > 10 for size in sizes]
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_are_a_mail_of_some_kind(data):
+    found, members = read(data)
+    assert found.text is not None
+    assert found.mail is not None
+    assert all(one.blob is not None for one in members)
+
+
+def test_a_mail_saved_with_the_line_of_the_postman_is_that_mail(pool, tmp_path):
+    one = SEPARATOR + make.mail(HEADERS, "It was.")
+    files = {"0001.7c53": one, "box.mbox": one, "two": one + b"\n" + one}
+    found = extracted(pool, written(tmp_path, files))
+    assert list(found) == ["0001.7c53", "box.mbox!#1", "two!#1", "two!#2"]
+    assert {one.origin.kind for one in found.values()} == {"eml"}

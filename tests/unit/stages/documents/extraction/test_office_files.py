@@ -1,0 +1,105 @@
+"""Office files and PDF: tags and placeholders of the library, embedded files, forms, second opinions."""
+
+from __future__ import annotations
+
+import io
+import struct
+
+import pytest
+
+from compound_files import compound_file
+from extraction_files import extracted, text_of, written
+from generator import office_files as make
+from nearkin.stages.documents.extraction.embedded import unwrapped
+from nearkin.stages.documents.extraction.office import _text_of_tags
+from nearkin.stages.documents.extraction.pdf import is_broken
+
+PAGES = [
+    ("<h1>A</h1>\n<p>one &lt;b&gt; &amp;amp;</p>\n", "A\none <b> &amp;"),
+    ("<table><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></table>", "a b\nc"),
+    ('<p>word[^2]<sup class="footnote-ref"><a href="#fn-1">1</a></sup> more</p>', "word more"),
+    ('<li><p>A note <a href="#x" class="footnote-backref" x="1">↩</a></p></li><p>x[cmt:0].</p>', "A note\nx."),
+    ("<p>a <strong>b</strong>c</p>", "a bc"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "text"), PAGES, ids=[text for _, text in PAGES])
+def test_tags_of_the_library_become_lines(page, text):
+    assert _text_of_tags(page) == text
+
+
+def native(name: bytes, content: bytes) -> bytes:
+    told = struct.pack("<IH", 0, 2) + name + b"\0" + b"C:\\x\\" + name + b"\0" + struct.pack("<I", 0)
+    return told + struct.pack("<I", 3) + b"tmp" + struct.pack("<I", len(content)) + content
+
+
+def test_files_wrapped_by_windows_are_unwrapped(pool, tmp_path):
+    inner = make.pdf(["Inside."])
+    wrapped = {
+        "oleObject1.bin": compound_file({("\x01Ole10Native",): native(b"a.pdf", inner)}),
+        "oleObject2.bin": compound_file({("CONTENTS",): inner}),
+        "oleObject3.bin": compound_file({("Package",): make.docx(["Deep."])}),
+        "oleObject4.bin": compound_file({("Equation Native",): b"x" * 100}),
+    }
+    assert unwrapped("oleObject4.bin", wrapped["oleObject4.bin"]) is None
+    found = extracted(pool, written(tmp_path, {"a.docx": make.docx(["Outside."], wrapped)}))
+    assert {doc_id: text_of(one) for doc_id, one in found.items()} == {
+        "a.docx": "Outside.", "a.docx!a.pdf": "Inside.", "a.docx!oleObject2.bin": "Inside.",
+        "a.docx!oleObject3.bin": "Deep.",
+    }  # fmt: skip
+    assert (found["a.docx"].origin.exception, found["a.docx"].origin.is_partial) == ("embedded objects lost", True)
+    assert {one.origin.family for one in found.values()} == {"a.docx"}
+
+
+def test_files_inside_a_pdf_and_pages_that_are_images(pool, tmp_path):
+    both = make.pdf(["It was."], attached={"a.docx": make.docx(["Attached."])})
+    found = extracted(pool, written(tmp_path, {"a.pdf": both, "b.pdf": make.pdf([], is_scan=True)}))
+    assert {doc_id: one.text and text_of(one).strip() for doc_id, one in found.items()} == {
+        "a.pdf": "It was.", "a.pdf!a.docx": "Attached.", "b.pdf": None,
+    }  # fmt: skip
+    assert found["b.pdf"].origin.exception == "image only"
+
+
+def test_what_is_filled_into_a_form_is_text(pool, tmp_path):
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, TextStringObject
+
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(make.pdf(["A form."]))))
+    field = writer._add_object(
+        DictionaryObject({
+            NameObject("/Type"): NameObject("/Annot"), NameObject("/Subtype"): NameObject("/Widget"),
+            NameObject("/FT"): NameObject("/Tx"), NameObject("/T"): TextStringObject("name"),
+            NameObject("/V"): TextStringObject("Ada Byron"),
+            NameObject("/Rect"): ArrayObject([FloatObject(one) for one in (50, 50, 200, 70)]),
+        })
+    )  # fmt: skip
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([field])
+    form = DictionaryObject({NameObject("/Fields"): ArrayObject([field])})
+    writer._root_object[NameObject("/AcroForm")] = form
+    sink = io.BytesIO()
+    writer.write(sink)
+    (found,) = extracted(pool, written(tmp_path, {"a.pdf": sink.getvalue()})).values()
+    assert [line for line in text_of(found).splitlines() if line.strip()] == ["A form.", "Ada Byron"]
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("H e re i s so me te xt in pi ec es", True), ("It was a dark and stormy night", False),
+        ("1 2 3 4 5 6 7", False),
+        ("\ufffd\ufffd\ufffd It was", True), ("日 本 語 の 文 章 で す", False), ("a b c", False), ("", False),
+    ],
+)  # fmt: skip
+def test_texts_that_fell_apart(text, broken):
+    assert is_broken(text) == broken
+
+
+def test_a_mailbox_of_outlook_that_is_none(pool, tmp_path):
+    (found,) = extracted(pool, written(tmp_path, {"a.pst": b"!BDN" + bytes(2000)})).values()
+    assert found.origin.exception in ("corrupt", "unsupported")  # the second where the extra is missing
+
+
+def test_old_workbooks_in_which_nothing_is_found_are_not_called_empty(pool, tmp_path):
+    (found,) = extracted(pool, written(tmp_path, {"a.xls": compound_file({("Book",): bytes(5000)})})).values()
+    assert found.text is None
+    assert found.origin.exception in ("unsupported", "corrupt")

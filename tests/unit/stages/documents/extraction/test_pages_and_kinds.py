@@ -1,0 +1,162 @@
+"""Pages as a reader sees them; kinds by content; parsers of ours on any bytes."""
+
+from __future__ import annotations
+
+import html as python_html
+import struct
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compound_files import compound_file
+from generator import office_files as make
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.charsets import decoded
+from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
+from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
+from nearkin.stages.documents.extraction.member_names import is_unsafe, safe_name
+from nearkin.stages.documents.extraction.office import _inside
+from nearkin.stages.documents.extraction.ole import OleError, OleFile
+
+PAGES = [
+    ("<p>one<p>two", "one\ntwo"),
+    ("a<br>b<br/>c<hr>d", "a\nb\nc\nd"),
+    ("<ul><li>a<li>b</ul>c", "a\nb\nc"),
+    ("<table><tr><td>a</td><td>b</td></tr><tr><td>c</table>", "a b\nc"),
+    ("a <b>b</b>c <i>d</i>", "a bc d"),
+    ("<pre> a\n  b </pre>c", "a\nb\nc"),
+    ("a<script>if (x < 1) { '<p>' }</script>b<style>p {}</style>c", "abc"),
+    ("<script>var a = '</p>';</script>b", "b"),
+    ("<title>T</title>a", "a"),
+    ("<title>T<body>a", "a"),
+    ("&lt;p&gt; &amp;amp; &#8364; &euro; &nosuch; &#xD800;", "<p> &amp; € € &nosuch; \ufffd"),
+    ("<!-- <p>no</p> -->a<!doctype x>", "a"),
+    ("a&nbsp;b\xa0c so\xadft", "a b c soft"),
+    ("<a href='x>y'>a</a>", "a"),
+    ("a < b and c > d", "a < b and c > d"),
+    ("<template><p>no</p></template><svg><text>no</text></svg>a", "a"),
+    ("<![CDATA[a]]>b", "b"),
+    ("", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "text"), PAGES, ids=[page[:30] for page, _ in PAGES])
+def test_text_of_a_page(page, text):
+    assert text_of_html(page) == text
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cf")), min_size=1), min_size=1)
+)
+@settings(max_examples=100, deadline=None)
+def test_what_is_escaped_comes_back(words):
+    page = "".join(f"<p><span>{python_html.escape(one)}</span></p>" for one in words)
+    assert text_of_html(f"<html><body>{page}</body></html>") == "\n".join(words)
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_page(page):
+    told = text_of_html(page)
+    assert "\n\n\n" not in told
+
+
+CHARSETS = [
+    (b"<meta charset=windows-1251>\xcf", "П"),
+    (b'<meta http-equiv="Content-Type" content="text/html; charset=koi8-r">\xf0', "П"),
+    (b'<?xml version="1.0" encoding="iso-8859-2"?><html>\xb1', "ą"),
+    (b"\xef\xbb\xbf<meta charset=windows-1251>\xd0\x9f", "П"),
+    ("\ufeff<meta charset=utf-8>П".encode("utf-16-le"), "П"),
+    (b"<!-- <meta charset=utf-16> --><meta charset=cp1252>\x80", "€"),
+    (b"<meta charset=utf-16>\xc3\xa9", "é"),
+    (b"\xc3\xa9", "é"),
+    (b"<meta charset=nonsense>\xc3\xa9", "é"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "end"), CHARSETS, ids=[repr(data)[:40] for data, _ in CHARSETS])
+def test_character_sets_of_pages(data, end):
+    assert decoded_page(data).text.endswith(end)
+
+
+@given(st.binary(max_size=200), st.one_of(st.none(), st.text(max_size=20), st.sampled_from(["utf-7", "hex", "idna"])))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_are_decoded_whatever_they_say_of_themselves(data, declared):
+    assert isinstance(decoded(data, declared).text, str)
+
+
+@given(st.binary(max_size=700), st.sampled_from(["", *KIND_OF_SUFFIX]))
+@settings(max_examples=300, deadline=None)
+def test_every_file_is_of_some_kind(data, suffix):
+    known = {*KIND_OF_SUFFIX.values(), "text", "image", "packed", "unsupported"}
+    assert kind_of(Blob(data), f"a{suffix}") in known
+    for magic in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"%PDF-", b"<html><p><a>"):
+        assert kind_of(Blob(magic + data), f"a{suffix}") in known
+
+
+OLE_KINDS = {"WordDocument": "doc", "Workbook": "xls", "PowerPoint Document": "ppt", "__properties_version1.0": "msg"}
+
+
+@pytest.mark.parametrize(("stream", "kind"), OLE_KINDS.items())
+def test_compound_files_by_their_streams(stream, kind):
+    assert kind_of(Blob(compound_file({(stream,): b"x"})), "a.bin") == kind
+
+
+def test_kinds_of_archives_by_their_names():
+    assert kind_of(Blob(make.zipped({"a.txt": "x"})), "a.docx") == "zip"
+    assert kind_of(Blob(make.zipped({"a.npy": "x"})), "a.npz") == "unsupported"
+    assert kind_of(Blob(make.docx(["x"])), "a.zip") == "docx"
+    assert kind_of(Blob(compound_file({("EncryptedPackage",): b"x"})), "a.xlsx") == "xlsx"
+
+
+@given(
+    st.dictionaries(
+        st.lists(st.text("abcXYZ 1", min_size=1, max_size=20), min_size=1, max_size=3).map(tuple),
+        st.one_of(st.binary(max_size=200), st.integers(4000, 9000).map(bytes)),
+        min_size=1,
+        max_size=12,
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_compound_files_give_back_their_streams(streams):
+    tops = {path: data for path, data in streams.items() if not any(path[:n] in streams for n in range(1, len(path)))}
+    lower = [tuple(name.lower() for name in path) for path in tops]
+    if len(set(lower)) < len(lower):
+        return
+    file = OleFile(compound_file(tops))
+    assert {path: file.stream(*path) for path in tops} == tops
+    assert {one.path for one in file.entries if one.is_stream} == set(tops)
+
+
+@given(st.binary(min_size=1, max_size=60), st.integers(0, 3000))
+@settings(max_examples=300, deadline=None)
+def test_damaged_compound_files_are_errors_and_never_endless(patch, at):
+    whole = bytearray(compound_file({("a",): b"x" * 5000, ("b", "c"): b"y" * 100, ("b", "d"): b"z" * 70}))
+    whole[at % len(whole) : at % len(whole) + len(patch)] = patch
+    try:
+        file = OleFile(bytes(whole))
+        for one in file.entries:
+            if one.is_stream:
+                assert len(file.content(one)) <= len(whole)
+    except (OleError, struct.error):
+        return
+
+
+def test_objects_that_are_embedded_in_old_formats_are_known_to_be_lost():
+    word = compound_file({("WordDocument",): bytes(100), ("ObjectPool", "_1", "CONTENTS"): b"x"})
+    excel = compound_file({("Workbook",): bytes(100), ("MBD0001A2B3", "Package"): b"x"})
+    locked = compound_file({("WordDocument",): bytes(11) + b"\x01" + bytes(50)})
+    assert [len(_inside(one).lost) for one in (word, excel, locked)] == [1, 1, 0]
+    assert [_inside(one).is_encrypted for one in (word, excel, locked)] == [False, False, True]
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_safe_names_are_relative_and_printable(name):
+    told = safe_name(name)
+    assert not is_unsafe(told)
+    assert not told.startswith("/")
+    assert not any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp") for one in told)
+    assert safe_name(told) == told

@@ -1,0 +1,125 @@
+"""The pool: the same answers in the same order, however many workers there are, and whoever stops listening."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+
+import pytest
+
+from extraction_files import extracted, written
+from generator import office_files as make
+from made_up_prose import Prose
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, WorkerFault
+from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
+from nearkin.stages.documents.origin import MailHeaders, Origin
+
+PROSE = Prose(20)
+
+
+def many_files() -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for at in range(12):
+        told = [PROSE.text(30 + 100 * (at % 3)) for _ in range(1 + at % 4)]
+        files[f"{at:02d}.docx"] = make.docx(told, {"a.xlsx": make.xlsx([told])})
+        files[f"{at:02d}.pdf"] = make.pdf(told)
+        files[f"{at:02d}.eml"] = make.mail({"Subject": f"{at}"}, told[0], {"a.odt": make.odt(told)})
+        files[f"{at:02d}.zip"] = make.zipped({"a.txt": told[0], "b/c.rtf": make.rtf(told), "d.pdf": b"%PDF-broken"})
+    return files
+
+
+def test_one_two_and_three_workers_say_the_same(tmp_path):
+    files = written(tmp_path, many_files())
+    answers = []
+    for n_workers in (1, 2, 3):
+        with ExtractionPool(n_workers) as pool:
+            answers.append(list(extracted(pool, files).items()))
+    assert answers[0] == answers[1] == answers[2]
+    assert len(answers[0]) == 12 * (2 + 1 + 2 + 3)
+
+
+def test_a_reader_that_stops_leaves_no_process_behind(tmp_path):
+    files = written(tmp_path, many_files())
+    pool = ExtractionPool(2)
+    workers = []
+    with pool:
+        for number, (_, nodes) in enumerate(pool.extract(files)):
+            next(nodes)
+            workers += [one.process for one in pool.workers]
+            if number == 3:
+                break
+    assert workers
+    assert all(one.returncode is not None for one in workers)
+    assert not pool.workers
+
+
+def test_more_texts_than_are_held_wait_for_their_reader(pool, tmp_path):
+    """A worker writes more than Nearkin holds while another file is read: it waits, and nothing is lost."""
+    big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
+    files = written(tmp_path, {"a.zip": big, "b.zip": big})
+    found = [(file.name, [node.size_bytes for node in nodes]) for file, nodes in pool.extract(files)]
+    assert found == [(name, [len(big), *[2 << 22] * 8]) for name in ("a.zip", "b.zip")]
+
+
+def test_a_file_that_cannot_be_opened_is_an_error_of_that_file(pool, tmp_path):
+    there = written(tmp_path, {"a.pdf": make.pdf(["It was."])})
+    coming = pool.extract([FileToExtract(str(tmp_path / "gone.pdf"), "gone.pdf"), *there])
+    with pytest.raises(FileNotFoundError):
+        list(next(coming)[1])
+    assert [node.kind for node in next(coming)[1]] == ["pdf"]
+
+
+def test_messages_come_back_as_they_were_and_others_are_refused():
+    node = ExtractedNode(
+        number=1, parent=0, name="ä\n", position=1, text="Größe".encode(), sha256="0" * 64, extractor="x 1",
+        warnings=("w",), mail=MailHeaders(subject="s", references=("1",)),
+    )  # fmt: skip
+    assert ExtractedNode.read_from(io.BytesIO(node.as_message())) == node
+    for line in (b"{}\n", b"[]\n", b"\xff\n", node.as_message().replace(b'"number": 1', b'"number": -1'),
+                 node.as_message().replace(b'"exception": null', b'"exception": "none such"')):  # fmt: skip
+        with pytest.raises(WorkerFault):
+            ExtractedNode.read_from(io.BytesIO(line))
+    with pytest.raises(EOFError):
+        ExtractedNode.read_from(io.BytesIO(node.as_message()[:-1]))
+
+
+def test_origins_come_back_from_their_rows():
+    origin = Origin(sha256="0", size_bytes=1, kind="eml", extractor="x 1", mail=MailHeaders(references=("1", "2")))
+    assert Origin.of_row(origin.as_row()) == origin
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 1.5, "1"])
+def test_limits_are_whole_numbers(value):
+    with pytest.raises(ParameterError, match="cpu_s"):
+        ExtractionLimits(cpu_s=value)
+
+
+def test_packed_archives(pool, tmp_path):
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        entry = tarfile.TarInfo("a.txt")
+        entry.size = 7
+        archive.addfile(entry, io.BytesIO(b"It was."))
+    import bz2
+    import gzip
+    import lzma
+
+    plain = sink.getvalue()
+    packed = {
+        "a.tar": plain,
+        "a.tgz": gzip.compress(plain),
+        "a.tar.bz2": bz2.compress(plain),
+        "b": lzma.compress(plain),
+    }
+    page = b"<html><body><p>It was."
+    packed["c.html.gz"] = gzip.compress(page)
+    found = extracted(pool, written(tmp_path, packed))
+    assert {doc_id: one.text for doc_id, one in found.items()} == {
+        **{f"{name}!a.txt": b"It was." for name in ("a.tar", "a.tgz", "a.tar.bz2", "b")}, "c.html.gz": b"It was.",
+    }  # fmt: skip
+    bomb = gzip.compress(bytes(64 << 20))
+    (only,) = extracted(pool, written(tmp_path, {"x.pdf.gz": bomb[:-9] + os.urandom(1) + bomb[-8:]})).values()
+    assert only.origin.exception in ("bomb", "corrupt")

@@ -1,0 +1,191 @@
+"""Load files as sources: recognised, their columns, texts and families; folders that hold them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nearkin
+from nearkin.errors import SourceError
+from nearkin.stages.documents.kept import write_kept
+from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import SourceSet, resolve_sources
+from nearkin.workflows.dedup.options import DedupOptions
+
+Q, S = "þ", "\x14"
+NAMES = ["BEGDOC", "BEGATTACH", "TEXTPATH"]
+
+
+def dat(*rows: list[str], end: str = "\r\n") -> str:
+    return "".join(Q + f"{Q}{S}{Q}".join(row) + Q + end for row in rows)
+
+
+@pytest.fixture
+def vol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a production: a load file, its texts, a list of images, and a loose note."""
+    monkeypatch.chdir(tmp_path)
+    root = tmp_path / "vol"
+    (root / "TEXT").mkdir(parents=True)
+    rows = [["A-1", "A-1", r"TEXT\A-1.txt"], ["A-2", "A-1", r"TEXT\A-2.TXT"], ["A-3", "", r"TEXT\none.txt"]]
+    (root / "load.dat").write_bytes(dat(NAMES, *rows).encode("cp1252"))
+    (root / "TEXT" / "A-1.txt").write_text("the first text")
+    (root / "TEXT" / "a-2.txt").write_text("the second text")
+    (root / "images.opt").write_text("A-1,V,I\\A-1.tif,Y,,,1\nA-2,V,I\\A-2.tif,Y,,,1\n")
+    return root
+
+
+def rows_of(found: SourceSet, encoding: str = "utf-8") -> list[dict[str, object]]:
+    return [
+        row
+        for source in found.sources
+        for batch in read_batches(source, encoding=encoding)
+        for row in batch.to_pylist()
+    ]
+
+
+def test_texts_come_from_files_and_a_missing_one_is_one_row(vol: Path) -> None:
+    found = resolve_sources(["vol/load.dat"])
+    assert found.guesses == (
+        "vol/load.dat: read as a load file (recognised by its content: Concordance DAT in CP1252, separator 0x14, "
+        "qualifier þ, newline ®)",
+        "control number: 'BEGDOC'",
+        "text files: named by the column 'TEXTPATH'",
+    )
+    first, second, third = rows_of(found)
+    assert (first["doc_id"], first["text"], first["parent"]) == ("A-1", b"the first text", None)
+    assert (second["doc_id"], second["text"], second["parent"]) == ("A-2", b"the second text", "A-1")
+    assert (third["text"], third["line"]) == (None, 4)
+    assert third["problem"] == r"its text file 'TEXT\none.txt' is missing"
+
+
+def test_a_folder_with_a_load_file_reads_each_text_once(vol: Path) -> None:
+    (vol / "note.txt").write_text("a loose note")
+    found = resolve_sources(["vol"])
+    assert [(one.name, one.format) for one in found.sources] == [("vol/load.dat", "load-file"), ("note.txt", "file")]
+    assert "vol: skipped 1 list of images (Opticon or LFP), which hold no text: images.opt" in found.guesses
+    assert "vol: 2 files named by load.dat are read there" in found.guesses
+    assert [row["text"] for row in rows_of(found)] == [
+        b"the first text", b"the second text", None, b"a loose note",
+    ]  # fmt: skip
+
+
+def test_a_list_of_images_among_the_arguments_is_left_out_and_alone_refused(vol: Path) -> None:
+    found = resolve_sources(["vol/load.dat", "vol/images.opt"])
+    assert len(found.sources) == 1
+    assert any("vol/images.opt" in one for one in found.guesses)
+    with pytest.raises(SourceError, match="a load file of images"):
+        resolve_sources(["vol/images.opt"])
+
+
+def test_the_folder_of_the_texts_can_be_named(vol: Path) -> None:
+    (vol / "DATA").mkdir()
+    (vol / "load.dat").rename(vol / "DATA" / "load.dat")
+    assert [row["text"] for row in rows_of(resolve_sources(["vol/DATA/load.dat"]))] == [None] * 3
+    found = resolve_sources(["vol/DATA/load.dat"], rules=ReadingRules.of(text_root="vol"))
+    assert [row["text"] for row in rows_of(found)][:2] == [b"the first text", b"the second text"]
+
+
+def test_texts_in_a_column_have_their_line_ends_back(vol: Path) -> None:
+    data = dat(["DOCID", "EXTRACTEDTEXT"], ["A-1", "Dear Ada,®it rains.®® Übrigens"])
+    for encoding in ("cp1252", "utf-8", "utf-8-sig", "utf-16"):
+        (vol / "own.dat").write_bytes(data.encode(encoding))
+        (row,) = rows_of(resolve_sources(["vol/own.dat"]))
+        assert row["text"] == "Dear Ada,\nit rains.\n\n Übrigens".encode()
+
+
+def test_a_column_of_texts_may_hold_paths(vol: Path) -> None:
+    (vol / "own.dat").write_bytes(dat(["Control Number", "Extracted Text"], ["A-1", r".\TEXT\A-1.txt"]).encode())
+    (row,) = rows_of(resolve_sources(["vol/own.dat"]))
+    assert row["text"] == b"the first text"
+
+
+def test_csv_with_control_numbers_and_paths_is_a_load_file(vol: Path) -> None:
+    (vol / "own.csv").write_text(
+        '"BEGBATES","TEXTPATH","PARENTDOCID"\n"7","TEXT\\A-1.txt",""\n"8","TEXT/a-2.txt","7"\n'
+    )
+    found = resolve_sources(["vol/own.csv"])
+    assert found.sources[0].format == "load-file"
+    assert "CSV load file in UTF-8" in found.guesses[0]
+    assert [(row["doc_id"], row["text"], row["parent"]) for row in rows_of(found)] == [
+        (7, b"the first text", None), (8, b"the second text", "7"),
+    ]  # fmt: skip
+    (vol / "plain.csv").write_text("id,text\n1,It was\n")
+    assert resolve_sources(["vol/plain.csv"]).sources[0].format == "csv"
+
+
+def test_a_mixture_of_encodings_is_read_field_by_field(vol: Path) -> None:
+    lines = dat(["DOCID", "EXTRACTEDTEXT"]).encode("cp1252")
+    lines += dat(["Ä-1", "Grüße"]).encode("cp1252") + dat(["Ä-2", "Grüße"]).encode()
+    lines += Q.encode("cp1252") + "Ä-3".encode() + f"{Q}{S}{Q}".encode("cp1252") + "Grüße".encode() + b"\xfe\r\n"
+    (vol / "own.dat").write_bytes(lines)
+    found = resolve_sources(["vol/own.dat"])
+    assert [(row["doc_id"], row["text"]) for row in rows_of(found)] == [
+        (f"Ä-{number}", "Grüße".encode()) for number in (1, 2, 3)
+    ]
+    written = write_kept(found.sources, lambda index: np.ones(9, np.bool_), Path("kept"))
+    assert written[0].read_bytes() == lines
+
+
+def test_utf16_without_a_mark_is_read_when_it_is_named(vol: Path) -> None:
+    data = dat(["DOCID", "EXTRACTEDTEXT"], ["Ä-1", "Grüße"], ["Ä-2", "Grüße"]).encode("utf-16-be")
+    (vol / "own.dat").write_bytes(data)
+    found = resolve_sources(["vol/own.dat"], encoding="utf-16-be")
+    assert "in UTF-16 BE" in found.guesses[0]
+    assert [row["doc_id"] for row in rows_of(found, "utf-16-be")] == ["Ä-1", "Ä-2"]
+    (copy,) = write_kept(found.sources, lambda index: np.ones(9, np.bool_), Path("kept"), encoding="utf-16-be")
+    assert copy.read_bytes() == data
+    cyrillic = "þDOCIDþ\x14þEXTRACTEDTEXTþ\r\n".encode("cp1252") + b"\xfeA\xfe\x14\xfe\xcf\xf0\xe8\xfe\r\n"
+    (vol / "own.dat").write_bytes(cyrillic)
+    (row,) = rows_of(resolve_sources(["vol/own.dat"], encoding="cp1251"), "cp1251")
+    assert row["text"] == "При".encode()
+
+
+def test_a_load_file_without_texts_is_refused_and_skipped_in_a_folder(vol: Path) -> None:
+    (vol / "own.dat").write_bytes(dat(["BEGDOC", "ENDDOC"], ["A1", "A2"]).encode())
+    with pytest.raises(SourceError, match=r"no column of texts.*The columns are: BEGDOC, ENDDOC"):
+        resolve_sources(["vol/own.dat"])
+    notes = resolve_sources(["vol"]).guesses
+    assert "vol: skipped 1 load file without a column of texts: own.dat" in notes
+
+
+def test_another_dat_file_is_a_text_of_its_folder(vol: Path) -> None:
+    Path("in").mkdir()
+    Path("in/measures.dat").write_text("12 13 14\n15 16 17\n")
+    Path("in/a.txt").write_text("It was")
+    assert [(one.name, one.format) for one in resolve_sources(["in"]).sources] == [
+        ("a.txt", "file"), ("measures.dat", "file"),
+    ]  # fmt: skip
+    for content in ("12 13 14\n15 16 17\n", "# x #\n1 2\n", "*a*b*\n", '"a"\n"b"\n', ""):
+        Path("in/measures.dat").write_text(content)
+        assert resolve_sources(["in/measures.dat"]).sources[0].format == "file"
+    Path("in/measures.dat").write_text("^DOCID^|^TEXT^\n^A^|^It was^\n")
+    assert [one.format for one in resolve_sources(["in"]).sources] == ["file", "load-file"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "parents"),
+    [
+        (["DOCID", "PARENTDOCID"], [["A", ""], ["B", "A"]], [None, "A"]),
+        (["DOCID", "BEGATTACH", "ENDATTACH"], [["A", "A", "B"], ["B", "A", "B"], ["C", "", ""]], [None, "A", None]),
+        (["DOCID", "ATTACHRANGE"], [["A", "A - B"], ["B", "A - B"]], [None, "A"]),
+        (["DOCID", "ATTACHIDS"], [["A", "B; C"], ["B", ""], ["C", ""], ["D", ""]], [None, "A", "A", None]),
+    ],
+)
+def test_families(columns: list[str], rows: list[list[str]], parents: list[str | None]) -> None:
+    links = FamilyLinks(columns_of(columns))
+    assert [links.parent_of(row[0], dict(zip(columns, row, strict=True))) for row in rows] == parents
+
+
+def test_python_reads_a_production_and_leaves_passages_out(vol: Path) -> None:
+    (vol / "TEXT" / "a-2.txt").write_text("THE FIRST TEXT\nPage 7")
+    found = nearkin.dedup(vol / "load.dat", ignore=["re:^page \\d+$"], text_root=vol)
+    assert found.documents["reason"].to_pylist() == ["exact copy", "unique", "unreadable"]
+    options = DedupOptions.of(ignore=["a footer"], ignore_numbers=True)
+    assert options.fingerprint != DedupOptions().fingerprint
+    assert DedupOptions.of(**options.in_words()) == options
+    kin = nearkin.families(vol / "load.dat", ignore=["re:^page \\d+$"], ignore_numbers=True)
+    assert kin.manifest["parameters"]["normalise"].startswith("nfkc,case,space;numbers;ignore=")

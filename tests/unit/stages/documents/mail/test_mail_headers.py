@@ -1,0 +1,173 @@
+"""Headers of mails: against the standard library where it can read them, and by hand where it cannot."""
+
+from __future__ import annotations
+
+from email.header import Header
+from email.message import EmailMessage
+from email.policy import SMTP
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.stages.documents.mail.encoded_words import decoded_header
+from nearkin.stages.documents.mail.headers import addresses_of, read_headers, sent_at_of
+from nearkin.stages.documents.mail.identifiers import in_reply_to_of, message_id_of, references_of
+from nearkin.stages.documents.mail.subjects import base_subject
+
+WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=30)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6), st.sampled_from(["utf-8", "iso-8859-1", "utf-16-be"]))
+def test_encoded_words_of_the_standard_library_are_read(words: list[str], charset: str) -> None:
+    text = " ".join(words)
+    try:
+        encoded = Header(text, charset, maxlinelen=40).encode()
+    except UnicodeEncodeError:
+        return
+    assert decoded_header(encoded) == text
+
+
+def test_a_message_of_the_standard_library_is_read() -> None:
+    message = EmailMessage(policy=SMTP)
+    message["Subject"] = "Mühle am Bach: " + "sehr langer Betreff mit Umlauten äöü " * 5
+    message["From"] = "Ada Müller <ada@example.org>"
+    message["To"] = "Bo <bo@example.org>, Cy <cy@example.org>"
+    message["Date"] = "Mon, 05 Jan 2004 10:00:00 +0100"
+    message["Message-ID"] = "<1@example.org>"
+    message["References"] = " ".join(f"<{'x' * 40}{i}@example.org>" for i in range(9))
+    message["In-Reply-To"] = f"<{'x' * 40}8@example.org>"
+    message.set_content("Hello")
+    found = read_headers(message.as_bytes())
+    assert found.subject == str(message["Subject"]).strip()
+    assert found.sender == "Ada Müller <ada@example.org>"
+    assert found.to == "Bo <bo@example.org>, Cy <cy@example.org>"
+    assert found.cc is None
+    assert found.message_id == "1@example.org"
+    assert found.references == tuple(f"{'x' * 40}{i}@example.org" for i in range(9))
+    assert found.in_reply_to == found.references[-1:]
+    assert found.sent_at is not None
+    assert found.sent_at.isoformat() == "2004-01-05T09:00:00+00:00"
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read(data: bytes) -> None:
+    found = read_headers(b"Subject: " + data + b"\nDate: " + data + b"\nReferences: " + data)
+    for value in (found.subject, found.sender, found.to, *found.references):
+        assert value is None or value.encode("utf-8")
+
+
+@given(st.text(max_size=200))
+def test_any_header_value_is_read(value: str) -> None:
+    value = value.encode("utf-8", "surrogateescape").decode("ascii", "surrogateescape")
+    assert isinstance(decoded_header(value).encode(), bytes)
+    assert all(one.strip() == one for one in references_of([value]))
+    in_reply_to_of([value], [])
+    message_id_of([value])
+    addresses_of([value])
+    sent_at_of(value)
+    base_subject(value)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("=?utf-8?B?w6Q=?= =?utf-8?Q?=C3?= =?utf-8?Q?=A4?=", "ää"),  # a character in two words
+        ("=?utf-8?B?w6Q?= x", "ä x"),  # padding is missing
+        ("=?iso-8859-1?Q?a b?=", "a b"),  # white space inside a word
+        ("=?hex?Q?41?=", "41"),  # a codec that is no charset
+        ("=?utf-8*de?Q?a?=", "a"),  # with a language
+        ("=?utf-8?X?a?=", "=?utf-8?X?a?="),
+        ("a\r\n\tb\0c", "a bc"),
+    ],
+)
+def test_damaged_encoded_words(raw: str, expected: str) -> None:
+    assert decoded_header(raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"Message-ID: \nMessage-ID: <a@b>\nMessage-ID: <c@d>\n", "a@b"),
+        (b"Message-Id: a@b\n", "a@b"),
+        (b"MESSAGE-ID:\n <a@b>\n", "a@b"),
+        (b"From ada Mon Jan  5 10:00:00 2004\nMessage-ID: <a@b>\n", "a@b"),
+        (b"\n\nMessage-ID: <a@b>\n", "a@b"),
+        (b"Message-ID: <a\n b@c>\n", "ab@c"),
+        (b"Message-ID: <>\n", None),
+        (b"Subject: x\n\nMessage-ID: <body@x>\n", None),
+    ],
+)
+def test_message_ids(raw: bytes, expected: str | None) -> None:
+    assert read_headers(raw + b"\nbody").message_id == expected
+
+
+def test_addresses_in_in_reply_to_are_no_identifiers() -> None:
+    raw = b"From: Bo <bo@x.org>\nTo: Ada <Ada@x.org>\nIn-Reply-To: <ada@x.org> of today <1@x.org>\n\n"
+    assert read_headers(raw).in_reply_to == ("1@x.org",)
+    assert in_reply_to_of(['Your message of "Mon, 5 Jan"'], []) == ()
+    assert in_reply_to_of(['Message from Ada <ada@x.org> of "Mon" <1@x.org>'], []) == ("1@x.org",)
+    assert in_reply_to_of(['Message from list@x.org of "Mon" <1@x.org>'], []) == ("1@x.org",)
+    assert in_reply_to_of(["<1@x.org> <2@x.org>", "<1@x.org>"], []) == ("1@x.org", "2@x.org")
+
+
+@pytest.mark.parametrize(
+    ("subject", "base", "is_reply"),
+    [
+        ("Re: lease", "lease", True),
+        ("RE : Fwd: AW:WG: SV: lease", "lease", True),
+        ("[list] Re: [list] Lease", "lease", True),
+        ("Re: [list] Re[4]: lease (fwd) (FWD)", "lease", True),
+        ("回复：lease", "lease", True),
+        ("[Fwd: [x] Re: lease]", "lease", True),
+        ("Re(2): lease", "lease", True),
+        ("Regarding: lease", "regarding: lease", False),
+        ("Reply", "reply", False),
+        ("  Lease\t of  the mill ", "lease of the mill", False),
+        ("Re:", "", True),
+        ("[a] [b]", "[b]", False),
+        ("", "", False),
+    ],
+)
+def test_base_subjects(subject: str, base: str, is_reply: bool) -> None:
+    found = base_subject(subject)
+    assert (found.text, found.is_reply) == (base, is_reply)
+
+
+@given(st.lists(st.sampled_from(["Re:", "[x]", "Fwd: ", " ", "lease", "(fwd)", "AW: ", "[Fwd: a]"]), max_size=8))
+def test_a_base_subject_has_no_marks_left(parts: list[str]) -> None:
+    once = base_subject("".join(parts))
+    again = base_subject(once.text)
+    assert again.text == once.text
+    assert not again.is_reply or not once.text
+
+
+def test_addresses_of_damaged_headers() -> None:
+    assert addresses_of(["A <a@x.org>, (c) b@x.org; \"c@x.org\" <D@X.org>"]) == {
+        "a@x.org", "b@x.org", "c@x.org", "d@x.org",
+    }  # fmt: skip
+    for part in ("(", "a(", "a:", "<a@", "@", "a@b,", "a", " "):
+        addresses_of([part * 50_000])
+        read_headers(f"From: {part * 50_000}\nDate: {part * 50_000}\nIn-Reply-To: {part * 50_000}\n\n".encode())
+
+
+def test_long_subjects_take_no_time() -> None:
+    for part in ("[a]", "Re: ", "Re:[a] ", "[Fwd: ", "[", "(fwd)", "re"):
+        base_subject(part * 200_000)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Mon, 5 Jan 2004 10:00:00 +0100 (CET)", "2004-01-05T09:00:00+00:00"),
+        ("Mon,  5 Jan 104 10:00:00 GMT", "2004-01-05T10:00:00+00:00"),
+        ("5 Jan 04 10:00 EST", "2004-01-05T15:00:00+00:00"),
+        ("Mon, 5 Jan 2004 25:00:00 +0000", None),
+        ("Mon, 5 Jan 2004 10:00:00 +9999", None),
+        ("2004-01-05 10:00:00+01:00", "2004-01-05T09:00:00+00:00"),
+        ("", None),
+    ],
+)
+def test_dates(value: str, expected: str | None) -> None:
+    found = sent_at_of(value)
+    assert (found and found.isoformat()) == expected

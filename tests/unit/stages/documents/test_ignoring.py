@@ -1,0 +1,112 @@
+"""Passages and numbers that do not count, against a plain definition."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.errors import ParameterError
+from nearkin.kernels.buffers import strings
+from nearkin.stages.documents.ignoring import Ignored
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import ONLY_NUMBERS, prepare
+from nearkin.stages.documents.rows import IdType, RowList, one_batch
+
+WORDS = st.lists(st.sampled_from(["alpha", "beta", "confidential", "mail", "Ünïcode", "7", "12", "b2"]), max_size=12)
+
+
+def without(text: str, passage: str) -> str:
+    """Remove whole passages from a normalised text: the slow definition."""
+    pattern = rf"(?<!\w){re.escape(passage)}(?!\w)"
+    return " ".join(re.sub(pattern, " ", text).split())
+
+
+@given(WORDS, st.lists(st.sampled_from(["alpha", "beta", "mail", "7"]), min_size=1, max_size=2))
+def test_literal_passages_are_removed_as_defined(words: list[str], passage: list[str]) -> None:
+    text, literal = " ".join(words), " ".join(passage)
+    plain = Normalisation().apply(strings([text]))[0].as_py()
+    found = Normalisation(ignored=Ignored((f"text:{literal}",))).apply(strings([text]))[0].as_py()
+    assert found == without(plain, literal)
+
+
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
+def test_digits_do_not_count(texts: list[str]) -> None:
+    found = Normalisation(nfkc=False, ignored=Ignored((), numbers=True)).normalised(strings(texts))
+    assert found.is_only_numbers is not None
+    for text, left, is_number in zip(texts, found.texts.to_pylist(), found.is_only_numbers.tolist(), strict=True):
+        kinds = [unicodedata.category(one) for one in text]
+        assert not any(unicodedata.category(one) == "Nd" for one in left)
+        assert is_number == ("Nd" in kinds and not any(kind.startswith("L") for kind in kinds))
+        assert not (is_number and left)
+
+
+def test_a_passage_wrapped_differently_and_in_other_letters_does_not_count() -> None:
+    ignored = Ignored.parse("<<<\nThis e-mail is confidential\nand privileged.\n>>>\n")
+    texts = strings(["Dear Ada. THIS E-MAIL is\n   confidential and privileged. Yours", "Dear Ada. Yours"])
+    assert Normalisation(ignored=ignored).apply(texts).to_pylist() == ["dear ada. yours"] * 2
+
+
+def test_a_word_is_not_cut_by_a_passage_inside_it() -> None:
+    ignored = Normalisation(ignored=Ignored(("text:confidential",)))
+    texts = strings(["confidentiality and inconfidential", "confidential confidential confidential x"])
+    assert ignored.apply(texts).to_pylist() == ["confidentiality and inconfidential", "x"]
+
+
+def test_patterns_see_lines_as_they_came() -> None:
+    ignored = Normalisation(ignored=Ignored((r"re:^page \d+$",)))
+    assert ignored.apply(strings(["One\nPage 12\ntwo page 3"])).to_pylist() == ["one two page 3"]
+
+
+def test_a_pattern_cannot_take_more_than_linear_time() -> None:
+    ignored = Normalisation(ignored=Ignored(("re:(a+)+$x",)))
+    assert ignored.apply(strings(["a" * 200_000])).to_pylist() == ["a" * 200_000]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("re:(?=a)b", "not a pattern of RE2"),
+        ("re:x*", "matches the empty text"),
+        ("<<<\nnever ended", "has no end"),
+        ("re:", "not empty"),
+    ],
+)
+def test_bad_passages_are_refused_by_name(content: str, told: str) -> None:
+    with pytest.raises(ParameterError, match=told):
+        Ignored.parse(content)
+
+
+def test_a_file_is_read_and_its_problems_are_named(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "ignore.txt"
+    file.write_bytes("\ufeff# a comment\r\ntext:#1\r\n".encode())
+    assert Ignored.of(file).passages == ("text:#1",)
+    file.write_bytes(b"caf\xe9")
+    with pytest.raises(ParameterError, match="Byte 3"):
+        Ignored.of(file)
+    file.write_bytes(b"# nothing\n")
+    with pytest.raises(ParameterError, match="no passage"):
+        Ignored.of(file)
+    with pytest.raises(ParameterError, match="Cannot read"):
+        Ignored.of(tmp_path / "missing.txt")
+
+
+@given(st.lists(st.text(min_size=1, max_size=12).filter(lambda one: one.strip()), max_size=4), st.booleans())
+def test_the_text_that_identifies_it_can_be_read_back(passages: list[str], numbers: bool) -> None:
+    ignored = Ignored(tuple(f"text:{one}" for one in passages), numbers)
+    normalise = Normalisation(case=False, ignored=ignored)
+    assert Normalisation.parse(str(normalise)) == normalise
+
+
+def test_without_options_nothing_changes() -> None:
+    assert str(Normalisation()) == "nfkc,case,space"
+    rows = RowList()
+    rows.add(1, "a", b"12")
+    batch = one_batch([rows.piece()], IdType())
+    assert ONLY_NUMBERS not in prepare(batch, Normalisation(), source_name="x").schema.names
+    numbers = Normalisation(ignored=Ignored((), numbers=True))
+    assert prepare(batch, numbers, source_name="x")[ONLY_NUMBERS].equals(pa.array([True]))

@@ -1,0 +1,53 @@
+"""Documents among other files of a folder: found, begun early, read in order; and on the machines of a cluster."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator import office_files as make
+from nearkin.errors import SourceError
+from nearkin.runs.progress import Silent
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.reading.extracting import as_extracted
+from nearkin.workflows.reading.inputs import LooseFilesInput
+from nearkin.workflows.reading.on_spark import task_input
+from nearkin.workflows.reading.on_spark.task_input import TaskInput
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for at in range(30):
+        content = make.docx([f"It was {at}."]) if at % 3 else f"It was {at}.".encode()
+        (tmp_path / f"in/{at:02d}{'' if at % 2 else '.docx' if at % 3 else '.txt'}").write_bytes(content)
+    return "in"
+
+
+def loose(folder: str, file_format: str | None = None) -> LooseFilesInput:
+    return LooseFilesInput(resolve_sources([folder], file_format=file_format).sources)
+
+
+def test_files_that_are_extracted_come_in_their_places(folder):
+    found = loose(folder)
+    texts = [text for batch, _ in found.batches(Silent()) for text in batch["text"].to_pylist()]
+    owners = [index for _, of in found.batches(Silent()) for index in of.tolist()]
+    assert texts == [f"It was {at}.".encode() for at in range(30)]
+    assert owners == list(range(30))
+    kinds = [one and one["kind"] for batch, _ in found.batches(Silent()) for one in batch["origin"].to_pylist()]
+    assert kinds == ["docx" if at % 3 else None for at in range(30)]
+
+
+def test_a_named_format_is_final(folder):
+    assert all(as_extracted(one) is None for one in loose(folder, "file").sources)
+    assert all(as_extracted(one) is not None for one in loose(folder, "document").sources)
+
+
+def test_a_worker_of_a_cluster_needs_the_same_libraries(folder, monkeypatch):
+    task = TaskInput.of(loose(folder))
+    assert task.extractors
+    assert task.checked().n_workers == 1
+    monkeypatch.setattr(task_input, "installed_extractors", lambda: ())
+    with pytest.raises(SourceError, match=r"Install nearkin\[documents\] in the same versions on every machine"):
+        task.checked()
+    assert not TaskInput.of(loose(folder, "file")).extractors
