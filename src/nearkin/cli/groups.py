@@ -190,6 +190,7 @@ def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: b
 def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
     """List the members that match the principal of their group, by group."""
     from nearkin.cli.printing import shown, table
+    from nearkin.nouns import counted
 
     members = found.direct_members().to_pylist()
     rows = table("group", "Jaccard", "γ", "principal", "id", numbers=3)
@@ -198,7 +199,8 @@ def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
         rows.add_row(*figures, "yes" if one["is_principal"] else "", shown(one["doc_id"]))
     console.print(rows)
     if len(members) > limit:
-        console.print(f"[dim]{len(members) - limit:,} members not shown: --limit, --out[/]", highlight=False)
+        more = counted(len(members) - limit, "member")
+        console.print(f"[dim]{more} not shown: --limit, --out[/]", highlight=False)
 
 
 def _show_since(console: Console, found: GroupsSince, limit: int) -> None:
