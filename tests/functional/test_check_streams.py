@@ -47,26 +47,43 @@ def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
     arguments = "check", matter, "-", "--jsonl", "--store", "--only-new", "--kept", clean, "--wave", "crawl"
     ended = nearkin(*arguments, stdin=lines(*stream))
     answers = told(ended.out)
-    assert (ended.code, [one["verdict"] for one in answers]) == (0, ["new", "exact", "near", "new", "contains"])
+    assert (ended.code, [one["verdict"] for one in answers]) == (0, ["new", "exact", "near", "new", "new"])
     assert [one["line"] for one in answers] == [1, 2, 3, 4, 5]
     assert [one["id"] for one in answers] == ["a", "b", "c", "7", "e"]
     assert (
-        [one["is_stored"] for one in answers]
-        == [one["is_kept"] for one in answers]
-        == [True, False, False, True, False]
+        [one["is_stored"] for one in answers] == [one["is_kept"] for one in answers] == [True, False, False, True, True]
     )
-    assert [[other["id"] for other in one["documents"]] for one in answers] == [[], ["old"], ["a"], [], ["7"]]
+    assert [[other["id"] for other in one["documents"]] for one in answers] == [[], ["old"], ["a"], [], []]
     assert 0.7 <= answers[2]["documents"][0]["jaccard"] < 1
-    assert clean.read_bytes() == lines(stream[0], stream[3])
-    assert "5 documents: 2 new, 1 exact copy, 1 near-duplicate, 1 part; 2 stored, 2 kept;" in ended.err
+    assert clean.read_bytes() == lines(stream[0], stream[3], stream[4])
+    assert "5 documents: 3 new, 1 exact copy, 1 near-duplicate; 3 stored, 3 kept;" in ended.err
+    assert "parts of texts were not looked for (--containment off)" in ended.err
     with Collection.open(matter) as collection:
-        assert collection.info().n_documents == 3
+        assert collection.info().n_documents == 4
         assert (collection.document("7").wave, collection.document("7").line) == ("crawl", 4)
     assert nearkin(*arguments, stdin=lines(*stream)).code == 5  # the file is there
     again = nearkin(*arguments, "--overwrite", "-q", stdin=lines(*stream))
-    assert (again.code, again.err, clean.read_bytes()) == (0, "", lines(stream[0], stream[3]))
+    assert (again.code, again.err, clean.read_bytes()) == (0, "", lines(stream[0], stream[3], stream[4]))
     printed = nearkin(*arguments[:6], "--kept", "-", "-q", stdin=lines(*stream))
     assert printed.out.encode() == clean.read_bytes()
+
+
+def test_parts_are_dropped_if_asked_for_and_what_contains_a_stored_document_is_kept(tmp_path):
+    """In a collection that the stream creates."""
+    words = TEXTS[3].split()
+    stream = [
+        {"id": "a", "text": TEXTS[2]},
+        {"id": "longer", "text": f"{TEXTS[2]} {TEXTS[3]}"},
+        {"id": "part", "text": " ".join(words[: len(words) // 2])},
+    ]
+    arguments = "check", tmp_path / "new", "-", "--jsonl", "--store", "--only-new", "--containment", "0.9"
+    ended = nearkin(*arguments, stdin=lines(*stream))
+    told_of = [(one["verdict"], one["is_kept"]) for one in told(ended.out)]
+    assert told_of == [("new", True), ("contains", True), ("contained", False)]
+    assert "1 part of a stored document, 1 with a stored document inside; 2 stored, 2 kept" in ended.err
+    assert nearkin(*arguments[:-1], "some", stdin=b"").code == 2
+    off = nearkin("check", tmp_path / "new", "-", "--jsonl", "--containment", "off", stdin=lines(stream[2]))
+    assert told(off.out)[0]["verdict"] == "new"
 
 
 def test_each_line_is_answered_before_the_next_one_comes(matter):

@@ -20,13 +20,15 @@ from nearkin.cli.collection_options import (
     Wait,
 )
 from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
-from nearkin.nouns import counted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from nearkin.collection.groups import CollectionGroups
     from nearkin.collection.groups_since import GroupsSince
+    from nearkin.stages.documents.load_files.vendors import Vendor
 
 HELP = """
 Group the near-duplicates of a collection, and list what changed since the last call.
@@ -79,29 +81,26 @@ def groups(
     """Group documents, or list what changed in their groups."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free, written
+    from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
     from nearkin.collection.groups import group
     from nearkin.collection.groups_since import groups_since
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
-    from nearkin.stages.documents.load_files.vendors import vendor_of
-    from nearkin.workflows.collection.overlays import check_overlay, write_group_overlay
+    from nearkin.workflows.collection.overlays import write_group_overlay
     from nearkin.workflows.collection.principal import groups_with_principal
-    from nearkin.workflows.collection.tables import check_format, write_table
+    from nearkin.workflows.collection.tables import write_table
     from nearkin.workflows.resources import Resources
 
-    _check_together(
-        is_direct=direct, is_since=since is not None, is_changed=make_principal is not None, read_only=read_only
+    _check_options(
+        is_direct=direct,
+        is_since=since is not None,
+        is_changing=make_principal is not None,
+        is_read_only=read_only,
+        has_overlay=overlay is not None,
     )
     alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
-    vendor = None if overlay is None else vendor_of(overlay)
-    if vendor is not None:
-        check_overlay(out, is_since=since is not None)
-    elif out is not None:
-        check_format(out)
-    if out is not None:
-        check_free(out, overwrite=overwrite, inputs=())
+    vendor = _vendor_of(overlay, out, is_since=since is not None, overwrite=overwrite)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
@@ -138,13 +137,34 @@ def groups(
         )
 
 
-def _check_together(*, is_direct: bool, is_since: bool, is_changed: bool, read_only: bool) -> None:
-    """Refuse options that contradict each other."""
+def _vendor_of(overlay: str | None, out: Path | None, *, is_since: bool, overwrite: bool) -> Vendor | None:
+    """Check where the members are written, and return whose overlay is asked for."""
+    from nearkin.cli.result_file import check_free
+    from nearkin.stages.documents.load_files.vendors import vendor_of
+    from nearkin.workflows.collection.overlays import check_overlay
+    from nearkin.workflows.collection.tables import check_format
+
+    vendor = None if overlay is None else vendor_of(overlay)
+    if vendor is not None:
+        check_overlay(out, is_since=is_since)
+    elif out is not None:
+        check_format(out)
+    if out is not None:
+        check_free(out, overwrite=overwrite, inputs=())
+    return vendor
+
+
+def _check_options(
+    *, is_direct: bool, is_since: bool, is_changing: bool, is_read_only: bool, has_overlay: bool
+) -> None:
+    """Refuse options that exclude each other."""
     from nearkin.errors import ParameterError
 
     if is_direct and is_since:
         raise ParameterError("--direct lists members as they are now: omit --since.")
-    if is_changed and (read_only or is_since):
+    if is_direct and has_overlay:
+        raise ParameterError("An overlay has all members: omit --direct.")
+    if is_changing and (is_read_only or is_since):
         raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
 
 
@@ -170,6 +190,7 @@ def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: b
 def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
     """List the members that match the principal of their group, by group."""
     from nearkin.cli.printing import shown, table
+    from nearkin.nouns import counted
 
     members = found.direct_members().to_pylist()
     rows = table("group", "Jaccard", "γ", "principal", "id", numbers=3)

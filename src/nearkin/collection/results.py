@@ -74,13 +74,13 @@ class SimilarDocument:
         Whether the texts are identical.
     similarity_index : int or None
         None if the text has too few words.
-    is_letters_only : bool
-        Whether it was found by its letters, and its wording does not match: a Jaccard similarity below 0.5.
     contained, contains : float
         Share of the query's word 5-grams that occur in the document, and vice versa.
     found_by : str
         Kind of candidate that it was: "words" (signatures), "letters", both, "signatures", "index" or "keys" (of
         check-ins); "id" for a version of the document itself.
+    is_letters_only : bool
+        Whether it was found by its letters, and its wording does not match: a Jaccard similarity below 0.5.
     """
 
     document: StoredDocument
@@ -91,10 +91,10 @@ class SimilarDocument:
     jaccard: float
     is_same_text: bool
     similarity_index: int | None = None
-    is_letters_only: bool = False
     contained: float = 0.0
     contains: float = 0.0
     found_by: str = ""
+    is_letters_only: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
