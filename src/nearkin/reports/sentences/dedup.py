@@ -64,7 +64,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
     if told.extraction is not None:
         yield extraction_sentence(told.extraction)
     n_unreadable = told.count("unreadable")
-    if n_unreadable > (0 if told.extraction is None else told.extraction.unread):
+    if n_unreadable and told.extraction is None:
         yield Sentence(f"Could not read {counted(n_unreadable, 'document')}; see problems.parquet.", "warning")
     n_repeated, n_without = sum(told.problems.values()) - n_unreadable, told.without_id or 0
     if n_repeated or n_without:
@@ -80,15 +80,17 @@ def extraction_sentence(told: ExtractionCounts) -> Sentence:
 
     Examples
     --------
-    >>> extraction_sentence(ExtractionCounts(documents=223, in_part=9, unread=13)).text
-    '223 documents extracted from files: 201 read, 9 in part, 13 not; see exceptions.csv'
+    >>> kinds = {"corrupt": 2, "empty": 1}
+    >>> extraction_sentence(ExtractionCounts(documents=9, in_part=1, unread=2, exceptions=kinds)).text
+    '2 documents gave no text, 1 gave a part of it: 2 corrupt, 1 empty; see exceptions.csv'
     """
     documents = counted(told.documents, "document")
-    if not told.in_part and not told.unread:
+    n_without = sum(told.exceptions.values()) - told.in_part
+    if not told.in_part and not n_without:
         return Sentence(f"{documents} extracted from files, all of them completely")
     return Sentence(
-        f"{documents} extracted from files: {told.read:,} read, {told.in_part:,} in part, {told.unread:,} not; see "
-        "exceptions.csv",
+        f"{counted(n_without, 'document')} gave no text, {told.in_part:,} gave a part of it: "
+        f"{', '.join(f'{n:,} {kind}' for kind, n in told.exceptions.items())}; see exceptions.csv",
         "warning",
     )
 

@@ -16,7 +16,6 @@ from nearkin.formats.delimited import SheetWriter
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk
-from nearkin.stages.documents.origin import ExceptionKind
 from nearkin.stages.documents.preparing import ORIGIN
 
 EXCEPTIONS_FILE = "exceptions.csv"
@@ -77,7 +76,9 @@ class Origins:
         """Return the columns of rows ``a`` to ``b - 1``."""
         return [self.columns[field.name].slice(a, b - a) for field in FIELDS]
 
-    def exceptions(self, problems: Mapping[int, str], n_rows: int) -> Iterator[ExceptionRow]:
+    def exceptions(
+        self, problems: Mapping[int, str], n_rows: int, no_text: Mapping[int, str] | None = None
+    ) -> Iterator[ExceptionRow]:
         """Yield the exceptions in the order of the documents.
 
         Parameters
@@ -86,26 +87,35 @@ class Origins:
             Why documents have no text; those of documents with one are passed over.
         n_rows : int
             Rows to look at.
+        no_text : dict of row to str, optional
+            "unreadable" or "empty" for each document without a text, extracted or not.
         """
+        others = no_text or {}
         exception = self.columns["exception"]
         with_one = np.flatnonzero(exception.slice(0, n_rows).is_valid().to_numpy(zero_copy_only=False))
-        for row in with_one.tolist():
+        for row in sorted({*with_one.tolist(), *others}):
             told = {name: self.columns[name][row].as_py() for name in ("is_partial", "warnings", "kind", "sha256")}
             sentence = told["warnings"] if told["is_partial"] else problems.get(row) or told["warnings"]
             yield ExceptionRow(
-                row=row, exception=exception[row].as_py(), is_partial=bool(told["is_partial"]),
-                sentence=sentence or "", kind=told["kind"], sha256=told["sha256"],
+                row=row, exception=exception[row].as_py() or others[row], is_partial=bool(told["is_partial"]),
+                sentence=sentence or ("no text was found in it" if row in others else ""),
+                kind=told["kind"], sha256=told["sha256"],
                 size_bytes=self.columns["size_bytes"][row].as_py(),
             )  # fmt: skip
 
-    def counts(self) -> ExtractionCounts:
-        """Count documents by what became of them."""
+    def counts(self, no_text: Mapping[int, str] | None = None) -> ExtractionCounts:
+        """Count documents by what became of them; ``no_text`` as for `exceptions`."""
         extracted = self.columns["extractor"]
         partial = pc.sum(self.columns["is_partial"]).as_py() or 0
-        kinds = Counter[ExceptionKind](self.columns["exception"].drop_null().to_pylist())
+        kinds = Counter[str](self.columns["exception"].drop_null().to_pylist())
         n_documents = len(extracted) - extracted.null_count
+        unread = sum(kinds.values()) - partial
+        for row, kind in (no_text or {}).items():
+            if not self.columns["exception"][row].is_valid:
+                kinds[kind] += 1
+                unread += extracted[row].is_valid
         return ExtractionCounts(
-            documents=n_documents, in_part=partial, unread=sum(kinds.values()) - partial,
+            documents=n_documents, in_part=partial, unread=unread,
             exceptions=dict(sorted(kinds.items())),
         )  # fmt: skip
 

@@ -259,6 +259,11 @@ def _places(documents: pa.Table) -> Places:
         problems=problems,
         parents=parents,
         origins=Origins.of_table(documents),
+        no_text={
+            row: reason
+            for row, reason in enumerate(documents["reason"].to_pylist())
+            if reason in ("unreadable", "empty")
+        },
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
-from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
 from nearkin.workflows.dedup.origins import (
     EXCEPTIONS_FILE,
     FIELDS,
@@ -60,6 +60,8 @@ class Places:
         None if no document is in a container.
     origins : Origins or None
         None if no document was extracted.
+    no_text : dict of row to str
+        "unreadable" or "empty" for documents without a text.
     """
 
     own_ids: pa.Array
@@ -71,6 +73,7 @@ class Places:
     problems: dict[int, str]
     parents: Parents | None = None
     origins: Origins | None = None
+    no_text: Mapping[int, str] = field(default_factory=dict)
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
         """Return the ids of rows; null for NO_ROW and for documents without an id."""
@@ -122,8 +125,10 @@ class Places:
         return [*parent, *([] if self.origins is None else self.origins.part(a, b))]
 
     def exceptions(self) -> list[ExceptionRow]:
-        """Return the documents that were extracted in part or not at all, in their order."""
-        return [] if self.origins is None else list(self.origins.exceptions(self.problems, len(self.line)))
+        """Return the documents without a text, or with a part of it, in their order."""
+        return (
+            [] if self.origins is None else list(self.origins.exceptions(self.problems, len(self.line), self.no_text))
+        )
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
@@ -167,6 +172,10 @@ def locate(
         problems=_problems(chunks),
         parents=parents,
         origins=find_origins(chunks),
+        no_text={
+            **dict.fromkeys(np.flatnonzero(corpus.status == EMPTY).tolist(), "empty"),
+            **dict.fromkeys(np.flatnonzero(corpus.status == UNREADABLE).tolist(), "unreadable"),
+        },
     )
     for row, earlier in corpus.repeated_ids:
         places.problems.setdefault(
