@@ -14,7 +14,7 @@ from nearkin.collection.similar import asked_near
 from nearkin.collection.tolerance import Tolerance
 from nearkin.lab.collections.documents import LabelledTexts
 from nearkin.lab.collections.outcome import FoundCounts
-from nearkin.lab.collections.pairs import SETTINGS, 
+from nearkin.lab.collections.pairs import SETTINGS, BelongingPairs
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 
@@ -22,7 +22,7 @@ _MANY = 100_000
 
 
 def ask_collection(
-    documents: LabelledTexts, true: , *, n_queries: int, n_planted: int, seed: int, progress: Progress
+    documents: LabelledTexts, true: BelongingPairs, *, n_queries: int, n_planted: int, seed: int, progress: Progress
 ) -> dict[str, tuple[FoundCounts, ...]]:
     """Return the outcome of every setting for "versions", "groups" and "conflicts".
 
@@ -46,7 +46,7 @@ def ask_collection(
     return {name: tuple(outcomes) for name, outcomes in found.items()}
 
 
-def _versions(collection: Collection, setting: Tolerance, queries: I64, true: ) -> FoundCounts:
+def _versions(collection: Collection, setting: Tolerance, queries: I64, true: BelongingPairs) -> FoundCounts:
     def ask(seen: Snapshot) -> list[I64]:
         some = contents_of(seen.connection, queries.tolist())
         counting, store = collection.opened.counting, collection.opened.store
@@ -66,7 +66,7 @@ def _versions(collection: Collection, setting: Tolerance, queries: I64, true: ) 
     return FoundCounts(n_right, n_found, n_true)
 
 
-def _groups(collection: Collection, setting: Tolerance, n_documents: int, true: ) -> FoundCounts:
+def _groups(collection: Collection, setting: Tolerance, n_documents: int, true: BelongingPairs) -> FoundCounts:
     members = collection.groups(threshold=_limit(setting, "threshold"), gamma=_limit(setting, "gamma")).members
     group_of = np.full(n_documents, -1, np.int64)
     group_of[np.array(members["doc_id"].to_pylist(), np.int64)] = members["group"].to_numpy()
@@ -92,7 +92,7 @@ def _limit(setting: Tolerance, name: str) -> float | None:
 
 
 def _planted(
-    documents: LabelledTexts, true: , n_planted: int, random: np.random.Generator
+    documents: LabelledTexts, true: BelongingPairs, n_planted: int, random: np.random.Generator
 ) -> tuple[list[str], I64]:
     """Return labels of all documents, and the rows with a wrong one, which belong together with another document."""
     rows = np.unique(np.concatenate([true.left, true.right]))
