@@ -222,7 +222,7 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
 
 
 def test_what_is_removed_is_found_no_more(matter: str, tmp_path: Path) -> None:
-    assert told("remove", matter, "copy") == {"n_documents": 1, "is_dry_run": False}
+    assert told("remove", matter, "copy") == {"number": 1, "n_documents": 1, "is_dry_run": False}
     assert found(matter, "lease") == ["renewed"]
     gone = run("similar", matter, "copy")
     assert (gone.code, "was removed" in gone.err) == (3, True)
@@ -260,7 +260,7 @@ def test_the_former_name_of_fsck_works_and_is_not_listed(matter: str) -> None:
     assert told("verify", matter) == told("fsck", matter)
     listed = nearkin_here("--help").out
     assert "  fsck " in listed
-    assert "verify" not in listed.replace("verified", "")
+    assert "  verify " not in listed
 
 
 def test_another_alphabet_is_refused_later(tmp_path: Path) -> None:
