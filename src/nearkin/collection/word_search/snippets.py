@@ -34,7 +34,7 @@ def snippet(text: str, tokens: Sequence[str], query: WordQuery) -> tuple[Snippet
     """
     spans = spans_of(text, tokens)
     if spans is None or not spans:
-        return (SnippetPiece(_line(text[: _WORDS * LONGEST_WORD]), False),)
+        return _joined([SnippetPiece(text[: _WORDS * LONGEST_WORD], False)])
     matches = _matches(tokens, query)
     first = _best_start(matches)
     low = max(0, min(first - _WORDS_BEFORE, len(spans) - _WORDS))
