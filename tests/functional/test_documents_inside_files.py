@@ -178,7 +178,7 @@ def test_a_collection_and_a_document_checked_in(folder, tmp_path):
     whole = nearkin_here("check", store, file, "--json")
     assert json.loads(whole.out)["documents"][0]["doc_id"] == "a.bundle"
     missing = nearkin_here("check", store, folder / "box.bundle")
-    assert "It contains" in " ".join(missing.err.split())
+    assert "is a file of several documents" in " ".join(missing.err.split())
 
 
 def test_tasks_of_a_cluster_read_them_as_one_machine_does(folder, tmp_path, monkeypatch):
