@@ -182,7 +182,7 @@ def test_documents_of_a_file_are_removed(matter: str, tmp_path: Path) -> None:
     ended = run("remove", matter, "--from", ids, "--dry-run")
     assert ended.out.endswith("2 documents would be removed; nothing was changed\n")
     assert told("remove", matter, "--from", ids, "--dry-run")["doc_ids"] == ["copy", "lease"]
-    assert run("remove", matter, "--from", ids).out == "2 documents removed\n"
+    assert run("remove", matter, "--from", ids).out == "2 documents removed, activity 1\n"
     gone = run("remove", matter, "--from", ids)
     assert (gone.code, "'lease', 'copy'. Nothing was removed" in gone.err) == (3, True)
 
