@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
+from nearkin.collection.counting import DEFAULT_ALPHABET, NORMALISE, SHINGLES, TextCounting
 from nearkin.kernels.overlap import n_common
 from nearkin.records import F64, I64
 from nearkin.stages.features.letters import LetterCounts
@@ -91,7 +91,7 @@ def measured(texts: pa.LargeStringArray, labels: I64 | None) -> Iterator[tuple[s
     names = ["every pair"] + [f"Jaccard ≥ {one}" for one in THRESHOLDS] + [f"letters, γ {one}" for one in GAMMAS]
     n_right, n_found = np.zeros(len(names), np.int64), np.zeros(len(names), np.int64)
     sets = SHINGLES.sets(NORMALISE.apply(texts))
-    counts = TextCounting(LetterCounts()).count(texts).counts.astype(np.float64)
+    counts = TextCounting(LetterCounts(DEFAULT_ALPHABET)).count(texts).counts.astype(np.float64)
     lengths = np.einsum("ij,ij->i", counts, counts)
     for start in range(0, len(texts), ROWS_AT_A_TIME):
         left = np.repeat(np.arange(start, min(start + ROWS_AT_A_TIME, len(texts))), len(texts))

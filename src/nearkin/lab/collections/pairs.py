@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
+from nearkin.collection.counting import DEFAULT_ALPHABET, NORMALISE, SHINGLES, TextCounting
 from nearkin.collection.tolerance import Tolerance
 from nearkin.kernels.overlap import n_common
 from nearkin.lab.collections.documents import TRUE_JACCARD, LabelledTexts
@@ -47,11 +47,13 @@ class BelongingPairs:
 def compare_all(documents: LabelledTexts, progress: Progress) -> BelongingPairs:
     """Compare every pair: Jaccard similarity of word 5-grams, and relative distance of the letter counts.
 
+    Letters are counted in the alphabet of a new collection.
+
     Pairs belong together if they have one label; without labels, if their Jaccard similarity is at least 0.5.
     """
     sets = SHINGLES.sets(NORMALISE.apply(documents.texts))
     offsets = np.asarray(sets.offsets, np.int64)
-    counted = TextCounting(LetterCounts()).count(documents.texts)
+    counted = TextCounting(LetterCounts(DEFAULT_ALPHABET)).count(documents.texts)
     counts = counted.counts.astype(np.float64)
     squares = np.einsum("ij,ij->i", counts, counts)
     found, right_found = np.zeros(len(SETTINGS), np.int64), np.zeros(len(SETTINGS), np.int64)
