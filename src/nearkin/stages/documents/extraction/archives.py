@@ -14,12 +14,18 @@ from typing import IO
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
+from nearkin.stages.documents.extraction.reading import (
+    FREE_BYTES,
+    Container,
+    ExtractionError,
+    Given,
+    Member,
+    bomb,
+    too_big,
+)
 
 NAME = "nearkin archive 1"
 _PIECE_BYTES = 1 << 20
-_FREE_BYTES = 1 << 20
-"""Unpacked sizes up to this are no bomb, whatever the ratio."""
 _FREE_TOTAL_BYTES = 64 << 20
 _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
@@ -30,37 +36,26 @@ _FAULTS = (
 )  # fmt: skip
 
 
-class _Archive:
+class _Archive(Container):
     """Base class of archives."""
 
     name = NAME
-    is_container = True
 
     def __init__(self, given: Given) -> None:
-        self._given = given
+        super().__init__(given)
         self._limits = given.limits
         self._n_unpacked = 0
-
-    def document(self) -> DocumentRead:
-        """Raise ExtractionError: an archive has no text of its own."""
-        raise ExtractionError("unsupported", "an archive has no text of its own")
-
-    def has_members(self) -> bool:
-        """Return True."""
-        return True
 
     def _read(self, file: IO[bytes], packed_bytes: int) -> bytes:
         """Return the content of a member; ExtractionError if it is too big or a bomb."""
         most = self._limits["output_bytes"]
-        by_ratio = max(_FREE_BYTES, packed_bytes * self._limits["compression_ratio"])
+        by_ratio = max(FREE_BYTES, packed_bytes * self._limits["compression_ratio"])
         pieces, size = [], 0
         while piece := file.read(_PIECE_BYTES):
             size += len(piece)
             self._n_unpacked += len(piece)
             if size > by_ratio:
-                raise ExtractionError(
-                    "bomb", f"it unpacks to more than {counted(by_ratio, 'byte')} from {packed_bytes:,}"
-                )
+                raise bomb(by_ratio, packed_bytes)
             if size > most:
                 raise ExtractionError("too big", f"too big to be extracted: more than {counted(most, 'byte')}")
             pieces.append(piece)

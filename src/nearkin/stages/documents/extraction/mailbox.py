@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
+from nearkin.stages.documents.extraction.reading import Container, Member, too_big
 
 NAME = "nearkin mailbox 1"
 _PIECE_BYTES = 1 << 16
@@ -21,22 +21,10 @@ _QUOTED = re.compile(rb">+From ")
 _BLANK = (b"\n", b"\r\n")
 
 
-class Mailbox:
+class Mailbox(Container):
     """A mailbox in a file."""
 
     name = NAME
-    is_container = True
-
-    def __init__(self, given: Given) -> None:
-        self._given = given
-
-    def document(self) -> DocumentRead:
-        """Raise ExtractionError: a mailbox has no text of its own."""
-        raise ExtractionError("unsupported", "a mailbox has no text of its own")
-
-    def has_members(self) -> bool:
-        """Return True."""
-        return True
 
     def members(self) -> Iterator[Member]:
         """Yield the mails."""

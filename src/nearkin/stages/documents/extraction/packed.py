@@ -9,12 +9,10 @@ from typing import IO
 
 from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.reading import ExtractionError, bomb
+from nearkin.stages.documents.extraction.reading import FREE_BYTES, ExtractionError, bomb
 
 _PIECE_BYTES = 1 << 18
 _IN_MEMORY = 64 << 20
-_FREE_BYTES = 1 << 20
-"""Unpacked sizes up to this are no bomb, whatever the ratio."""
 
 
 def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
@@ -25,7 +23,7 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
     ExtractionError
         They are damaged, or too many.
     """
-    size, most = 0, min(limits["total_bytes"], max(_FREE_BYTES, blob.size * limits["compression_ratio"]))
+    size, most = 0, min(limits["total_bytes"], max(FREE_BYTES, blob.size * limits["compression_ratio"]))
     file: IO[bytes] | None = None
     pieces: list[bytes] = []
     with blob.opened() as raw:

@@ -13,7 +13,7 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.msg import mail_part
 from nearkin.stages.documents.extraction.office import rtf_text
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, too_big
+from nearkin.stages.documents.extraction.reading import Container, ExtractionError, Member, too_big
 
 NAME = "nearkin pst 1"
 _MAX_FOLDER_LEVELS = 40
@@ -21,22 +21,10 @@ _MAX_MESSAGE_LEVELS = 8
 _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
 
 
-class OutlookMailbox:
+class OutlookMailbox(Container):
     """A mailbox of Outlook in a file."""
 
     name = NAME
-    is_container = True
-
-    def __init__(self, given: Given) -> None:
-        self._given = given
-
-    def document(self) -> DocumentRead:
-        """Raise ExtractionError: a mailbox has no text of its own."""
-        raise ExtractionError("unsupported", "a mailbox has no text of its own")
-
-    def has_members(self) -> bool:
-        """Return True."""
-        return True
 
     def members(self) -> Iterator[Member]:
         """Yield the messages of all folders, folder by folder."""

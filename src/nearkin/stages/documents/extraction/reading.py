@@ -11,6 +11,8 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
 NO_TEXT = "no text was found in it"
+FREE_BYTES = 1 << 20
+"""Unpacked sizes up to this are no bomb, whatever the ratio."""
 
 
 def too_big(n_bytes: int, limit: int) -> str:
@@ -166,3 +168,20 @@ class Single:
     def members(self) -> Iterator[Member]:
         """Yield nothing."""
         return iter(())
+
+
+class Container:
+    """A file without a text of its own: an archive or a mailbox."""
+
+    is_container = True
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+
+    def document(self) -> DocumentRead:
+        """Raise ExtractionError."""
+        raise ExtractionError("unsupported", "it has no text of its own, only files inside")
+
+    def has_members(self) -> bool:
+        """Return True."""
+        return True
