@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
-from nearkin.workflows.reading.sheets import ID_NAMES, named_column, read_rows, text_of, usual_columns
+from nearkin.workflows.reading.sheets import ID_NAMES, json_objects, named_column, read_rows, text_of, usual_columns
 
 _DELIMITED, _RECORDS = (".csv", ".tsv"), (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -83,15 +82,7 @@ def _of_rows(path: Path, column: str | None, encoding: str) -> list[str]:
 
 def _of_records(path: Path, column: str | None, encoding: str) -> list[str]:
     ids, names = list[str](), list[str]()
-    for number, line in enumerate(text_of(path, encoding).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if not isinstance(record, dict):
-            raise SourceError(f"{path}:{number}: not a JSON object.")
+    for number, record in json_objects(path, encoding):
         names = names or [list(record)[_place(path, list(record), column) or 0]]
         doc_id = record.get(names[0])
         if not isinstance(doc_id, str | int) or isinstance(doc_id, bool):

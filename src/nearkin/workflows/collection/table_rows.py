@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from nearkin.errors import SourceError
 from nearkin.formats import parquet
-from nearkin.workflows.reading.sheets import text_of
+from nearkin.workflows.reading.sheets import json_objects
 
 _RECORDS = (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -90,15 +89,7 @@ def table_rows(path: Path, encoding: str) -> NamedRows | None:
 
 def _of_records(path: Path, encoding: str) -> NamedRows:
     records, lines = list[dict[str, object]](), list[int]()
-    for number, line in enumerate(text_of(path, encoding).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if not isinstance(record, dict):
-            raise SourceError(f"{path}:{number}: not a JSON object.")
+    for number, record in json_objects(path, encoding):
         records.append(record)
         lines.append(number)
     if not records:

@@ -1,9 +1,10 @@
-"""CSV and TSV files that tell something of documents: their rows, and the columns by their names."""
+"""Files with values of documents: rows of CSV and TSV with their columns, and objects of JSON Lines."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,26 @@ def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = No
             return _rows(text_of(path, encoding), delimiter)
     except csv.Error as error:
         raise SourceError(f"{path} is not a CSV file: {error}.") from error
+
+
+def json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield the objects of a file of JSON Lines, each with the number of its line.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, or a line is not a JSON object.
+    """
+    for number, line in enumerate(text_of(path, encoding).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise SourceError(f"{path}:{number}: not a JSON object.")
+        yield number, record
 
 
 def text_of(path: Path, encoding: str) -> str:
