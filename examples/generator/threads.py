@@ -15,7 +15,7 @@ ANSWERS = (
 )  # fmt: skip
 STYLES = ("quoted below", "quoted above", "answered in between", "original message", "shortened", "new text only")
 WHOLE = frozenset(("quoted below", "quoted above", "answered in between", "original message", "forward"))
-"""Ways to answer after which the whole text of the earlier mail stands in the answer."""
+"""Ways to answer that quote the whole text of the earlier mail."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

@@ -89,7 +89,7 @@ def threads(
         Maximum number of days before an answer at which it is joined to a mail with its subject, if its headers lead
         to none; 0: never.
     new_text_only : bool, default False
-        Whether only new text must stand in a later mail, without quoted text and signature.
+        Whether only new text must occur in a later mail, without quoted text and signature.
     file_format, encoding, on_error, max_unreadable, max_document_size
         As for `nearkin.dedup`.
     report, overwrite : bool

@@ -180,7 +180,7 @@ def _likeness(
 ) -> _Likeness | None:
     n_common = len(np.intersect1d(own, other, assume_unique=True))
     is_same = one.digest == query.digest
-    # texts of which nothing is left have nothing in common
+    # texts whose words are all ignored share nothing
     is_equal = is_same or (
         n_common == len(own) == len(other)
         and (bool(normalised) or not normalise.ignored)

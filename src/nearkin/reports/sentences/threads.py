@@ -12,8 +12,8 @@ from nearkin.reports.sentences.dedup import extraction_sentence
 from nearkin.reports.sentences.sentence import Sentence
 
 _MEANINGS = {
-    "message": "some of the text stands in no later mail of the thread",
-    "attachment": "the text stands in a later mail, an attachment does not",
+    "message": "some of the text occurs in no later mail of the thread",
+    "attachment": "the text occurs in a later mail, an attachment does not",
     "not read": "the text could not be read completely",
 }
 

@@ -76,7 +76,7 @@ class ThreadRow:
 
     @property
     def is_inclusive(self) -> bool | None:
-        """Whether some of it stands in no later mail of the thread; None if it is missing."""
+        """Whether some of it occurs in no later mail of the thread; None if it is missing."""
         return None if self.mail is None else self.reason is not None
 
 

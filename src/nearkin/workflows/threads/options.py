@@ -22,7 +22,7 @@ class ThreadOptions:
         An answer that names no other mail is joined to a mail with its subject that was sent at most so many days
         before; 0: never.
     new_text_only : bool
-        Whether only new text must stand in a later mail, without quoted text and signature.
+        Whether only new text must occur in a later mail, without quoted text and signature.
     """
 
     window_days: float = DEFAULT_WINDOW.days

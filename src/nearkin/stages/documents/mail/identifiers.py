@@ -1,7 +1,7 @@
 """Message identifiers in headers, damaged ones included.
 
 Sources: Peter Resnick, "Internet Message Format" (RFC 5322), section 3.6.4; Jamie Zawinski, "message threading",
-https://www.jwz.org/doc/threading.html, on what stands in In-Reply-To.
+https://www.jwz.org/doc/threading.html, on the content of In-Reply-To.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from nearkin.stages.documents.mail.passages import N_KEY_WORDS, MailWords, Passa
 
 InclusiveReason = Literal["message", "attachment", "not read"]
 REASONS: tuple[InclusiveReason, ...] = ("message", "attachment", "not read")
-"""Reasons for which a mail is inclusive: a passage of it stands in no later mail; its passages do, but an
+"""Reasons for which a mail is inclusive: a passage of it occurs in no later mail; its passages do, but an
 attachment does not; its text, or a part of it, could not be read."""
 
 

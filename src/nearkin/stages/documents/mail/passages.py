@@ -1,4 +1,4 @@
-"""Passages of mails: words of a paragraph, and whether all of them stand in another mail in the same order.
+"""Passages of mails: words of a paragraph, and whether all of them occur in another mail in the same order.
 
 A passage is a run of lines without an empty line between, all quoted equally often. Quote marks, white space, line
 breaks, punctuation and attribution lines do not count; capitals do. In the other mail the words of a passage must
