@@ -78,7 +78,7 @@ Containment = Annotated[
         help="Minimum share of one text's word 5-grams that occur in the other; off: parts of texts are not looked "
         "for. [dim]default: 0.9; with --jsonl: off[/]",
         show_default=False,
-        rich_help_panel="How alike",
+        rich_help_panel="Similarity",
     ),
 ]
 CheckMethod = Annotated[
