@@ -124,7 +124,7 @@ def test_merged_and_split_groups_are_named(place):
         of_b, of_d = printed[1].group["b1"], printed[1].group["d1"]
         joint = printed[-1].group["b1"]
         assert changes[joint].merged == tuple({of_b, of_d} - {joint})
-        collection.undo(3, by="ada")
+        collection.undo(4, by="ada")  # that b1 and d1 are in the same group
         collection.groups(threshold=THRESHOLD)
         changes = {one.number: one for one in collection.groups_since("may", threshold=THRESHOLD).changes}
         (new,) = (one for one in changes.values() if one.is_new)

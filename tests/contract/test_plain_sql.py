@@ -155,7 +155,7 @@ def test_questions_go_by_the_indexes(place):
         ("a\0b", Tolerance.of("range"), "doc_id"),
         ("\ud800", Tolerance.of("si"), "doc_id"),
         (7, Tolerance.of("range"), "doc_id"),
-        ("a", Tolerance.of("hamming"), "method"),
+        ("a", Tolerance.of("hamming"), "measure"),
     ],
 )
 def test_what_no_query_can_be_made_of_is_refused(dialect, doc_id, tolerance, said):
