@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import zstandard
 
+from nearkin import _compute as pc
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.known_texts import Known
 from nearkin.collection.profiles import Profile, profiles_of

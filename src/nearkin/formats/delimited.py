@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from typing import IO
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from nearkin import _compute as pc
 
 _FORMULA = "^'*(?:\\s*[=+\\-@＝＋－＠]|[\\t\\r\\n])"
 """Beginnings of a formula, and of a text that `safe` changed: both get an apostrophe in front."""

@@ -11,7 +11,13 @@ import pytest
 
 from nearkin.cli.main import run
 
-ASKED = ["jinja2", "numba", "numpy", "pandas", "pyarrow", "pydantic", "rich", "scipy", "sqlalchemy"]
+ASKED = [
+    *("jinja2", "numba", "numpy", "pandas", "pyarrow", "pyarrow.compute", "pydantic", "rapidfuzz", "rich"),
+    *("scipy", "sqlalchemy"),
+    *("nearkin.collection.fsck", "nearkin.collection.versions", "nearkin.stages.documents.delimited"),
+]
+QUESTION = {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}
+"""Libraries of a question to a collection."""
 LOADING = """
 import atexit, sys
 from nearkin.cli.main import main
@@ -39,14 +45,17 @@ def folder(tmp_path_factory) -> Path:
         (["--help"], set()),
         (["--version"], set()),
         (["plan", "--help"], {"pydantic"}),
-        (["info", "matter"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
-        (["check", "matter", "question.txt"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
-        (["similar", "matter", "d5"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
-        (["show", "matter", "d5"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
-        (["list", "matter"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
-        (["search", "matter", "document"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
-        (["compare", "matter", "d5", "d6"], {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}),
-        (["dedup", "in.jsonl", "--out", "out", "--no-report", "-q"], {"numpy", "pyarrow", "pydantic", "rich"}),
+        (["info", "matter"], QUESTION),
+        (["check", "matter", "question.txt"], {*QUESTION, "pyarrow.compute", "rapidfuzz"}),
+        (["similar", "matter", "d5"], {*QUESTION, "rapidfuzz"}),
+        (["show", "matter", "d5"], QUESTION),
+        (["list", "matter"], QUESTION),
+        (["search", "matter", "document"], {*QUESTION, "pyarrow.compute"}),
+        (["compare", "matter", "d5", "d6"], {*QUESTION, "rapidfuzz"}),
+        (
+            ["dedup", "in.jsonl", "--out", "out", "--no-report", "-q"],
+            {"numpy", "pyarrow", "pyarrow.compute", "pydantic", "rich", "nearkin.stages.documents.delimited"},
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from nearkin.collection.adding import Added
-from nearkin.manifests.inputs import DamagedFile
 from nearkin.nouns import counted
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.adding import Added
+    from nearkin.manifests.inputs import DamagedFile
 
 
 def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sentence]:

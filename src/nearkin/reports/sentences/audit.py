@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from nearkin.planning.audit import AuditEstimate
-from nearkin.planning.audit_sample import ProposedSample
+from typing import TYPE_CHECKING
+
 from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.rough_quantities import time_text
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.planning.audit import AuditEstimate
+    from nearkin.planning.audit_sample import ProposedSample
 
 
 def measured_recall(found: AuditEstimate) -> tuple[str, str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.details import DocumentDetails
-from nearkin.collection.history import DocumentHistory, HistoryEntry
-from nearkin.collection.listing import ListedDocuments
-from nearkin.collection.removing import Removed
-from nearkin.collection.results import StoredDocument
 from nearkin.nouns import counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.details import DocumentDetails
+    from nearkin.collection.history import DocumentHistory, HistoryEntry
+    from nearkin.collection.listing import ListedDocuments
+    from nearkin.collection.removing import Removed
+    from nearkin.collection.results import StoredDocument
 
 _MAX_NAMED = 5
 

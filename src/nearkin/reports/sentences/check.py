@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.check_in.results import Checked
-from nearkin.collection.check_in.stream_summary import StreamSummary
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.check_in.results import Checked
+    from nearkin.collection.check_in.stream_summary import StreamSummary
 
 _VERDICTS = {
     "exact": "is already stored: {}",

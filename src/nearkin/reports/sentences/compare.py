@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from nearkin.collection.comparing import ComparedDocuments
-from nearkin.collection.dates import InForce
 from nearkin.collection.tolerance import THRESHOLD
-from nearkin.collection.versions import Version, Versions
 from nearkin.nouns import counted, first_of
 from nearkin.reports.quantities import distance_text, share_text
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.reports.sentences.similar import not_compared_sentence
-from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.differences.relations import OTHER_PARTIES
+
+if TYPE_CHECKING:
+    from nearkin.collection.comparing import ComparedDocuments
+    from nearkin.collection.dates import InForce
+    from nearkin.collection.versions import Version, Versions
+    from nearkin.stages.differences.comparison import Comparison
 
 _MAX_NAMED = 10
 _NOT_COMPUTED = "not computed: the texts are too long"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.conflicts import Conflict, Conflicts
 from nearkin.nouns import counted
 from nearkin.reports.sentences.groups import not_compared_sentence
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.conflicts import Conflict, Conflicts
 
 
 def without_passage(one: Conflict) -> str:

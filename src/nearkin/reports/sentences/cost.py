@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.runs.meter import StageCost
+
+if TYPE_CHECKING:
+    from nearkin.runs.meter import StageCost
 
 
 def total_s(stages: Sequence[StageCost]) -> float:

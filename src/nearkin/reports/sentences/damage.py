@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from nearkin.manifests.inputs import DamagedFile
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.manifests.inputs import DamagedFile
 
 _MAX_NAMED = 5
 

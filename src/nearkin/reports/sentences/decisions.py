@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from nearkin.collection.decisions.purging import Purged
 from nearkin.collection.decisions.records import (
     GROUP_NOTE,
     NEVER_GROUP,
@@ -20,6 +20,9 @@ from nearkin.collection.decisions.records import (
 from nearkin.collection.tolerance import described
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.decisions.purging import Purged
 
 _DRY = Sentence("Nothing was changed: this is a dry run.", "warning")
 

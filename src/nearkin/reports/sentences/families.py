@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.groups import CollectionGroups
-from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.criterion import criterion_text
 from nearkin.reports.sentences.cost import speed_text, total_s
 from nearkin.reports.sentences.dedup import input_sentences
 from nearkin.reports.sentences.groups import change_sentences, not_compared_sentence
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.groups import CollectionGroups
+    from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 
 
 def families_sentences(told: DedupManifest, found: FamilyCounts) -> Iterator[Sentence]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from nearkin.collection.group_changes import GroupChange
-from nearkin.collection.groups import CollectionGroups
 from nearkin.collection.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.group_changes import GroupChange
+    from nearkin.collection.groups import CollectionGroups
 
 _MAX_CHANGES = 20
 _SMALL = 10

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from nearkin.collection.groups_since import GroupChangeSince, GroupsSince
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.browsing import minute
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.groups_since import GroupChangeSince, GroupsSince
 
 _N_NAMED = 3
 

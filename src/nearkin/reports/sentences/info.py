@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.fsck import IntegrityReport
-from nearkin.collection.info import Info
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.documents.ignoring import Ignored
+
+if TYPE_CHECKING:
+    from nearkin.collection.fsck import IntegrityReport
+    from nearkin.collection.info import Info
 
 
 def info_sentences(told: Info) -> Iterator[Sentence]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.word_search.results import SearchResult
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.word_search.results import SearchResult
 
 
 def search_sentences(found: SearchResult, wave: str | None, n_shown: int, *, is_written: bool) -> Iterator[Sentence]:

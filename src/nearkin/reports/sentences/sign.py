@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.manifests.signing import SigningRecord
 from nearkin.nouns import counted
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.manifests.signing import SigningRecord
 
 
 def sign_sentences(told: SigningRecord) -> Iterator[Sentence]:

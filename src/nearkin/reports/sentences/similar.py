@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.results import SimilarDocuments
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.results import SimilarDocuments
 
 
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:

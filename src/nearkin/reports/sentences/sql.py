@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.plain_sql.duckdb_copy import Copied
-from nearkin.collection.plain_sql.installing import Installed
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.plain_sql.duckdb_copy import Copied
+    from nearkin.collection.plain_sql.installing import Installed
 
 
 def install_sentences(installed: Installed) -> Iterator[Sentence]:

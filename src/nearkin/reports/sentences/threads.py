@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.manifests.threads import ThreadsManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.cost import speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.dedup import extraction_sentence
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.manifests.threads import ThreadsManifest
 
 _MEANINGS = {
     "message": "some of the text occurs in no later mail of the thread",

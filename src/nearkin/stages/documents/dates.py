@@ -6,7 +6,8 @@ import re
 from datetime import date
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from nearkin import _compute as pc
 
 _ISO = (
     r"^\s*(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from nearkin import _compute as pc
 
 
 class IdKind(IntEnum):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearkin import _compute as pc
 from nearkin.errors import ParameterError
 from nearkin.paths import why
 from nearkin.records import Bool

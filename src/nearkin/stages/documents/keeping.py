@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.columns import check_column, holds_characters, missing_column

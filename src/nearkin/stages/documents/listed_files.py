@@ -12,8 +12,7 @@ from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of
-from nearkin.stages.documents.load_files.dialect import decoded, names_in
-from nearkin.stages.documents.load_files.reading import fallback
+from nearkin.stages.documents.load_files.dialect import decoded, fallback, names_in
 from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
 from nearkin.stages.documents.markup import is_image_list

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearkin import _compute as pc
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.text import fold

@@ -11,11 +11,6 @@ from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError, check_int
 
-try:
-    from rapidfuzz.distance import Levenshtein, Postfix, Prefix
-except ImportError as error:
-    raise MissingExtraError.of("The edit similarity", "collection") from error
-
 MAX_WORK = 5_000_000_000
 """Maximum number of character pairs compared for two texts: 70,000 times 70,000."""
 
@@ -67,6 +62,8 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
 
     Raises
     ------
+    MissingExtraError
+        RapidFuzz is not installed.
     ParameterError
         ``max_work`` is not an int of at least 0.
 
@@ -75,6 +72,10 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
     >>> edit_similarity("in 30 days", "in 45 days").similarity
     0.8
     """
+    try:
+        from rapidfuzz.distance import Levenshtein, Postfix, Prefix
+    except ImportError as error:
+        raise MissingExtraError.of("The edit similarity", "collection") from error
     check_int("max_work", "edit_similarity", max_work, 0)
     length_a, length_b = len(text_a), len(text_b)
     start = int(Prefix.similarity(text_a, text_b))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from nearkin.collection.check_in.results import Checked
-from nearkin.collection.history import DocumentHistory
-from nearkin.collection.info import Problem, Wave
-from nearkin.collection.results import SimilarDocuments, StoredDocument
-from nearkin.collection.versions import Versions
-from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.marks import marked_text
+
+if TYPE_CHECKING:
+    from nearkin.collection.check_in.results import Checked
+    from nearkin.collection.history import DocumentHistory
+    from nearkin.collection.info import Problem, Wave
+    from nearkin.collection.results import SimilarDocuments, StoredDocument
+    from nearkin.collection.versions import Versions
+    from nearkin.stages.differences.comparison import Piece
 
 _TEXT, _WHOLE, _NUMBER, _YES = pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
 _Fields = Sequence[tuple[str, pa.DataType]]

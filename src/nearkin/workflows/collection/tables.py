@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from nearkin.collection.conflicts import Conflicts
-from nearkin.collection.word_search.results import SearchResult
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import SheetWriter
 from nearkin.runs.files import published
+
+if TYPE_CHECKING:
+    from nearkin.collection.conflicts import Conflicts
+    from nearkin.collection.word_search.results import SearchResult
 
 _FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.planning.cluster_needs import ClusterNeeds
 from nearkin.reports.quantities import size_text
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.planning.cluster_needs import ClusterNeeds
 
 _HEAP_BYTES = 1 << 30
 """Java heap for each core."""

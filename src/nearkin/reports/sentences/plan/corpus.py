@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.planning.search import BandPlan
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.planning.corpus_forecast import CorpusForecast
 
 _FEW = 300
 """Minimum number of texts to compare, if there are that many."""

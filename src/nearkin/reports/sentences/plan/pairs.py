@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.planning.pairs.forecast import PairForecast
 from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.planning.pairs.forecast import PairForecast
 
 _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signatures", "window": "a window"}
 

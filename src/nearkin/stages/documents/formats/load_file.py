@@ -73,7 +73,8 @@ class LoadFile(StreamFormat):
 
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
         """Return the header, each column with an empty value, and the first records."""
-        from nearkin.stages.documents.load_files.reading import fallback, sample_records
+        from nearkin.stages.documents.load_files.dialect import fallback
+        from nearkin.stages.documents.load_files.reading import sample_records
 
         found = self.dialect(head)
         return [] if found is None else list(sample_records(head.data, found, fallback("utf-8")))

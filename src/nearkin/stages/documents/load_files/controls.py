@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.load_files.columns import columns_of
-from nearkin.stages.documents.load_files.dialect import Dialect, decoded
-from nearkin.stages.documents.load_files.reading import dialect_in, fallback, stream_encoding
+from nearkin.stages.documents.load_files.dialect import Dialect, decoded, fallback
+from nearkin.stages.documents.load_files.reading import dialect_in, stream_encoding
 from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
+
 SEPARATOR, QUALIFIER, NEWLINE = "\x14", "þ", "®"
 _CSV_QUALIFIER, _CSV_SEPARATORS = '"', ",;\t|"
 _OTHER_SEPARATORS = "\x14|^~\x1f\x1e\x1c¶"
@@ -143,6 +145,17 @@ def names_in(head: bytes) -> list[str]:
     """Return the column names of a load file's beginning; none if it is not a load file."""
     found = header_of(decoded(head.partition(b"\n")[0].rstrip(b"\r")))
     return [] if found is None else found[0]
+
+
+def fallback(encoding: str) -> str:
+    """Return the encoding of fields that are not UTF-8.
+
+    Examples
+    --------
+    >>> fallback("utf-8"), fallback("cp1251")
+    ('cp1252', 'cp1251')
+    """
+    return encoding if is_told_by_line(encoding) and not is_utf8(encoding) else SINGLE_BYTE
 
 
 def decoded(data: bytes, encoding: str = SINGLE_BYTE) -> str:

@@ -15,7 +15,7 @@ from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of, holds_paths
-from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of
+from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of, fallback
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
 from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, one_batch
@@ -23,17 +23,6 @@ from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 
 _BATCH_RECORDS = 4_096
-
-
-def fallback(encoding: str) -> str:
-    """Return the encoding of fields that are not UTF-8.
-
-    Examples
-    --------
-    >>> fallback("utf-8"), fallback("cp1251")
-    ('cp1252', 'cp1251')
-    """
-    return encoding if is_told_by_line(encoding) and not is_utf8(encoding) else SINGLE_BYTE
 
 
 def stream_encoding(encoding: str) -> str:
