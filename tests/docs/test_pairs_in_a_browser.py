@@ -13,13 +13,21 @@ from translated_corpus import translated_corpus
 
 SCREENSHOT_BYTES = 20_000  # a blank page of this size takes 4 kB
 
-# Unfolds everything, and asks the browser whether it fits and what it loaded.
+# Finds the last pair, which is folded; then unfolds all, and asks the browser whether it fits and what it loaded.
 PROBE = """<script>
+const rows = [...document.querySelectorAll(".matches [data-find]")], find = document.getElementById("find");
+find.value = rows[rows.length - 1].children[1].textContent;
+find.dispatchEvent(new Event("input"));
+const shown = rows.filter((row) => row.checkVisibility()).length;
+find.value = "";
+find.dispatchEvent(new Event("input"));
+const unfiltered = rows.filter((row) => row.checkVisibility()).length;
 for (const part of document.querySelectorAll("details")) part.open = true;
 const page = document.documentElement, bars = [...document.querySelectorAll(".weight")];
 document.body.dataset.probe = JSON.stringify({
   overflow: page.scrollWidth - innerWidth, bars: bars.filter((bar) => bar.getBoundingClientRect().width > 1).length,
   figures: [...document.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().width > 200).length,
+  found: shown, unfiltered: unfiltered, rows: rows.length,
   requests: performance.getEntriesByType("resource").length,
 });
 </script>"""
@@ -55,6 +63,8 @@ def test_page_fits(report: str, width: int, chromium: str, tmp_path: Path) -> No
     told = {name: int(value) for name, value in re.findall(r"(\w+)&quot;:(-?\d+)", probe[1])}
     assert told["overflow"] <= 0
     assert told["bars"] > 50
+    assert told["found"] == 1
+    assert told["found"] < told["unfiltered"] < told["rows"]  # folded again
     assert told["figures"] == 3
     assert told["requests"] == 0
     assert picture.stat().st_size > SCREENSHOT_BYTES

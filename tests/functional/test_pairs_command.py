@@ -115,8 +115,8 @@ def test_both_precisions_of_known_pairs(tmp_path):
     assert told["precision_of_known_left"] == 1.0
     assert "Precision: 80.0% of all 10 pairs are known; 100.0% of the 8 pairs of left documents with a" in came
     html = (tmp_path / "out" / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
-    assert "Of all 10 pairs 80.0 % are known." in html
-    assert "Of the 8 pairs of left documents with a known partner 100 % are known." in html
+    assert "Precision over all pairs: 80.0% of 10 reported pairs are known." in html
+    assert "Precision over left documents with a known partner: 100% of their 8 pairs." in html
 
 
 def test_shares_are_not_rounded_up():

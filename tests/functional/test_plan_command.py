@@ -64,7 +64,7 @@ def test_fixed_values_stay_and_a_shortfall_is_said():
     told = planned("pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
     assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
     ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
-    assert "The fixed options do not reach 0.9; the best they reach is 76.0 %" in ended.out
+    assert "The fixed options do not reach 0.9; the best they reach is 76.0%" in ended.out
 
 
 def test_the_figure(tmp_path: Path):

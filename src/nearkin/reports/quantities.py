@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 NBSP = "\N{NO-BREAK SPACE}"
-PERCENT = f"{NBSP}%"
 
 
 def parameter_text(value: float) -> str:
@@ -65,10 +64,10 @@ def percent_text(part: float, whole: float) -> str:
     Examples
     --------
     >>> percent_text(935, 12345), percent_text(1, 100_000)
-    ('7.6 %', '< 0.1 %')
+    ('7.6%', '< 0.1%')
     """
     percent = 100.0 * part / whole if whole else 0.0
-    return "< 0.1 %" if 0 < percent < 0.05 else f"{percent:.1f} %"
+    return "< 0.1%" if 0 < percent < 0.05 else f"{percent:.1f}%"
 
 
 def estimate_text(value: float) -> str:
@@ -103,14 +102,14 @@ def size_text(size_bytes: int) -> str:
 
 
 def recall_text(value: float) -> str:
-    r"""Write a recall in per cent, never rounded up.
+    """Write a recall in per cent, never rounded up.
 
     Examples
     --------
-    >>> [recall_text(value).replace("\N{NO-BREAK SPACE}", " ") for value in (0.91999, 0.9999, 1)]
-    ['91.9 %', '99.9 %', '100 %']
+    >>> [recall_text(value) for value in (0.91999, 0.9999, 1)]
+    ['91.9%', '99.9%', '100%']
     """
-    return ("100" if value >= 1 else share_percent_text(value, 1).removesuffix("%")) + PERCENT
+    return "100%" if value >= 1 else share_percent_text(value, 1)
 
 
 def magnitude_text(n: float) -> str:

@@ -98,7 +98,7 @@ def test_sources_show_what_was_dropped_of_each() -> None:
     words = Page(render(sources=SOURCES)).words
 
     assert "of all characters dropped" in words
-    assert "20.0 %" in words  # 30,000 of 150,000
+    assert "20.0%" in words  # 30,000 of 150,000
     assert "b.jsonl" in words
     assert "Sources" not in Page(render(sources=SOURCES[:1])).words
 
@@ -114,7 +114,7 @@ def test_a_group_shows_the_beginning_of_its_text() -> None:
 
 
 def test_the_run_has_its_date_and_duration() -> None:
-    assert "2026-01-02 03:04 UTC · 12.3 s" in render(run=RUN)
+    assert "2026-01-02 03:04 UTC · 12.3\N{NO-BREAK SPACE}s" in render(run=RUN)
 
 
 def test_ids_are_unique_and_every_link_has_its_place() -> None:

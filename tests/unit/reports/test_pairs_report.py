@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -70,34 +71,43 @@ def page(about: dict[str, Any], *best: PairRow, others: tuple[PairRow, ...] = ()
 
 def test_what_the_page_tells() -> None:
     html = page(manifest(), pair(), others=(pair(cosine=0.31),))
-    assert "11,089 pairs of 20,000 × 20,000 documents with a cosine of 0.30 or more" in html
+    assert "11,089 pairs among 20,000 × 20,000 documents with a cosine of at least 0.30" in html
     assert "from de to en" in html
-    assert "Predicted recall: 91.9 % (90.0 to 93.4 %)" in html
-    assert "With 11,089 pairs found, about 976 (782 to 1,221) were missed" in html
-    assert "380.8 million comparisons for 399.9 million pairs: a relative cost of 119.7 %" in html
-    assert "75,151 candidates got their exact cosine" in html
-    assert "nearkin audit DIR" in html
+    assert "Predicted recall: 91.9% (90.0 to 93.4%)" in html
+    assert "11,089 pairs found; about 976 (782 to 1,221) probably missed." in html
+    assert "380.8 million comparisons for 399.9 million pairs: relative cost 119.7%" in html
+    assert "The exact cosine was computed for 75,151 candidates" in html
+    assert "The command nearkin audit, with the directory of this page" in html
     assert "every pair of vectors, by an inverted index" in html
-    assert '<bdi>haus</bdi> <span class="to">→</span> <bdi>house</bdi> <span class="n">12 %' in html
+    assert '<bdi>haus</bdi> <span class="to">→</span> <bdi>house</bdi> <span class="n">12%' in html
     assert '<li><span class="wordline"><bdi>nato</bdi>' in html
-    assert "87.0 %" in html
+    assert "87.0%" in html
     assert "threshold 0.30" in html
     assert "6 documents were not compared" in html
-    assert "A selection is shown; all of them are in pairs.parquet" in html
+    assert "A selection is shown; pairs.parquet and pairs.tsv hold all pairs." in html
     assert "from 0.310 down to 0.310" in html
+
+
+def test_results_come_before_promises() -> None:
+    html = page(manifest(), pair())
+    places = [html.index(f'<h2 id="{name}">') for name in ("cosines", "pairs", "documents", "missed", "parameters")]
+    assert places == sorted(places)
+    assert (
+        "Reported pairs are verified" in html[html.index("<details>", places[3]) : html.index("</details>", places[3])]
+    )
 
 
 def test_a_recall_that_is_not_reached_is_told() -> None:
     about = manifest(plan=manifest()["plan"] | way(WINDOW, 0.4, 0.5, 0.6))
-    assert "The requested recall is 90.0 %; the prediction may be as low as 40.0 %" in page(about, pair())
+    assert "The requested recall is 90.0%; the prediction may be as low as 40.0%" in page(about, pair())
     assert "may be as low as" not in page(manifest(), pair())
 
 
-@pytest.mark.parametrize(("top", "words"), [(1, "the best one of each"), (5, "the best 5 of each")])
+@pytest.mark.parametrize(("top", "words"), [(1, "at most one per"), (5, "at most 5 per")])
 def test_the_best_of_each_document(top: int, words: str) -> None:
     html = page(manifest(parameters=manifest()["parameters"] | {"top": top}), pair())
     assert f"{words} left document</h1>" in html
-    assert "before the best of each document were taken" in html
+    assert "before the best of each left document were selected" in html
 
 
 def test_known_pairs_and_a_translation() -> None:
@@ -112,11 +122,13 @@ def test_known_pairs_and_a_translation() -> None:
         "histogram_by_table": known["histogram"], "histogram_by_translation": [0, 0, 0, 2, 2, 5, 0, 0, 0, 0],
     }  # fmt: skip
     html = page(manifest(known=known, translated=translated), pair())
-    assert "Known by &lt;i&gt;links&lt;/i&gt;" in html
-    assert "8 of 10 known pairs found (a recall of 80.0 %), 7 of them as the most similar one" in html
-    assert "Of all 20 pairs 40.0 % are known." in html
-    assert "Of the 16 pairs of left documents with a known partner 50.0 % are known." in html
-    assert "2 known pairs were skipped: repeated" in html
+    assert "Source of the known pairs: &lt;i&gt;links&lt;/i&gt;." in html
+    assert (
+        "Recall 80.0%: 8 of 10 known pairs found. 7 of these are the most similar pair of their left document." in html
+    )
+    assert "Precision over all pairs: 40.0% of 20 reported pairs are known." in html
+    assert "Precision over left documents with a known partner: 50.0% of their 16 pairs." in html
+    assert "2 known pairs were skipped: the list repeats them" in html
     assert "1 known pair has a document that could not be compared" in html
     assert "the mean cosine is 0.450 by the table and 0.550 by the translated documents" in html
     assert '<td>0.50 to under 0.60</td><td class="number">0 · 5</td>' in html
@@ -125,7 +137,7 @@ def test_known_pairs_and_a_translation() -> None:
                        "mean_cosine": None, "histogram": [0] * 10}  # fmt: skip
     none = translated | {"n_pairs": 0, "mean_by_table": None, "mean_by_translation": None}
     html = page(manifest(known=nothing, translated=none), pair())
-    assert "0 of 10 known pairs found (a recall of 0.0 %)." in html
+    assert "Recall 0.0%: 0 of 10 known pairs found." in html
     assert "none could be compared" in html
     assert "known-w" not in html
 
@@ -134,13 +146,13 @@ def test_hostile_ids_and_words_stay_text() -> None:
     evil = "</td><script>alert(1)</script>\u202e{{ 7*7 }}\x00"
     remarks = (Remarks("left", 30, (ProblemRow(evil, evil, evil),)),)
     html = page(manifest(), pair(evil, evil, 0.5, TermRow(evil, evil, 2.0)), others=(pair(evil),), remarks=remarks)
-    assert "<script" not in html
+    assert html.count("<script") == 1  # its own
     assert "\u202e" not in html
     assert "\x00" not in html
     assert html.count("⟨U+202E⟩{{ 7*7 }}⟨U+0000⟩") == 8
     assert "width:16.00rem" in html
     assert "30 remarks about documents on the left" in html
-    assert "The first 1; all of them are in documents.parquet" in html
+    assert "The first 1 remarks; documents.parquet has all of them." in html
     assert page(manifest(), pair("x" * 5000)).count("x") < 1000
 
 
@@ -148,9 +160,9 @@ def test_no_pairs_and_no_words() -> None:
     none = {"pairs": 0, "pairs_at_threshold": 0, "left_with_pairs": 0, "right_with_pairs": 0}
     about = manifest(counts=manifest()["counts"] | none, histogram=manifest()["histogram"] | {"counts": [0] * 20})
     html = page(about)
-    assert "No pair of 20,000 × 20,000 documents was found" in html
-    assert "There are none to show. A lower threshold finds more; translations" in html
-    assert "were missed" not in html.split("</h2>", 2)[1]
+    assert "No pairs among 20,000 × 20,000 documents have" in html
+    assert "No pair reached the threshold. A lower threshold finds more; translations" in html
+    assert "probably missed" not in html
     assert "Matching words" not in page(manifest(), PairRow(1, 2, 0.5, ()))
 
 
@@ -217,9 +229,12 @@ def test_few_pairs_are_all_shown(n: int, n_best: int, n_others: int, tmp_path: P
 
 def test_the_page_is_written(tmp_path: Path) -> None:
     written(tmp_path, np.linspace(0.3, 0.9, 200))
-    reporting.write_report(tmp_path, PairsManifest.of(manifest()), Silent())
+    reporting.write_report(tmp_path, PairsManifest.of(manifest()), 4.5, Silent())
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "75 more pairs, down to a cosine of" in html
+    assert re.search(r"</code> · \d{4}-\d\d-\d\d \d\d:\d\d UTC · 4\.50.s</p>", html)
+    assert '<a href="pairs.parquet">' in html
+    assert "known.tsv" not in html  # the run had no known pairs
     assert "<bdi>in.csv:2</bdi>" in html
     assert "1 remark about documents on the right" in html
     assert "<bdi>in.txt</bdi>" in html
@@ -237,7 +252,7 @@ def test_without_the_extra_it_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
 
     written(tmp_path, np.full(3, 0.5))
     monkeypatch.setattr(reporting, "render_pairs_report", missing)
-    reporting.write_report(tmp_path, PairsManifest.of(manifest()), Told())
+    reporting.write_report(tmp_path, PairsManifest.of(manifest()), 4.5, Told())
     assert said == ["report.html needs the report extra: pip install 'nearkin[report]'. Everything else is written."]
     assert not (tmp_path / "report.html").exists()
 

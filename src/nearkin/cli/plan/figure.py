@@ -56,7 +56,7 @@ def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: s
         ]
         if len(own) > 1:
             series.append(Series(f"window of {width:,}", [x for x, _ in own], [recall for _, recall in own]))
-    bound = f"{100 * points[0].bound:.1f} %"
+    bound = f"{100 * points[0].bound:.1f}%"
     drawn = line_chart(
         series,
         name="plan",

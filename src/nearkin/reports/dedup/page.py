@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.dedup import DedupManifest
@@ -12,6 +14,7 @@ from nearkin.reports.criterion import measure_name
 from nearkin.reports.dedup import wording
 from nearkin.reports.dedup.figures import RecallCurve, outcome_figure, similarity_figure, size_figure
 from nearkin.reports.pages import PageScript, report_environment
+from nearkin.reports.quantities import elapsed_text
 
 __all__ = [
     "ByColumn",
@@ -159,6 +162,17 @@ class RunNote:
     elapsed_s: float
     files: tuple[str, ...] = ()
 
+    @classmethod
+    def now(cls, folder: Path, elapsed_s: float, names: Sequence[str]) -> RunNote:
+        """Note that a run ends now, with those of its results that exist."""
+        ended = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return cls(ended=ended, elapsed_s=elapsed_s, files=tuple(name for name in names if (folder / name).exists()))
+
+    @property
+    def in_words(self) -> str:
+        """Date, time and duration."""
+        return f"{self.ended} · {elapsed_text(self.elapsed_s)}"
+
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
@@ -274,7 +288,7 @@ def render_dedup_report(
         by=by,
         thresholds=thresholds,
         run=run,
-        script=PageScript.named("dedup.js"),
+        script=PageScript.named("find.js"),
     )
 
 

@@ -23,8 +23,9 @@ def cosine_figure(told: PairsManifest) -> Figure | None:
     first, step = told.histogram.start, told.histogram.step
     edges = [round(first + step * i, 9) for i in range(len(counts) + 1)]
     start = next(i for i, n in enumerate(counts) if n or edges[i + 1] > threshold)
-    of = " at the threshold, before the best of each document were taken" if told.parameters["top"] else ""
-    return _histogram("cosines", edges[start:], counts[start:], threshold, f"Pairs by cosine{of}.")
+    of = " at or above the threshold, before the best of each left document were selected"
+    caption = f"Pairs by cosine{of if told.parameters['top'] else ''}."
+    return _histogram("cosines", edges[start:], counts[start:], threshold, caption)
 
 
 def known_figure(told: PairsManifest) -> Figure | None:

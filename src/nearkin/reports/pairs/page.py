@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest, Side
-from nearkin.reports.dedup.page import DocId, ProblemRow
-from nearkin.reports.pages import report_environment
+from nearkin.reports.dedup.page import DocId, ProblemRow, RunNote
+from nearkin.reports.pages import PageScript, report_environment
 from nearkin.reports.pairs import wording
 from nearkin.reports.pairs.figures import cosine_figure, known_figure, translated_figure
 
@@ -67,6 +67,7 @@ def render_pairs_report(
     best: Sequence[PairRow],
     others: Sequence[PairRow],
     remarks: Sequence[Remarks],
+    run: RunNote | None = None,
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
@@ -79,6 +80,7 @@ def render_pairs_report(
         Of the less similar ones: all, or one of each step of the cosine.
     remarks : sequence of Remarks
         Of each side.
+    run : RunNote, optional
 
     Raises
     ------
@@ -87,18 +89,23 @@ def render_pairs_report(
     """
     try:
         environment = report_environment()
-        environment.filters["percent"] = lambda share: f"{100 * share:.0f} %"
+        environment.filters["percent"] = lambda share: f"{100 * share:.0f}%"
         figures = {
             "cosines": cosine_figure(told),
             "known": known_figure(told),
             "translated": translated_figure(told),
         }
+        notes = tuple(wording.notes(told))
         return environment.get_template("pairs.html.j2").render(
             facts=told,
             told=told,
             headline=wording.headline(told),
             languages=wording.languages(told),
-            notes=tuple(wording.notes(told)),
+            warnings=[note for note in notes if note.is_warning],
+            promises=[note for note in notes if not note.is_warning],
+            promised=wording.promised(told),
+            run=run,
+            script=PageScript.named("find.js"),
             way_rows=wording.way_rows(told),
             known_sentences=tuple(wording.known_sentences(told.known)) if told.known else (),
             translated_sentence=wording.translated_sentence(told),

@@ -11,7 +11,6 @@ from nearkin.planning.pairs.search import Prediction
 from nearkin.reports.dedup.wording import Note, ParameterRow
 from nearkin.reports.quantities import (
     NBSP,
-    PERCENT,
     elapsed_text,
     magnitude_text,
     parameter_text,
@@ -99,9 +98,9 @@ def headline(told: PairsManifest) -> str:
     left, right = (f"{told.side(side).n_documents:,}" for side in SIDES)
     threshold = parameter_text(told.threshold)
     if not n:
-        return f"No pair of {left} × {right} documents was found with a cosine of {threshold} or more"
-    best = "" if top is None else f", the best {'one' if top == 1 else f'{top:,}'} of each left document"
-    return f"{counted(n, 'pair')} of {left} × {right} documents with a cosine of {threshold} or more{best}"
+        return f"No pairs among {left} × {right} documents have a cosine of at least {threshold}"
+    best = "" if top is None else f"; at most {'one' if top == 1 else f'{top:,}'} per left document"
+    return f"{counted(n, 'pair')} among {left} × {right} documents with a cosine of at least {threshold}{best}"
 
 
 def languages(told: PairsManifest) -> str:
@@ -128,26 +127,39 @@ def notes(told: PairsManifest) -> Iterator[Note]:
         )
     yield Note(
         "Reported pairs are verified",
-        "Every pair has its exact cosine, computed from all words of both documents that are not too rare, weighted by"
-        " BM25. No estimate decides.",
+        "Every reported pair has its exact cosine, computed with BM25 weights from all words of both documents except"
+        " rare ones. Estimates only select candidates.",
     )
     yield Note("The search", " ".join(_searched(told)))
+    yield Note(
+        "To measure the recall",
+        "The command nearkin audit, with the directory of this page, compares a sample of the documents with all others"
+        " and prints the recall that was reached.",
+    )
     unread = sum(told.side(side).n_unreadable + told.side(side).n_few_terms for side in SIDES)
     if unread:
         yield Note(
             f"{counted(unread, 'document')} {'was' if unread == 1 else 'were'} not compared",
-            "They could not be read or have too few words; see below. No recall includes their pairs.",
+            "They could not be read or have too few words; see Documents. The recall does not include their pairs.",
             is_warning=True,
         )
+
+
+def promised(told: PairsManifest) -> str:
+    """Summarise the notes in a line."""
+    predicted = told.plan.predicted
+    if predicted.recall_low >= 1:
+        return "Every reported pair is verified, and no pair of compared documents is missing"
+    return f"Every reported pair is verified; predicted recall {band_text(predicted)}"
 
 
 def _missed(told: PairsManifest) -> Iterator[str]:
     """Notes on pairs that were probably missed."""
     predicted, found = told.plan.predicted, told.counts.pairs_at_threshold
     if predicted.recall_low >= 1:
-        yield "All pairs of comparable documents were compared: none of these pairs is missing."
+        yield "All pairs of comparable documents were compared; none is missing."
         return
-    yield "This is the predicted share of the pairs at or above the threshold that is found, with its range."
+    yield "Predicted share of the pairs at or above the threshold that the search finds, with its range."
     if found is None:  # the best of each document alone were kept
         return
     low, middle, high = (
@@ -156,7 +168,7 @@ def _missed(told: PairsManifest) -> Iterator[str]:
     )
     if found:
         between = "" if low == high else f" ({low:,} to {high:,})"
-        yield f"With {counted(found, 'pair')} found, about {middle:,}{between} were missed."
+        yield f"{counted(found, 'pair')} found; about {middle:,}{between} probably missed."
 
 
 def _searched(told: PairsManifest) -> Iterator[str]:
@@ -166,15 +178,15 @@ def _searched(told: PairsManifest) -> Iterator[str]:
     yield f"{way[:1].upper()}{way[1:]} ({plan.why})."
     n_all = told.left.n_vectors * told.right.n_vectors
     compared = f"{magnitude_text(counts.comparisons)} comparisons for {magnitude_text(n_all)} pairs"
-    cost = f"{100 * plan.predicted.relative_cost:,.1f} %"
+    cost = f"{100 * plan.predicted.relative_cost:,.1f}%"
     is_sorted = plan.search.method == "window"
-    yield f"{compared}: a relative cost of {cost}{', sorting included' if is_sorted else ''}."
+    yield f"{compared}: relative cost {cost}{', sorting included' if is_sorted else ''}."
     if plan.search.method != "vectors":
-        yield f"{counted(counts.candidates, 'candidate')} got their exact cosine."
+        yield f"The exact cosine was computed for {counted(counts.candidates, 'candidate')}."
     if plan.sampled_documents:
         yield (
-            f"The plan is based on {counted(plan.sampled_documents, 'document')} of the left side and their"
-            f" {counted(plan.sampled_pairs, 'pair')} at the threshold."
+            f"The plan is based on a sample of {counted(plan.sampled_documents, 'left document')} with"
+            f" {counted(plan.sampled_pairs, 'pair')} at or above the threshold."
         )
 
 
@@ -188,7 +200,7 @@ def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
             name=way.search.describe(),
             recall=band_text(way.predicted),
             n_comparisons=magnitude_text(way.predicted.n_comparisons),
-            relative_cost=f"{100 * way.predicted.relative_cost:,.1f} %",
+            relative_cost=f"{100 * way.predicted.relative_cost:,.1f}%",
             time=elapsed_text(way.predicted.elapsed_s),
             is_chosen=is_chosen,
         )
@@ -197,24 +209,27 @@ def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
 
 
 def known_sentences(known: KnownFound) -> Iterator[str]:
-    """Rows about the known pairs."""
-    found = f"{known.n_found:,} of {counted(known.n_known, 'known pair')} found"
-    recall = "" if known.recall is None else f" (a recall of {recall_text(known.recall)})"
-    first = f", {known.n_first:,} of them as the most similar one of their left document" if known.n_found else ""
-    yield f"{found}{recall}{first}."
+    """Say how many known pairs were found, and how many reported pairs are known."""
+    recall = "" if known.recall is None else f"Recall {recall_text(known.recall)}: "
+    yield f"{recall}{known.n_found:,} of {counted(known.n_known, 'known pair')} found."
+    if known.n_found:
+        yield f"{known.n_first:,} of these are the most similar pair of their left document."
     if known.precision_of_all_pairs is not None:
-        yield f"Of all {counted(known.n_pairs, 'pair')} {recall_text(known.precision_of_all_pairs)} are known."
+        yield (
+            f"Precision over all pairs: {recall_text(known.precision_of_all_pairs)} of"
+            f" {counted(known.n_pairs, 'reported pair')} {'is' if known.n_pairs == 1 else 'are'} known."
+        )
     if known.precision_of_known_left is not None:
         yield (
-            f"Of the {counted(known.n_pairs_of_known_left, 'pair')} of left documents with a known partner"
-            f" {recall_text(known.precision_of_known_left)} are known. The others are not necessarily wrong."
+            f"Precision over left documents with a known partner: {recall_text(known.precision_of_known_left)} of their"
+            f" {counted(known.n_pairs_of_known_left, 'pair')}. The others are not necessarily wrong."
         )
     if known.mean_cosine is not None:
         yield f"The mean cosine of known pairs is {share_text(known.mean_cosine)}."
     if n_absent := known.n_told - known.n_known:
         verb = "was" if n_absent == 1 else "were"
         said = f"{counted(n_absent, 'known pair')} {verb} skipped"
-        yield f"{said}: repeated, or with a document that is not in the input."
+        yield f"{said}: the list repeats them, or a document of theirs is not in the input."
     if n_bare := known.n_known - known.n_comparable:
         verb = "has" if n_bare == 1 else "have"
         yield f"{counted(n_bare, 'known pair')} {verb} a document that could not be compared."
@@ -290,4 +305,4 @@ def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
 def band_text(predicted: Prediction) -> str:
     """Write a predicted recall, with its range if there is one."""
     low, middle, high = map(recall_text, (predicted.recall_low, predicted.recall, predicted.recall_high))
-    return middle if low == high else f"{middle} ({low.removesuffix(PERCENT)}{NBSP}to{NBSP}{high})"
+    return middle if low == high else f"{middle} ({low.removesuffix('%')}{NBSP}to{NBSP}{high})"

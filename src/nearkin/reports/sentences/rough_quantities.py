@@ -50,10 +50,10 @@ def rough_share_text(value: float) -> str:
     Examples
     --------
     >>> [rough_share_text(value) for value in (0.9021, 1.0, 0.99996, 0.0001, 2.5)]
-    ['90.2 %', '100 %', '99.99 %', '0.01 %', '250 %']
+    ['90.2%', '100%', '99.99%', '0.01%', '250%']
     """
     if value == 1 or value >= 1.995:
-        return f"{value:.0%}".replace("%", " %")
+        return f"{value:.0%}"
     if 0.995 <= value < 1 or 0 < value < 0.005:
-        return f"{math.floor(value * 10_000) / 100 or 0.01:.2f} %".replace("0.010 %", "0.01 %")
-    return f"{100 * value:.1f} %"
+        return f"{math.floor(value * 10_000) / 100 or 0.01:.2f}%"
+    return f"{100 * value:.1f}%"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -123,12 +122,8 @@ def write_report(
 def _run_note(out: Path, manifest: DedupManifest, elapsed_s: float) -> RunNote:
     """Return when the run ended, and the results that lie beside the page."""
     names = ["documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet"]
-    names.append(EXCEPTIONS_FILE)
-    beside = [name for name in names if (out / name).exists()]
-    beside += ["kept/"] if manifest.kept else []
-    return RunNote(
-        ended=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), elapsed_s=elapsed_s, files=(*beside, "manifest.json")
-    )
+    note = RunNote.now(out, elapsed_s, [*names, EXCEPTIONS_FILE])
+    return replace(note, files=(*note.files, *(["kept/"] if manifest.kept else []), "manifest.json"))
 
 
 def _instead(out: Path, manifest: DedupManifest) -> str:

@@ -226,4 +226,4 @@ def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> str
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:
-        return write_report(directory.path, record, progress)
+        return write_report(directory.path, record, meter.elapsed_s, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from nearkin.formats import parquet
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
-from nearkin.reports.dedup.page import ProblemRow
+from nearkin.reports.dedup.page import ProblemRow, RunNote
 from nearkin.reports.page_file import write_page
 from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Progress
@@ -22,11 +23,12 @@ from nearkin.runs.progress import Progress
 N_BEST = 100
 N_OTHERS = 50
 N_REMARKS = 20
+_RESULTS = ("pairs.parquet", "pairs.tsv", "documents.parquet", "known.tsv")
 _AT_ONCE = 1 << 16
 _NONE = np.iinfo(np.uint64).max
 
 
-def write_report(folder: Path, manifest: PairsManifest, progress: Progress) -> str | None:
+def write_report(folder: Path, manifest: PairsManifest, elapsed_s: float, progress: Progress) -> str | None:
     """Write ``report.html`` from the finished tables of a run; see `nearkin.reports.page_file.write_page`.
 
     Parameters
@@ -34,13 +36,17 @@ def write_report(folder: Path, manifest: PairsManifest, progress: Progress) -> s
     folder : Path
         Folder with ``pairs.parquet`` and ``documents.parquet``.
     manifest : PairsManifest
+    elapsed_s : float
+        Time of the run so far.
     progress : Progress
     """
     best, others = shown_pairs(folder)
     remarks = _remarks(folder / "documents.parquet")
+    note = RunNote.now(folder, elapsed_s, _RESULTS)
+    run = replace(note, files=(*note.files, "manifest.json"))
     return write_page(
         folder / "report.html",
-        lambda: render_pairs_report(manifest, best=best, others=others, remarks=remarks),
+        lambda: render_pairs_report(manifest, best=best, others=others, remarks=remarks, run=run),
         progress,
         instead="Run the command again with --overwrite to create the report.",
     )

@@ -141,4 +141,4 @@ def _costliest(told: Prediction) -> str:
         "the cosines of candidates": told.checking_s,
     }
     name = max(parts, key=lambda part: parts[part])
-    return f"{name} ({100 * parts[name] / max(told.core_s, 1e-12):.0f} %)"
+    return f"{name} ({100 * parts[name] / max(told.core_s, 1e-12):.0f}%)"
