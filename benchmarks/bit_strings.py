@@ -16,7 +16,7 @@ U64 = NDArray[np.uint64]
 EQUAL_SHARE = 0.05  # of all: one form letter, word for word
 FAMILY_EXPONENT = 2.2  # families of s members are so much rarer than families of one: s**-2.2
 LARGEST_FAMILY = 2_000
-STRANGER_BITS = 0.35  # of a stranger's bits are drawn anew, each with its own bias
+STRANGER_BITS = 0.35  # of the bits of an unrelated signature are drawn again, each with its own bias
 UNCHANGED = 0.5  # of the members of a family have its very signature
 FLIP_STOP = 0.4  # chance that a changed member has no further bit flipped
 GOLDEN = 0x9E3779B97F4A7C15
@@ -76,7 +76,7 @@ def _family_sizes(chance: np.random.Generator, n: int) -> NDArray[np.int64]:
 
 
 def _strangers(chance: np.random.Generator, real: U8, n: int) -> U8:
-    """Real signatures while there are any, then real ones of which some bits are drawn anew as the bits lean."""
+    """Return real signatures while there are any, then real ones of which some bits are drawn again."""
     leaning = np.unpackbits(real, axis=1).mean(axis=0)
     strangers = real[chance.integers(0, len(real), n)]
     strangers[: min(n, len(real))] = real[:n]

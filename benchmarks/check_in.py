@@ -41,7 +41,7 @@ def changed(text: str, chance: random.Random) -> str:
     return " ".join(words)
 
 
-def questions(texts: dict[str, str], strangers: list[str]) -> list[tuple[str, str, str | None]]:
+def questions(texts: dict[str, str], unrelated: list[str]) -> list[tuple[str, str, str | None]]:
     """Kinds, texts, and the document that is to be found."""
     chance = random.Random(3)
     chosen = chance.sample(sorted(doc_id for doc_id, text in texts.items() if len(text.split()) >= 200), 4 * EACH)
@@ -53,8 +53,8 @@ def questions(texts: dict[str, str], strangers: list[str]) -> list[tuple[str, st
             ("the same", texts[exact], exact),
             ("2 % changed", changed(texts[near], chance), near),
             ("its middle", " ".join(words[len(words) // 4 : 3 * len(words) // 4]), longer),
-            ("it, and more", f"{texts[shorter]} {strangers[EACH + i]}", shorter),
-            ("a stranger", strangers[i], None),
+            ("it, and more", f"{texts[shorter]} {unrelated[EACH + i]}", shorter),
+            ("unrelated", unrelated[i], None),
         ]
     return asked
 
@@ -70,9 +70,9 @@ def timed(ask: Callable[[str], object], texts: list[str]) -> tuple[np.ndarray, l
     return np.array(took), answers
 
 
-def measure(place: str, texts: dict[str, str], strangers: list[str], table: Table) -> None:
+def measure(place: str, texts: dict[str, str], unrelated: list[str], table: Table) -> None:
     """The questions, in three ways."""
-    asked = questions(texts, strangers)
+    asked = questions(texts, unrelated)
     by_index = CheckOptions(method="si", with_passage=False)
     by_keys = CheckOptions(with_passage=False)
     with nearkin.Collection.open(place) as collection:
@@ -118,19 +118,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "out" / "check-in")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    corpus, others = options.out / f"corpus-{options.documents}", options.out / "strangers"
+    corpus, others = options.out / f"corpus-{options.documents}", options.out / "unrelated"
     write_corpus(corpus, options.documents, data=options.data, output_format="parquet")
     write_corpus(others, 20 * EACH, data=options.data, output_format="parquet", seed=2)
     columns = read_columns(corpus, ["id", "text"]).slice(0, 50_000)
     texts = dict(zip(columns["id"].to_pylist(), columns["text"].to_pylist(), strict=True))
-    strangers = [text for text in read_columns(others, ["text"])["text"].to_pylist() if len(text.split()) >= 100]
+    unrelated = [text for text in read_columns(others, ["text"])["text"].to_pylist() if len(text.split()) >= 100]
     place = options.url or str(options.out / "repository")
     table = Table(title=f"{options.documents:,} documents in {'PostgreSQL' if options.url else 'SQLite'}")
     for name in ("what", "median / 95th / 99th percentile", "answers that are right"):
         table.add_column(name)
     if not options.again:
         fill(place, corpus, options, table)
-    measure(place, texts, strangers, table)
+    measure(place, texts, unrelated, table)
     console.print(table)
 
 

@@ -1,6 +1,6 @@
 """``nearkin dedup`` on a Spark cluster: beside itself on one machine, and beside other ways to do it on Spark.
 
-The cluster is a master and two workers of one core each, on this machine; ``standalone.py`` says how. What is told:
+The cluster is a master and two workers of one core each, on this machine; ``standalone.py`` says how. It reports:
 
 - whole: the same corpus with ``--engine local --threads 2`` and ``--engine spark``. The results must be the same bytes,
   else the benchmark ends with exit code 1. Time on the wall and of all processors, start-up told apart; what each stage

@@ -102,7 +102,7 @@ class WholeTable:
         """Print, and write ``whole.md``."""
         meaning = [
             "Start, wall: on Spark until its executors are seen to be fit; on one machine a run on 1,000 documents.",
-            "Start, processor: a run on 1,000 documents; on Spark every Java compiles its own loops anew in it.",
+            "Start, processor: a run on 1,000 documents; on Spark every Java compiles its own loops again in it.",
             "One machine: the mean of just before and just after.",
         ]
         show([self._speed(), self._stages(), self._shuffles()], [*meaning, *self.notes], out / "whole.md")

@@ -5,7 +5,7 @@ table is learned from the same. Five tables: a comparison of 1024-bit signatures
 FAISS's flat index, on one thread; signatures of 1000 bits beside a dense matrix, on one thread; what share of the
 comparisons buys what share of the pairs; seconds against the number of orders and the width of the window; and a search
 of 200 thousand documents on each side beside the time and the recall that were predicted. Answers are compared before
-times are told::
+times are printed::
 
     python benchmarks/cross_lingual.py --sentences sentence_pairs.parquet
     python benchmarks/cross_lingual.py --sentences sentence_pairs.parquet --only whole --documents 200000
@@ -215,7 +215,7 @@ def linear(options: argparse.Namespace, prepared: Prepared) -> None:
     both = prepared.vectors.signed(1000, 0, threads=options.threads, meter=Meter(Silent()))
 
     def seconds(n_orders: int, width: int) -> float:
-        """Of the processor, the least of three runs: the clock on the wall would tell of the machine's other work."""
+        """Measure processor time, the minimum of three runs; wall-clock time would include other work."""
         taken = []
         for _ in range(3):
             began = time.process_time()
@@ -239,7 +239,7 @@ def linear(options: argparse.Namespace, prepared: Prepared) -> None:
 
 
 def whole(options: argparse.Namespace) -> None:
-    """A search beside its plan: seconds of all processors, since a clock on the wall tells of other work too."""
+    """A search beside its plan: seconds of all processors, since wall-clock time includes other work."""
     n, meter = options.documents, Meter(Silent())
     table = Table("way", "predicted s", "processor s", "ratio", "wall s", "predicted recall", "true recall",
                   title=f"{n:,} × {n:,}, {options.threads} threads")  # fmt: skip

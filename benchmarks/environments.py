@@ -20,7 +20,7 @@ NO_NETWORK = {
     "DAFT_ANALYTICS_ENABLED": "0",
     "DO_NOT_TRACK": "1",
 }
-"""Set for every peer: nothing is fetched and nothing is told while the clock runs."""
+"""Set for every peer: nothing is fetched and nothing is reported during a measurement."""
 
 
 @dataclass(frozen=True, slots=True)

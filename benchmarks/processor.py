@@ -1,6 +1,6 @@
 """Processor seconds of many processes that do not descend from one another: a cluster, and what runs on it.
 
-On Linux a control group counts them, whoever starts whom and whoever waits for whom. Where none can be made, all
+On Linux a control group counts them, no matter which process starts or awaits which. Where no group can be made, all
 descendants of this process are looked at ten times a second, and what a process uses after the last look is lost.
 """
 

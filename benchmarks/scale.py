@@ -1,7 +1,7 @@
 """How time, memory and recall hold from 50 thousand to 5 million documents, with ``nearkin dedup --memory 2GiB``.
 
-Corpora are Parquet, by the generator of ``corpus.py``, the same distribution at every size. Time per document is told
-as it is and without the start of the process (the time of a run on 1,000 documents). Recall is of planted pairs:
+Corpora are Parquet, by the generator of ``corpus.py``, the same distribution at every size. Time per document is given
+with and without the start of the process (the time of a run on 1,000 documents). Recall is of planted pairs:
 families are drawn, their documents made again, their exact Jaccard computed, and the pairs at or above the threshold
 looked up. Every reported pair that touches one of those documents is checked too: it must be true, with the exact
 similarity::

@@ -32,9 +32,9 @@ CARRIES = {
     ),
     "bands": (f"entries of long texts, {_each(s.ENTRIES)} a band",),
     "prefixes": (f"entries of short texts, {_each(s.ENTRIES)} a shingle of the prefix",),
-    "foremost": (f"entries of crowded keys, {_each(s.SKEWED)}", f"the foremost of hot keys, {_each(s.RANKED)}"),
+    "foremost": (f"entries of skewed keys, {_each(s.SKEWED)}", f"the foremost of hot keys, {_each(s.RANKED)}"),
     "crowds": (
-        f"entries of crowded keys to the homes of their texts, {_each(s.SKEWED)}",
+        f"entries of skewed keys to the partitions of their texts, {_each(s.SKEWED)}",
         f"the same with their preference to where the key meets, {_each(s.RANKED)}",
     ),
     "matches": (

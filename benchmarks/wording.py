@@ -5,7 +5,7 @@
     python benchmarks/wording.py MAILS/             # the bodies of raw messages in a folder
 
 Every pair of documents is measured exactly, without any search: Jaccard similarity of word 5-grams, and distance of
-letter counts as a share of the longer one's length. Texts that are equal but for case and white space are taken once.
+letter counts as a share of the longer one's length. Texts that differ only in case and white space count once.
 """
 
 from __future__ import annotations

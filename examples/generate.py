@@ -178,7 +178,7 @@ class Strangers:
         self._seen: list[frozenset[tuple[str, ...]]] = []
 
     def until_new(self, compose: Callable[[Chance], T], text: Callable[[T], str], name: str) -> T:
-        """The first composition that is nobody's near-duplicate by accident."""
+        """Return the first composition that is not by chance a near-duplicate of another."""
         for attempt in range(100):
             made = compose(Chance(f"{name} {attempt}"))
             found = shingles(text(made), 5)

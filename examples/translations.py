@@ -5,7 +5,7 @@
     python examples/translations.py translations
 
 Everything is invented, and the same on every machine. Bulletins that have the same id are translations of each other,
-but for a paragraph more or less in some; a few stand on one side only.
+except for a paragraph more or less in some; a few stand on one side only.
 """
 
 from __future__ import annotations

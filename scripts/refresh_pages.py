@@ -71,4 +71,4 @@ if __name__ == "__main__":
         text = refreshed(path)
         if text != path.read_text(encoding="utf-8"):
             path.write_text(text, encoding="utf-8")
-            print(f"{name_of(path)}: output of commands written anew; read it before you commit it")
+            print(f"{name_of(path)}: output of commands refreshed; read it before you commit it")

@@ -1,7 +1,7 @@
 """Versions of one story against notices cut from one template, told apart by day and headline (Reuters).
 
 Two stories that share wording are called versions if they came within three days of each other and their headlines
-share at least 0.3 of their words; else they are a template filled in anew (a dividend, a prime rate, a day's reserves).
+share at least 0.3 of their words; else a template with new figures (a dividend, a prime rate, reserves).
 The rule is a proxy: nobody judged the pairs, and a version under a wholly new headline counts as a template. Pairs
 without a headline or a date are left out, and so are texts whose shingles are all the same. The pool is every pair of
 Jaccard similarity 0.4 or more in shingles of three words, as found by ``nearkin.dedup``; recall is recall within it.

@@ -46,7 +46,7 @@ def print_plans(name: str, texts: list[str]) -> None:
             (shingle, f"{sample.mean_size:,.0f}", f"{size_bytes / 1e6 / (elapsed_s + sketched_s):,.0f}", *cells)
         )
     print_table(
-        f"Plans: {name}, as {N_DOCUMENTS:,} documents; bands × rows: strangers compared, a document",
+        f"Plans: {name}, as {N_DOCUMENTS:,} documents; bands × rows: unrelated pairs compared per document",
         ("shingle", "shingles a document", "MB/s a core", *(f"at {t}" for t in THRESHOLDS)),
         rows,
     )

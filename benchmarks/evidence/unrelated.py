@@ -77,7 +77,7 @@ if __name__ == "__main__":
             quantiles = np.quantile(similarity, QUANTILES)
             rows.append((shingle, *(f"{q:.4f}" for q in quantiles), f"{(similarity >= 0.5).sum():,}"))
         print_table(
-            f"Strangers: {strangers.name} ({len(strangers.left):,} pairs)",
+            f"Unrelated pairs: {strangers.name} ({len(strangers.left):,} pairs)",
             ("shingle", "median", "99 %", "99.9 %", "99.99 %", "pairs ≥ 0.5"),
             rows,
         )

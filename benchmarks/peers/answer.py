@@ -82,7 +82,7 @@ def hand_over(
     clusters: Sequence[int] | None = None,
     flags: Sequence[bool] | None = None,
 ) -> None:
-    """Write the answer; with nothing found handed in, only the time is told."""
+    """Write the answer; with nothing found handed in, only the time is printed."""
     for name, found in (("pairs", pairs), ("candidates", candidates)):
         if found is not None:
             _write(out, name, (row for pair in found for row in pair))

@@ -1,4 +1,4 @@
-"""Nearkin through its Python API, so that the start of a process can be told from the work; in Nearkin's environment.
+"""Nearkin through its Python API, so that the start of a process is separate from the work; in Nearkin's environment.
 
 The corpus is read, and deduplicated twice: the first call loads the compiled kernels, the second is the work alone.
 """

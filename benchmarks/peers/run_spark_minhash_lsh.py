@@ -1,7 +1,7 @@
 """Spark's own ``MinHashLSH``: hashed word 5-grams, ``approxSimilarityJoin`` of the corpus with itself.
 
 Everything runs in Java. Each of its hash tables is one value of MinHash, so that the only parameter is how many there
-are: three find 0.973 of the pairs at a Jaccard similarity of 0.7. It compares what it finds: pairs are exact but for
+are: three find 0.973 of the pairs at a Jaccard similarity of 0.7. It compares what it finds: pairs are exact except for
 shingles that are hashed to the same number. A text without a word 5-gram has no vector that it would take; it is left
 out.
 """

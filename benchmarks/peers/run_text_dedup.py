@@ -1,6 +1,6 @@
 """text-dedup: its own ``minhash`` command, whole: load, sketch, cluster, filter and save.
 
-Its defaults, but for the parameters shared by all. ``--xxh3`` takes the faster of its two hash functions instead of
+Defaults, except for the parameters that all tools share. ``--xxh3`` takes the faster of its two hash functions instead of
 SHA-1.
 """
 

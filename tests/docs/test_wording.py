@@ -18,8 +18,10 @@ STORED = ("crowded", "crowds")
 """Beginnings of names in work folders, which stay."""
 PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    *(ROOT / folder / "README.md" for folder in ("benchmarks", "benchmarks/evidence", "examples")),
 ]
+SCRIPTS = [path for folder in ("scripts", "examples", "benchmarks") for path in sorted((ROOT / folder).rglob("*.py"))]
 BANNED = re.compile(
     r"""\b(
         (?:is|are|was|were|be|been)\ told | tells?\ of | nobody's | anew | likewise
@@ -69,6 +71,12 @@ def test_strings_are_plain(room: str) -> None:
         for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         for one in _found(path, number, text)
     ]
+    assert not places, "\n".join(places)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_scripts_are_plain(script: Path) -> None:
+    places = [one for line, text in _strings(script) for one in _found(script, line, text)]
     assert not places, "\n".join(places)
 
 

@@ -85,7 +85,10 @@ def test_list_prints_a_line_for_each_document(matter: str) -> None:
     out = run("list", matter).out.splitlines()
     assert [line.split()[0] for line in out[:-1]] == ["characters", "6", "77", "77"]
     assert out[-1] == "3 documents"
-    assert run("list", matter, "--limit", "1").out.splitlines()[-1] == "3 documents; 2 not shown: --limit, --out"
+    assert (
+        run("list", matter, "--limit", "1").out.splitlines()[-1]
+        == "3 documents; 2 not shown; raise --limit, or use --out for all"
+    )
     assert run("list", matter, "--id", "x*").out == "0 documents\n"
     assert "lease version 1 (replaced)" in run("list", matter, "--all-versions").out
 
@@ -140,7 +143,7 @@ def test_list_takes_every_condition(matter: str) -> None:
 def test_a_list_is_written_whole_whatever_is_shown(matter: str, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"list{suffix}"
     ended = run("list", matter, "--limit", "1", "--out", out)
-    assert (ended.code, "3 documents; 2 not shown: --limit\n" in ended.out) == (0, True)
+    assert (ended.code, "3 documents; 2 not shown; raise --limit\n" in ended.out) == (0, True)
     assert f"wrote 3 documents to {out}" in ended.err
     if suffix == ".parquet":
         rows = pq.read_table(out).to_pylist()

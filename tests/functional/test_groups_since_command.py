@@ -52,7 +52,7 @@ def test_a_table_for_people(matter: Path) -> None:
         "Not included, because the groups were not updated since: 1 document added. nearkin groups includes it."
     )
     shorter = run("groups", matter, "--since", "march", "--limit", "1").out
-    assert "; 1 more not shown: --limit, --out" in shorter
+    assert "; 1 more not shown; raise --limit, or use --out for all" in shorter
     assert "boats" not in shorter
 
 

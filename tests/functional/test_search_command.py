@@ -49,10 +49,10 @@ def test_words_are_found_and_marked(matter: str) -> None:
     assert lines[0].endswith("  march")
     assert lines[1] == "    The [rent] of 900 [crowns] is due on the first day of each month."
     assert lines[2].startswith("1 document with rent crowns of wave march; ")
-    assert "storing the words of all texts, once" in ended.err
+    assert "storing the words of all texts (first search only)" in ended.err
     again = run("search", matter, "rent", "--limit", "1")
     assert again.err == ""
-    assert "3 documents with rent, 2 not shown: --limit, --out; " in again.out
+    assert "3 documents with rent; 2 not shown; raise --limit, or use --out for all; " in again.out
     assert "⟨U+001B⟩" in run("search", matter, "rent").out  # nothing in it steers the terminal
 
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_searched(matter: str) -> None:
 def test_all_results_are_written(matter: str, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"found{suffix}"
     ended = run("search", matter, "rent", "--limit", "1", "--out", out)
-    assert (ended.code, "2 not shown: --limit; " in ended.out) == (0, True)
+    assert (ended.code, "2 not shown; raise --limit; " in ended.out) == (0, True)
     assert f"wrote 3 documents to {out}" in ended.err
     if suffix == ".parquet":
         rows = pq.read_table(out).to_pylist()

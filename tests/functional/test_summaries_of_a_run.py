@@ -79,6 +79,24 @@ def test_by_a_column(records, tmp_path, kind, column):
     assert numbers(cells((out / "report.html").read_text(), "by")) == counted(out, keys)
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
+def test_a_file_without_the_column_counts_as_no_value(records, tmp_path, kind):
+    paths = [tmp_path / name / f"in.{kind}" for name in ("with", "without")]
+    bare = [{name: value for name, value in row.items() if name != "language"} for row in records[1::2]]
+    for path, rows in zip(paths, (records[::2], bare), strict=True):
+        path.parent.mkdir()
+        written(rows, path.parent, kind)
+    out = tmp_path / "out"
+    ended = nearkin_here("dedup", *paths, "--out", out, "--by", "language")
+    assert ended.code == 0, ended.err
+    assert f"{paths[1]}: no value in the column 'language' (--by)" in ended.err
+    keys = [
+        "no value" if row["language"] is None else row["language"].replace("<b>", "&lt;b&gt;") for row in records[::2]
+    ]
+    found = numbers(cells((out / "report.html").read_text(), "by"))
+    assert found == counted(out, [*keys, *["no value"] * len(bare)])
+
+
 def test_by_a_column_of_standard_input(records, tmp_path):
     path, out = written(records, tmp_path, "jsonl"), tmp_path / "out"
     arguments = ["dedup", "-", "--out", out, "--by", "year", "-q"]
@@ -128,7 +146,7 @@ def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     [
         (
             ["in.jsonl", "--by", "absent"],
-            "there is no column 'absent' (by) in the first ",
+            "there is no column 'absent' (--by) in the first ",
         ),
         (["in.jsonl", "--by", "year", "--no-report"], "counts in report.html, and"),
         (["folder", "--by", "year"], "needs inputs with columns."),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.reports.sentences.sentence import Sentence
-    from nearkin.stages.translation.table import Translation, TranslationTable
+    from nearkin.stages.translation.table import TranslationTable
+    from nearkin.workflows.aligning.looking_up import LookedUp
 
 
 _FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
@@ -336,19 +337,21 @@ def show(
     found = look_up(table, word, is_reverse=reverse, source=source, target=target)
     tell(
         found.summary,
-        lambda console: _show_translations(console, found.word, found.language, found.translations),
+        lambda console: _show_translations(console, found),
         as_json=as_json,
     )
 
 
-def _show_translations(console: Console, word: str, language: str, translations: tuple[Translation, ...]) -> None:
+def _show_translations(console: Console, found: LookedUp) -> None:
     from nearkin.cli.printing import shown
     from nearkin.cli.printing import table as lines
 
-    if not translations:
+    word, language, into = found.word, found.language, found.into
+    if not found.translations:
         console.print(f"The table has no translation of {shown(word)} ({shown(language)})", highlight=False)
         return
-    rows = lines("p", "p back", "count", shown(word), numbers=3)
-    for one in translations:
+    given = shown(f"p({into} given {language})"), shown(f"p({language} given {into})")
+    rows = lines(*given, "count", shown(word), numbers=3)
+    for one in found.translations:
         rows.add_row(f"{one.probability:.3f}", f"{one.back_probability:.3f}", f"{one.count:,.1f}", shown(one.word))
     console.print(rows)

@@ -59,7 +59,7 @@ class Root(LazyGroup):
         ),
         "Two languages": (
             CommandEntry("align", "Learn a translation table from parallel sentences", "align"),
-            CommandEntry("pairs", "Find similar documents in two collections, in one or two languages", "pairs"),
+            CommandEntry("pairs", "Find similar documents in two corpora, in one or two languages", "pairs"),
         ),
         "Measure": (
             CommandEntry("plan", "Predict recall, time and memory of a search", "plan"),

@@ -90,7 +90,7 @@ def _show(console: Console, audited: Audited) -> None:
     rows.columns[1].justify = "right"
     rows.columns[2].style = "dim"
     rows.show_header = False
-    of_all = "all there are" if found.is_exact else f"of {found.n_population:,}"
+    of_all = "all documents" if found.is_exact else f"of {found.n_population:,}"
     rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} have true pairs")
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
     rows.add_row("found", f"{found.n_found:,}", "")
@@ -117,5 +117,5 @@ def _show_missed(console: Console, audited: Audited) -> None:
         rows.add_row(share_text(one["similarity"], 4), shown(one["id_a"]), shown(one["id_b"]))
     console.print(rows)
     if (n_left := len(audited.missed) - _SHOWN) > 0 or audited.is_truncated:
-        more = "and more than can be named" if audited.is_truncated else f"{n_left:,} more"
-        console.print(f"{more}: --missed FILE", highlight=False)
+        more = "There are more missed pairs" if audited.is_truncated else f"{counted(n_left, 'more missed pair')}"
+        console.print(f"{more}; --missed FILE writes them", highlight=False)

@@ -105,6 +105,7 @@ def _show_tags(console: Console, found: Tags) -> None:
 def _show_log(console: Console, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.reports.sentences.decisions import activity_in_words
+    from nearkin.reports.sentences.sentence import not_shown
 
     rows = table("number", "at (UTC)", "by", "activity", numbers=1)
     for one in listed[-limit:]:
@@ -113,4 +114,4 @@ def _show_log(console: Console, listed: Sequence[Activity], limit: int) -> None:
         rows.add_row(f"{one.number}", at, shown(one.by), shown(activity_in_words(one)) + undone)
     console.print(rows if listed else "There are no activities.")
     if len(listed) > limit:
-        console.print(f"{len(listed) - limit:,} older not shown: --limit, --out", highlight=False)
+        console.print(not_shown(f"{len(listed) - limit:,} older"), highlight=False)

@@ -35,19 +35,21 @@ ValueColumn = Annotated[
     _documents(
         "--value",
         metavar="COLUMN",
-        help="Set the tag FIELD of each document to its value in this column of --from; rows without a value are left "
-        "out.",
+        help="Set the tag FIELD of each document to its value in this column of --from; rows without a value are "
+        "skipped.",
     ),
 ]
 OfGroup = Annotated[int | None, _documents("--group", help="All documents of this group; see nearkin groups.")]
 GroupThreshold = Annotated[
     float | None, _documents("--threshold", help="Minimum Jaccard similarity of the groups. [dim]default: 0.5[/]")
 ]
-GroupGamma = Annotated[float | None, _documents("--gamma", help="Gamma of the groups, if they are by letters.")]
+GroupGamma = Annotated[float | None, _documents("--gamma", help="Gamma of the groups, for groups by letter counts.")]
 PurgedIds = Annotated[
     list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of the documents to erase.", show_default=False)
 ]
-Copies = Annotated[bool, _documents("--copies", help="Also remove and erase other documents with one of these texts.")]
+Copies = Annotated[
+    bool, _documents("--copies", help="Also remove and erase other documents that have one of these texts.")
+]
 By = Annotated[
     str | None,
     _change(help="Name of the person who decides. [dim]default: your user name[/]", show_default=False),
@@ -58,11 +60,11 @@ YesRemove = Annotated[bool, _change("--yes", help="Remove more than 100 document
 YesErase = Annotated[bool, _change("--yes", help="Erase the texts.")]
 NeverGroup = Annotated[
     tuple[str, str] | None,
-    _decision("--never-group", metavar="DOC_ID DOC_ID", help="Keep two documents out of one group."),
+    _decision("--never-group", metavar="DOC_ID DOC_ID", help="Never put these two documents into one group."),
 ]
 SameGroup = Annotated[
     tuple[str, str] | None,
-    _decision("--same-group", metavar="DOC_ID DOC_ID", help="Put two documents into one group."),
+    _decision("--same-group", metavar="DOC_ID DOC_ID", help="Always put these two documents into one group."),
 ]
 Principal = Annotated[
     str | None, _decision("--principal", metavar="DOC_ID", help="Make a document the principal of its group.")

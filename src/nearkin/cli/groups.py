@@ -191,6 +191,7 @@ def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
     """List the members that match the principal of their group, by group."""
     from nearkin.cli.printing import shown, table
     from nearkin.nouns import counted
+    from nearkin.reports.sentences.sentence import not_shown
 
     members = found.direct_members().to_pylist()
     rows = table("group", "Jaccard", "γ", "principal", "id", numbers=3)
@@ -200,7 +201,7 @@ def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
     console.print(rows)
     if len(members) > limit:
         more = counted(len(members) - limit, "member")
-        console.print(f"[dim]{more} not shown: --limit, --out[/]", highlight=False)
+        console.print(f"[dim]{not_shown(more)}[/]", highlight=False)
 
 
 def _show_since(console: Console, found: GroupsSince, limit: int) -> None:

@@ -96,7 +96,7 @@ def neighbours(
         )
         return
     if out is None:
-        raise ParameterError("--out FILE is needed for the pairs; or name a document with --query ID.")
+        raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
     check_free(out, overwrite=overwrite, inputs=[signatures, *([against] if against else [])])
     with bars_shown(is_quiet=quiet or as_json) as bars:
         found = find_neighbours(
@@ -127,4 +127,4 @@ def _show_neighbours(console: Console, found: pa.Table) -> None:
     rows.columns[-1].style = "dim"
     for row in found.to_pylist():
         rows.add_row(str(row["distance"]), shown(row["name"]), shown(f"{row['source']}:{row['line']}"))
-    console.print(rows if len(found) else "No document is that near.")
+    console.print(rows if len(found) else "No document is within this distance.")

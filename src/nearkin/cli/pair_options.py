@@ -29,10 +29,10 @@ _output = partial(typer.Option, rich_help_panel="Output")
 
 Left = Annotated[
     list[str],
-    _input("--left", metavar="INPUT", help="First collection: files, folders or globs, as for nearkin dedup; also "
+    _input("--left", metavar="INPUT", help="First corpus: files, folders or globs, as for nearkin dedup; also "
            "Wikipedia dumps. Repeatable."),
 ]  # fmt: skip
-Right = Annotated[list[str], _input("--right", metavar="INPUT", help="Second collection. Repeatable.")]
+Right = Annotated[list[str], _input("--right", metavar="INPUT", help="Second corpus. Repeatable.")]
 Table = Annotated[
     Path | None,
     _input(help="Translation table of the two languages, from nearkin align; either direction works. "
@@ -97,7 +97,7 @@ Translate = Annotated[
     ),
 ]
 MinOccurrences = Annotated[
-    int, _weights("--min-occurrences", help="Minimum number of times a word must occur in its collection to count.")
+    int, _weights("--min-occurrences", help="Minimum number of times a word must occur in its corpus to count.")
 ]
 MinTerms = Annotated[
     int, _weights("--min-terms", help="Minimum number of terms of a document; documents with fewer are skipped.")
@@ -147,7 +147,7 @@ Terms = Annotated[int, _output("--terms", help="Number of matching words to writ
 
 @dataclass(frozen=True, kw_only=True)
 class SidesOptions(OptionGroup):
-    """Options for reading both collections."""
+    """Options for reading both corpora."""
 
     table: Table = None
     left_language: LeftLanguage = None

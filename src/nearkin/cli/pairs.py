@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nearkin.manifests.pairs import PairsManifest
 
 HELP = """
-Find similar pairs of two collections, in one language or in two: documents and their translations, or articles about \
-the same thing.
+Find similar pairs of documents in two corpora, in one language or in two: documents and their translations, or \
+articles about the same thing.
 
 Every reported pair has its exact cosine, and the words that contribute most to it. The search is planned on a sample \
 of the documents, and the expected recall is printed before it starts.

@@ -87,7 +87,7 @@ def similar(
 
     check_list_file(out, overwrite=overwrite, inputs=[] if file is None else [file])
     if sum(one is not None for one in (doc_id, file, text)) != 1:
-        raise ParameterError("Name one thing that is asked for: DOC_ID, --file FILE or --text TEXT.")
+        raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
     if file is not None:
         from nearkin.stages.documents.rules import ReadingRules
         from nearkin.workflows.reading.one_text import read_one_text

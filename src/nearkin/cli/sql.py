@@ -40,8 +40,8 @@ this query. --measure letters and si take no preparation, and find what nearkin 
   nearkin sql similar lease-17 --measure si --dialect sqlite | sqlite3 matter/nearkin.sqlite
 """
 _GROUPS = """
-Print a query in plain SQL for the group of each current document, and its principal: one document of each group is \
-left of any list. The groups are those that nearkin groups stored.
+Print a query in plain SQL for the group of each current document, and its principal. Keep \
+only the principals to reduce any list to one document per group. The groups are those that nearkin groups stored.
 
 [bold]Example[/]
 

@@ -63,7 +63,7 @@ def test_groups_are_counted() -> None:
     first, second = map(str, groups_since_sentences(FOUND, 2))
     assert first == (
         "3 groups with changes since wave march (texts with a Jaccard similarity of at least 0.5): 1 new, 1 changed, "
-        "1 dissolved; 1 more not shown: --limit, --out"
+        "1 dissolved; 1 more not shown; raise --limit, or use --out for all"
     )
     assert second == "1 group at 2026-03-01 10:00 UTC, 7 at 2026-04-02 11:30 UTC"
 

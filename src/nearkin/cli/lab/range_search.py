@@ -86,8 +86,8 @@ def _show(console: Console, results: RangeSearchResults) -> None:
 
     n_counted, n_queries = results.counted.n_counted, len(results.queries)
     console.print(
-        f"{counted(n_queries, 'query', 'queries')} over {counted(n_counted, 'document')}; compared: those that come "
-        "to the exact comparison.",
+        f"{counted(n_queries, 'query', 'queries')} over {counted(n_counted, 'document')}. Column compared: documents "
+        "that reach the exact comparison.",
         highlight=False,
     )
     console.print(_table(results))
@@ -95,7 +95,8 @@ def _show(console: Console, results: RangeSearchResults) -> None:
         said = ALIKE[alike.gamma]
         console.print(
             f"γ {alike.gamma}: {percent(alike.at_least(said.similarity))} of the matches have an edit similarity of at "
-            f"least {said.similarity:.2f} ({said.words}); {counted(len(alike.query), 'match', 'matches')} compared, "
+            f"least {said.similarity:.2f} (paper: {said.words}); "
+            f"{counted(len(alike.query), 'match', 'matches')} compared, "
             f"{counted(int(alike.is_copy.sum()), 'exact copy', 'exact copies')}.",
             highlight=False,
         )
@@ -103,11 +104,11 @@ def _show(console: Console, results: RangeSearchResults) -> None:
         (results.counted.n_few_letters, "with fewer than 20 letters"),
         (results.counted.n_other_letters, "in other letters"),
         (results.documents.n_without_text, "without text"),
-        (results.documents.n_unreadable, "that cannot be read"),
+        (results.documents.n_unreadable, "that could not be read"),
     )
     if any(n for n, _ in left_out):
         words = ", ".join(f"{n:,} {why}" for n, why in left_out if n)
-        console.print(f"Left out, and found by nothing: {words}.", highlight=False)
+        console.print(f"Skipped: {words}.", highlight=False)
 
 
 def _table(results: RangeSearchResults) -> Table:

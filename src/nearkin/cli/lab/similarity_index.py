@@ -84,9 +84,9 @@ def similarity_index(
     from nearkin.lab.similarity_index.families import FamilyFile
 
     if (documents is None) != (family is None):
-        raise typer.BadParameter("--documents and --family go together: a file, and its column with the family.")
+        raise typer.BadParameter("Give both --documents and --family: a file, and its column with the family.")
     if documents is None and (only is not None or leave_out is not None):
-        raise typer.BadParameter("--only and --leave-out choose among --documents; give these too.")
+        raise typer.BadParameter("--only and --leave-out need --documents.")
     families = None
     if documents is not None and family is not None:
         left_out = tuple(name.strip() for name in (leave_out or "").split(",") if name.strip())
@@ -109,10 +109,10 @@ def _show(console: Console, results: IndexResults) -> None:
     )
     others = counted(len(chance.multipliers), "other multiplier")
     share = 100 * float((chance.best.round(2) >= BEST_SCORE).mean())
-    with_published = f"; at least the paper's {BEST_SCORE:.2f} with {share:.3g} %" if is_published else ""
+    with_published = f"; {share:.3g}% reach the paper's {BEST_SCORE:.2f}" if is_published else ""
     console.print(
-        f"With {others} than 31: {chance.n_over_one.mean():.0f} runs above 1 on average, the best of all "
-        f"from {chance.best.min():.2f} to {chance.best.max():.2f}{with_published}.",
+        f"With {others} than 31: on average {chance.n_over_one.mean():.0f} runs above 1; best score "
+        f"{chance.best.min():.2f} to {chance.best.max():.2f}{with_published}.",
         highlight=False,
     )
     if results.larger is not None:

@@ -26,7 +26,7 @@ def show_needs(console: Console, needs: ClusterNeeds | None, n_cores: int, n_doc
 
     console.print()
     say(console, [shuffled_sentence(n_cores)])
-    rows = table("stage", "what is sent", "bytes per document", "in all")
+    rows = table("stage", "data", "bytes per document", "total")
     for column in rows.columns[2:]:
         column.justify = "right"
     for one in needs.shuffles:

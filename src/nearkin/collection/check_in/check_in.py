@@ -62,7 +62,7 @@ def make_keys(collection: OpenedCollection) -> None:
 def _fill_keys(collection: OpenedCollection, first: int) -> None:
     """Store missing keys; without permission, or while another process writes, they stay missing."""
     if first == 0:
-        collection.progress.say("making the keys of the stored texts, once")
+        collection.progress.say("computing the keys of the stored texts (first check only)")
     try:
         with collection.store.writing() as connection:
             fill(connection, collection.store, collection.counting, collection.progress)

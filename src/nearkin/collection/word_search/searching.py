@@ -120,7 +120,7 @@ def _store_words(collection: OpenedCollection) -> None:
     if now.is_whole:
         return
     if now.end is None:
-        progress.say("storing the words of all texts, once")
+        progress.say("storing the words of all texts (first search only)")
     is_whole = False
     try:
         while not is_whole:

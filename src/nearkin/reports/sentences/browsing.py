@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted, first_of
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.details import DocumentDetails
@@ -67,8 +67,8 @@ def _tags(found: DocumentDetails) -> list[tuple[str, str]]:
 def listed_sentences(found: ListedDocuments, *, is_written: bool) -> Iterator[Sentence]:
     """Count the documents, say how to see those that are not shown, and which are in no group yet."""
     missing = found.n_found - len(found.table)
-    how = "--limit" if is_written else "--limit, --out"
-    yield Sentence(f"; {missing:,} not shown: {how}" if missing else "", strong=counted(found.n_found, "document"))
+    rest = f"; {not_shown(missing, has_out=not is_written)}" if missing else ""
+    yield Sentence(rest, strong=counted(found.n_found, "document"))
     if found.n_not_grouped:
         yield Sentence(
             f"{counted(found.n_not_grouped, 'document')} added since the groups were updated: run nearkin groups again",
@@ -108,5 +108,5 @@ def removed_sentences(removed: Removed, n_shown: int) -> Iterator[Sentence]:
         yield Sentence("" if removed.number is None else f", activity {removed.number}", strong=f"{n} removed")
         return
     if more > 0:
-        yield Sentence(f"{more:,} more not shown: --limit")
+        yield Sentence(not_shown(f"{more:,} more", has_out=False))
     yield Sentence("; nothing was changed", strong=f"{n} would be removed")

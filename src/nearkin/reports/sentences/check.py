@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked
@@ -34,7 +34,7 @@ def verdict_sentence(found: Checked, name: str) -> Sentence:
 def truncated_sentences(found: Checked) -> Iterator[Sentence]:
     """Say how many documents are not shown, if there are any."""
     if found.is_truncated:
-        yield Sentence(f"{found.n_found - len(found.documents):,} not shown: --limit", "quiet")
+        yield Sentence(not_shown(found.n_found - len(found.documents), has_out=False), "quiet")
 
 
 def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import counted, first_of
 from nearkin.reports.quantities import distance_text, share_text
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.reports.sentences.similar import not_compared_sentence
 from nearkin.stages.differences.relations import OTHER_PARTIES
 
@@ -54,7 +54,7 @@ def similarity_facts(found: ComparedDocuments) -> list[tuple[str, str]]:
     """Return the similarities of two documents, by name."""
     one = found.b
     edit = _NOT_COMPUTED if one.edit_similarity is None else share_text(one.edit_similarity, 4)
-    facts = [("edit similarity", edit), ("Jaccard, 5 words", share_text(one.jaccard, 4))]
+    facts = [("edit similarity", edit), ("Jaccard (word 5-grams)", share_text(one.jaccard, 4))]
     if one.relative_distance is not None:
         facts.append(("letter-count distance (gamma)", distance_text(one.relative_distance)))
     return facts
@@ -71,7 +71,7 @@ def text_similarity_facts(found: TextSimilarities) -> list[tuple[str, str]]:
     unit, _, length = found.shingle.partition(":")
     return [
         ("edit similarity", edit),
-        (f"Jaccard, {length} {'words' if unit == 'words' else 'characters'}", share_text(found.jaccard, 4)),
+        (f"Jaccard ({unit.removesuffix('s')} {length}-grams)", share_text(found.jaccard, 4)),
         ("share of A in B", share_text(found.containment_a_in_b, 4)),
         ("share of B in A", share_text(found.containment_b_in_a, 4)),
     ]
@@ -144,14 +144,14 @@ def versions_sentences(found: Versions) -> Iterator[Sentence]:
     n, more = found.n_found, found.n_found - len(found.versions)
     yield Sentence(
         f": other stored versions, and documents {found.tolerance.in_words()}"
-        + (f"; {more:,} not shown: --limit" if more > 0 else ""),
+        + (f"; {not_shown(more)}" if more > 0 else ""),
         strong=f"{n:,} version{'s' * (n != 1)} of {found.document}",
     )
     n_letters_only = sum(one.similar.is_letters_only for one in found.versions)
     if n_letters_only:
         yield Sentence(
-            f"No version: {counted(n_letters_only, 'document')} with like letters and other wording (Jaccard below "
-            f"{THRESHOLD:g})",
+            f"No version: {counted(n_letters_only, 'document')} with similar letters but different wording "
+            f"(Jaccard below {THRESHOLD:g})",
             "warning",
         )
     if found.n_not_compared:
@@ -164,7 +164,7 @@ def _in_force(found: Versions, force: InForce) -> Iterator[Sentence]:
     at = force.at.isoformat()
     if not force.documents:
         earliest = min(force.dates.values()).isoformat()
-        yield Sentence(f"None is in force on {at}: the earliest is dated {earliest}", "warning")
+        yield Sentence(f"No document is in force on {at}; the earliest is dated {earliest}", "warning")
         return
     names = [f"{one} itself" if one == found.document else str(one) for one in force.documents]
     dated = force.dates[force.documents[0].doc_id].isoformat()

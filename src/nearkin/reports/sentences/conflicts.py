@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.reports.sentences.groups import not_compared_sentence
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts import Conflict, Conflicts
@@ -27,7 +27,7 @@ def conflicts_sentences(
     more = min(len(found.conflicts), found.n_found) - n_shown
     yield Sentence(
         f" among {counted(found.n_labelled, 'labelled document')} (texts {found.tolerance.in_words()})"
-        + f"; {counted(more, 'conflict')} not shown: --limit, --out" * (more > 0),
+        + f"; {not_shown(counted(more, 'conflict'))}" * (more > 0),
         strong=f"{counted(found.n_found, 'conflict')} in {counted(found.n_groups, 'group')}",
     )
     if id_column:

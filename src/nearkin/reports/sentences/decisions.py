@@ -19,7 +19,7 @@ from nearkin.collection.decisions.records import (
 )
 from nearkin.collection.tolerance import described
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.purging import Purged
@@ -32,7 +32,7 @@ def result_sentences(found: ActivityResult, n_shown: int) -> Iterator[Sentence]:
     what = in_words(found.kind, found.data, found.changes)
     more = len(found.changes) - n_shown
     if found.is_dry_run and more > 0:
-        yield Sentence(f"{more:,} more not shown: --limit")
+        yield Sentence(not_shown(f"{more:,} more", has_out=False))
     if not found.changes:
         yield Sentence("Nothing to change: the collection already has these values")
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted, first_of
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.group_changes import GroupChange
@@ -22,15 +22,15 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
     """Count the groups and those that are shown, name the ones to look at, and say what changed since last time."""
     more = len(found.groups) - n_shown
     yield Sentence(
-        f" (texts {found.tolerance.in_words()})"
-        + (f"; {counted(more, 'group')} not shown: --limit, --out" * (more > 0)),
+        f" (texts {found.tolerance.in_words()})" + (f"; {not_shown(counted(more, 'group'))}" * (more > 0)),
         strong=f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}",
     )
     if found.n_indirect:
         n, of = found.n_indirect, len(found.members)
         yield Sentence(
             f"{counted(n, 'member')} of {of:,} ({n / of:.0%}) {agreeing(n, 'does', 'do')} not match the principal, and "
-            f"{agreeing(n, 'is', 'are')} linked through others: is_match in --out; --direct lists the others only",
+            f"{agreeing(n, 'is', 'are')} linked only through other members. The column is_match of --out marks them; "
+            "--direct omits them",
             "warning",
         )
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
@@ -44,14 +44,14 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
     n_proposed = sum(one.proposed_principal is not None for one in found.groups)
     if n_proposed:
         yield Sentence(
-            f"In {counted(n_proposed, 'group')} a longer document could be the principal: see is_proposed_principal in "
-            "--out; --make-principal DOC_ID changes the principal",
+            f"{counted(n_proposed, 'group')} {agreeing(n_proposed, 'has', 'have')} a longer document that could be the "
+            "principal: see is_proposed_principal in --out. --make-principal DOC_ID changes the principal",
             "warning",
         )
     if found.n_uncounted:
         yield Sentence(
-            f"Too few {_counted_units(found)} to be grouped: {counted(found.n_uncounted, 'document')}"
-            + ", listed by nearkin info … --uncounted" * (found.tolerance.method == "range"),
+            f"{counted(found.n_uncounted, 'document')} with too few {_counted_units(found)} to be grouped"
+            + "; nearkin info COLLECTION --uncounted lists them" * (found.tolerance.method == "range"),
             "warning",
         )
     if found.n_not_compared:
@@ -76,8 +76,8 @@ def letters_only_groups(found: CollectionGroups) -> set[int]:
 def not_compared_sentence(n_pairs: int) -> Sentence:
     """Say how many pairs of texts were not compared."""
     return Sentence(
-        f"Not compared: {counted(n_pairs, 'pair')} of texts with near signatures, as nearer pairs of the same groups "
-        "or texts did not match. Groups that they would connect stay apart.",
+        f"Not compared: {counted(n_pairs, 'pair')} of texts with similar signatures, because more similar pairs of the "
+        "same groups did not match. Groups that only these pairs would join stay separate.",
         "warning",
     )
 
@@ -104,12 +104,12 @@ def change_sentences(found: CollectionGroups) -> Iterator[Sentence]:
     for one in telling[:_MAX_CHANGES]:
         yield Sentence(f"  group {one.number}: {_in_words(one)}")
     if len(telling) > _MAX_CHANGES:
-        yield Sentence(f"  … {len(telling) - _MAX_CHANGES:,} more: --json")
+        yield Sentence(f"  … {len(telling) - _MAX_CHANGES:,} more changes; --json lists all")
 
 
 def _in_words(change: GroupChange) -> str:
     if change.is_dissolved:
-        return "dissolved; fewer than two of its documents are left together"
+        return "dissolved; fewer than two of its documents still match"
     said = []
     if change.is_new:
         said.append("new")
@@ -125,7 +125,7 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"{agreeing(len(change.new_versions), 'new version')} of {_first(change.new_versions)}")
     if change.left_documents:
         are = agreeing(len(change.left_documents), "is", "are")
-        said.append(f"{_first(change.left_documents)} {are} in no group any more")
+        said.append(f"{_first(change.left_documents)} {are} no longer in any group")
     if gone := [doc_id for doc_id in change.gone_documents if doc_id != change.principal_was]:
         said.append(f"{_first(gone)} {agreeing(len(gone), 'is', 'are')} no longer in it")
     elif change.n_lost and not change.gone_documents:

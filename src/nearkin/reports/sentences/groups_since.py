@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.browsing import minute
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.groups_since import GroupChangeSince, GroupsSince
@@ -23,7 +23,7 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
     yield Sentence(
         f" since wave {found.wave} (texts {found.tolerance.in_words()}): {n_new:,} new, "
         f"{len(found.changes) - n_new - n_dissolved:,} changed, {n_dissolved:,} dissolved"
-        + f"; {more:,} more not shown: --limit, --out"
+        + f"; {not_shown(f'{more:,} more')}"
         * (more > 0),
         strong=f"{counted(len(found.changes), 'group')} with changes",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.word_search.results import SearchResult
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 def search_sentences(found: SearchResult, wave: str | None, n_shown: int, *, is_written: bool) -> Iterator[Sentence]:
     """Count the documents, and say what was not searched."""
     missing = found.n_found - n_shown
-    how = "--limit" if is_written else "--limit, --out"
     yield Sentence(
         (f" of wave {wave}" if wave is not None else "")
-        + (f", {missing:,} not shown: {how}" if missing else "")
+        + (f"; {not_shown(missing, has_out=not is_written)}" if missing else "")
         + f"; {1000 * found.elapsed_s:,.0f} ms",
         strong=f"{counted(found.n_found, 'document')} with {found.query}",
     )

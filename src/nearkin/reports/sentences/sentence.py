@@ -8,6 +8,18 @@ from typing import Literal
 Tone = Literal["plain", "quiet", "warning", "damage"]
 
 
+def not_shown(what: str | int, *, has_out: bool = True) -> str:
+    """Say what a list leaves out, and how to see it; ``has_out``: the command has the option --out, not used yet.
+
+    Examples
+    --------
+    >>> not_shown(1_200), not_shown("3 groups", has_out=False)
+    ('1,200 not shown; raise --limit, or use --out for all', '3 groups not shown; raise --limit')
+    """
+    said = f"{what:,}" if isinstance(what, int) else what
+    return f"{said} not shown; raise --limit" + ", or use --out for all" * has_out
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """Unescaped text of an answer, with names of documents in it; the code that shows it must escape it.

@@ -19,9 +19,7 @@ def sign_sentences(told: SigningRecord) -> Iterator[Sentence]:
     n_distinct = counted(told.distinct_signatures, "distinct signature")
     yield Sentence(f" of {told.parameters['bits']} bits", strong=f"{n_documents}, {told.signed:,} signed, {n_distinct}")
     if told.without_features:
-        yield Sentence(
-            f"{counted(told.without_features, 'document')} without text; never a neighbour of another document"
-        )
+        yield Sentence(f"{counted(told.without_features, 'document')} without text; never reported as a neighbour")
     if told.unreadable:
         yield Sentence(f"Could not read {counted(told.unreadable, 'document')}; see the column problem.", "warning")
     yield from damage_sentences(told.damaged_files, "The file of signatures has")

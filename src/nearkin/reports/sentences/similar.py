@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.collection.tolerance import THRESHOLD
-from nearkin.nouns import counted
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.nouns import agreeing, counted
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.results import SimilarDocuments
@@ -17,8 +17,8 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     """Count the similar documents, and say what the answer does not cover."""
     n, missing = found.n_found, found.n_found - len(found.documents)
     yield Sentence(
-        (f", {missing:,} not shown: --limit" if missing else "") + f"; {1000 * found.elapsed_s:,.0f} ms",
-        strong=f"{counted(n, 'document')} like {name} {found.tolerance.in_words()}",
+        (f"; {not_shown(missing)}" if missing else "") + f"; {1000 * found.elapsed_s:,.0f} ms",
+        strong=f"{counted(n, 'document')} similar to {name} {found.tolerance.in_words()}",
     )
     if any(one.edit_similarity is None for one in found.documents):
         yield Sentence("edit –: not computed; the texts are too long and too different", "quiet")
@@ -32,18 +32,25 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         yield Sentence(f"Expected recall: {found.tolerance.recall:.1%} at this similarity, higher above")
     if found.tolerance.method in ("containment", "edit") and found.is_answered:
-        names = {"containment": "keys of check-ins", "edit": "words and by letters"}[found.tolerance.method]
-        yield Sentence(f"Verified. Candidates were found by {names}; similar documents among none of them are missing")
+        names = {"containment": "the keys of check-ins", "edit": "words and letters"}[found.tolerance.method]
+        yield Sentence(
+            f"Every listed document is verified. Candidates come from {names}; other similar documents are missing"
+        )
     if found.n_hot_keys:
         n = found.n_hot_keys
-        yield Sentence(f"{counted(n, 'passage')} in very many documents searched only partly", "warning")
+        is_, was = agreeing(n, "is", "are"), agreeing(n, "was", "were")
+        yield Sentence(
+            f"{counted(n, 'passage')} {is_} common to very many documents and {was} only partly searched; similar "
+            "documents may be missing",
+            "warning",
+        )
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
     n_letters_only = sum(one.is_letters_only for one in found.documents)
     if n_letters_only:
         yield Sentence(
-            f"{counted(n_letters_only, 'document')}{' of those shown' * (missing > 0)} with like letters and other "
-            f"wording: Jaccard below {THRESHOLD:g}",
+            f"{counted(n_letters_only, 'document')}{' of those shown' * (missing > 0)} with similar letters but "
+            f"different wording (Jaccard below {THRESHOLD:g})",
             "warning",
         )
 
@@ -51,8 +58,8 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
 def not_compared_sentence(n_texts: int) -> Sentence:
     """Say how many texts a query by words did not compare."""
     return Sentence(
-        f"Not compared word by word: {counted(n_texts, 'text')}, as there were too many candidates; the nearest ones "
-        "were compared. Raise --threshold to have fewer.",
+        f"Not compared word by word: {counted(n_texts, 'text')}, because there were too many candidates; the "
+        "most similar ones were compared. A higher --threshold gives fewer candidates.",
         "warning",
     )
 

@@ -37,4 +37,4 @@ def copy_sentences(copied: Copied) -> Iterator[Sentence]:
     documents, texts = counted(copied.n_rows["documents"], "document"), counted(copied.n_rows["contents"], "text")
     yield Sentence(f": {documents}, of all versions, with {texts}", strong=copied.file)
     for fault in (*copied.faults, *(f"the text of {one} is damaged" for one in copied.damaged_documents)):
-        yield Sentence(f"copied as it is: {fault}", "damage")
+        yield Sentence(f"copied unchanged: {fault}", "damage")

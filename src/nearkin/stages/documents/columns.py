@@ -11,6 +11,8 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 
+TABLE_IN_MEMORY = "the table"
+"""Name of an Arrow table in messages."""
 TEXT_NAMES = (
     "text", "content", "body", "document", "raw_content", "text_content", "contents", "full_text", "fulltext",
     "raw_text", "page_content", "plain_text", "extracted_text", "article", "message", "passage",
@@ -221,15 +223,26 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     return Columns(text, doc_id, tuple(guesses))
 
 
+class MissingColumnError(SourceError):
+    """Column that was named and that a source lacks."""
+
+
 def missing_column(
     label: str, parameter: str, named: str, names: Sequence[str], *, n_seen: int | None = None
-) -> SourceError:
+) -> MissingColumnError:
     """Return the error for a missing column; ``n_seen`` records were read where each may have other columns."""
-    columns = ", ".join(names) or "none"
+    columns, option = ", ".join(names) or "none", _as_option(label, parameter)
     if n_seen is not None:
         seen = f"in the first {counted(n_seen, 'record')}; at least one must have it"
-        return SourceError(f"{label}: there is no column '{named}' ({parameter}) {seen}. Their columns are: {columns}.")
-    return SourceError(f"{label}: there is no column '{named}' ({parameter}). The columns are: {columns}.")
+        return MissingColumnError(
+            f"{label}: there is no column '{named}' ({option}) {seen}. Their columns are: {columns}."
+        )
+    return MissingColumnError(f"{label}: there is no column '{named}' ({option}). The columns are: {columns}.")
+
+
+def _as_option(label: str, parameter: str) -> str:
+    """Spell a parameter as it was given: for documents in memory as in Python, otherwise as on the command line."""
+    return parameter if label == TABLE_IN_MEMORY or parameter.startswith("--") else f"--{parameter}"
 
 
 def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -> None:
@@ -238,8 +251,8 @@ def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -
         raise missing_column(label, parameter, named, names)
     if (n_alike := names.count(named)) > 1:
         raise SourceError(
-            f"{label}: {counted(n_alike, 'column')} have the name '{named}' ({parameter}); it must be unique. "
-            f"Rename the others. The columns are: {', '.join(names)}."
+            f"{label}: {counted(n_alike, 'column')} have the name '{named}' ({_as_option(label, parameter)}); it must "
+            f"be unique. Rename the others. The columns are: {', '.join(names)}."
         )
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.columns import (
+    TABLE_IN_MEMORY,
     Columns,
     choose_columns,
     missing_column,
@@ -30,7 +31,6 @@ from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_
 from nearkin.stages.documents.table_files import SAMPLE_ROWS
 from nearkin.stages.documents.values import id_of, in_words, text_of
 
-_LABEL = "the table"
 _ACCEPTED = (
     "a pyarrow Table or array, a pandas or polars DataFrame or Series, "
     "or an iterable of strings, of (id, text) pairs or of dicts"
@@ -58,7 +58,9 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
     table = _held(table)
     if not isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__") and isinstance(table, Iterable):
         records = [record for record in islice(table, SAMPLE_ROWS) if isinstance(record, Mapping)]
-        return choose_columns(sample_of_records(records), _LABEL, text=text, doc_id=doc_id) if records else None
+        return (
+            choose_columns(sample_of_records(records), TABLE_IN_MEMORY, text=text, doc_id=doc_id) if records else None
+        )
     if not hasattr(table, "__arrow_c_stream__"):
         return None
     arrow = _as_arrow(table)
@@ -69,7 +71,7 @@ def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Column
     """Return the columns of an Arrow table; if only the text is named, there are no ids."""
     if text is not None:
         return Columns(text, doc_id, ())
-    return choose_columns(sample_of_table(table.slice(0, SAMPLE_ROWS)), _LABEL, text=None, doc_id=doc_id)
+    return choose_columns(sample_of_table(table.slice(0, SAMPLE_ROWS)), TABLE_IN_MEMORY, text=None, doc_id=doc_id)
 
 
 def read_table(
@@ -117,7 +119,7 @@ def read_table(
     keep = None if keep_column is None else KeepColumn(keep_column)
     batches = _read(table, text, doc_id, keep, batch_rows, is_whole=is_whole)
     if keep is not None:
-        batches = noting_values_without_number(batches, _LABEL, keep, note)
+        batches = noting_values_without_number(batches, TABLE_IN_MEMORY, keep, note)
     yield from batches
 
 
@@ -172,7 +174,7 @@ def _as_arrow(table: object) -> pa.Table | None:
         try:
             pa.chunked_array(table)
         except (pa.ArrowException, TypeError, ValueError):
-            raise SourceError(f"{_LABEL} cannot be converted to Arrow data: {error}.") from error
+            raise SourceError(f"{TABLE_IN_MEMORY} cannot be converted to Arrow data: {error}.") from error
         return None
 
 
@@ -184,20 +186,20 @@ def _read_arrow(
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
             if column is not None and column not in table.schema.names:
-                raise missing_column(_LABEL, parameter, column, table.schema.names)
+                raise missing_column(TABLE_IN_MEMORY, parameter, column, table.schema.names)
         return
     columns = _columns_of(table, text, doc_id)
     text, doc_id = columns.text, columns.id
-    check_schema(_LABEL, table.schema, text, doc_id, keep_column)
+    check_schema(TABLE_IN_MEMORY, table.schema, text, doc_id, keep_column)
     if is_whole and keep_column is not None:
         values = pa.chunked_array([plain(chunk) for chunk in table[keep_column].chunks])
         first = values.drop_null().slice(0, SAMPLE_ROWS).combine_chunks()
-        check_keep_strings(_LABEL, keep_column, first, table.schema.names)
+        check_keep_strings(TABLE_IN_MEMORY, keep_column, first, table.schema.names)
     wanted = Wanted(text, doc_id, keep)
     ids = wanted.ids(table.schema)
     row = 1
     for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
-        for piece in pieces_of_batch(batch, wanted, row, name=_LABEL, batch_bytes=_BATCH_BYTES):
+        for piece in pieces_of_batch(batch, wanted, row, name=TABLE_IN_MEMORY, batch_bytes=_BATCH_BYTES):
             yield one_batch([piece], ids)
         row += len(batch)
 
@@ -219,7 +221,7 @@ def _read_records(
     head = list(islice(stream, SAMPLE_ROWS))
     dicts = [record for record in head if isinstance(record, Mapping)]
     if dicts:
-        columns = choose_columns(sample_of_records(dicts), _LABEL, text=text, doc_id=doc_id)
+        columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=text, doc_id=doc_id)
         text = columns.text
         doc_id = columns.id if doc_id is None and text is not None else doc_id
     names = _Names(text, doc_id, keep)
@@ -228,8 +230,8 @@ def _read_records(
         raise _not_accepted(records, f"an iterable of {type(first).__name__}")
     if keep is not None and head:
         if not dicts:
-            check_has_columns(_LABEL, None)
-        check_keep_records(_LABEL, keep.name, dicts, is_text=False)
+            check_has_columns(TABLE_IN_MEMORY, None)
+        check_keep_records(TABLE_IN_MEMORY, keep.name, dicts, is_text=False)
     ids = IdType()
     rows, n_bytes = RowList(), 0
     for row, record in enumerate(chain(head, stream), start=1):

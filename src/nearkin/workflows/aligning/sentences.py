@@ -18,18 +18,18 @@ def aligned_sentences(aligned: Aligned) -> Iterator[Sentence]:
     word_pairs = counted(aligned.n_word_pairs, "pair")
     yield Sentence(f", {word_pairs} of words", strong=f"{counted(aligned.n_pairs, 'pair')} of sentences")
     for n, why in (
-        (aligned.n_empty, "have an empty side"),
-        (aligned.n_too_long, f"have a side of more than {MAX_WORDS} words"),
+        (aligned.n_empty, "one side is empty"),
+        (aligned.n_too_long, f"one side has more than {MAX_WORDS} words"),
         (aligned.n_unreadable, "could not be read"),
     ):
         if n:
-            yield Sentence(f"{n:,} {why} and were left out", "warning")
+            yield Sentence(f"{counted(n, 'pair')} skipped: {why}", "warning")
     yield from damage_sentences(aligned.damaged_files, "The table has")
     origin = aligned.table.origin
     for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
         steps = " → ".join(f"{one:,.1f}" for one in perplexities)
-        yield Sentence(f"perplexity of a word of {language}: {steps}")
-    yield Sentence(f"{aligned.elapsed_s:.1f} s, of which {aligned.align_s:.1f} s for aligning")
+        yield Sentence(f"perplexity per word ({language}), by iteration: {steps}")
+    yield Sentence(f"{aligned.elapsed_s:.1f} s ({aligned.align_s:.1f} s of alignment)")
     yield table_sentence(aligned.table)
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.columns import MissingColumnError
 from nearkin.stages.documents.formats import has_columns
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
@@ -18,15 +19,16 @@ from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
 
 def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: BinaryIO | None) -> None:
-    """Refuse sources that have no such column, before anything is read.
+    """Refuse, before anything is read, sources without columns, and a column that none of them has.
 
     Raises
     ------
     ParameterError
         A source has no columns.
     SourceError
-        The column is missing.
+        No source has the column.
     """
+    n_missing = 0
     for source in sources:
         if isinstance(source, StoredSource) or not has_columns(source.format):
             if source.format == IN_MEMORY:
@@ -36,12 +38,16 @@ def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: Bi
                 f"'by' needs inputs with columns. {source.name} is {kind}, which has none.",
                 named=("by",),
             )
-    named = [replace(source, id=column) for source in sources]
-    check_columns(named, encoding=encoding, stdin=stdin, id_parameter="by")
+        try:
+            check_columns([replace(source, id=column)], encoding=encoding, stdin=stdin, id_parameter="by")
+        except MissingColumnError:
+            n_missing += 1
+            if n_missing == len(sources):
+                raise
 
 
 def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.DictionaryArray:
-    """Return the value of each document as text, in reading order; null where a document has none.
+    """Return the value of each document as text, in reading order; null where a document or its file has none.
 
     Raises
     ------
@@ -52,11 +58,21 @@ def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.Dictiona
     with meter.stage("count by column", sum(one.size_bytes for one in inputs), "bytes") as progress:
         for one in inputs:
             if not isinstance(one, FileInput):
-                raise SourceError(f"{', '.join(one.names)}: there is no column '{column}' (by).")
+                raise SourceError(f"{', '.join(one.names)}: there is no column '{column}' (--by).")
             # the reader takes ids of any type, which texts and numbers to keep by need not have
             again = replace(one, source=replace(one.source, id=column), keep_column=None)
-            for batch, _ in again.batches(progress):
-                parts.append(batch["doc_id"].cast(pa.large_string()).dictionary_encode())
+            try:
+                own = [_values(batch["doc_id"]) for batch, _ in again.batches(progress)]
+            except MissingColumnError:  # it is raised before the first batch
+                without = replace(one, keep_column=None)
+                own = [_values(pa.nulls(len(batch))) for batch, _ in without.batches(progress)]
+            if all(part.null_count == len(part) for part in own):
+                progress.say(f"{', '.join(one.names)}: no value in the column '{column}' (--by)")
+            parts += own
     if not parts:
         return pa.array([], pa.large_string()).dictionary_encode()
     return pa.chunked_array(parts).unify_dictionaries().combine_chunks()
+
+
+def _values(ids: pa.Array) -> pa.DictionaryArray:
+    return ids.cast(pa.large_string()).dictionary_encode()

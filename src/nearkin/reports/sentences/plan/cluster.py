@@ -20,7 +20,7 @@ _CORES = 4
 
 def shuffled_sentence(n_cores: int) -> Sentence:
     """Introduce what is shuffled."""
-    return Sentence(", before Spark compresses it, is shuffled:", strong=f"On Spark, {counted(n_cores, 'core')}")
+    return Sentence(": data shuffled, before compression", strong=f"On Spark with {counted(n_cores, 'core')}")
 
 
 def cluster_sentences(needs: ClusterNeeds, n_cores: int) -> Iterator[Sentence]:
@@ -30,14 +30,14 @@ def cluster_sentences(needs: ClusterNeeds, n_cores: int) -> Iterator[Sentence]:
     cores = min(n_cores, _CORES)
     python, java = (-(-cores * n_bytes // (1 << 30)) for n_bytes in (needs.core_bytes, _HEAP_BYTES))
     yield Sentence(
-        f"Up to {counted(needs.n_tasks, 'task')} per stage. Memory: {size_text(needs.core_bytes)} of Python and "
-        f"{size_text(_HEAP_BYTES)} of Java for each core; the driver's Python {size_text(needs.driver_bytes)}."
+        f"Up to {counted(needs.n_tasks, 'task')} per stage. Memory per core: {size_text(needs.core_bytes)} for Python "
+        f"and {size_text(_HEAP_BYTES)} for Java; for Python on the driver: {size_text(needs.driver_bytes)}."
     )
     yield Sentence(
         f"With {counted(cores, 'core')} per executor: --conf spark.executor.cores={cores} --conf "
         f"spark.executor.memory={java}g --conf spark.executor.memoryOverhead={python}g"
     )
     yield Sentence(
-        f"Disk: {size_text(needs.folder_bytes)} in the folder that all machines see; in spark.local.dir, on all "
-        f"machines together, {size_text(needs.shuffled_bytes)}."
+        f"Disk: {size_text(needs.folder_bytes)} in the shared folder, and {size_text(needs.shuffled_bytes)} in "
+        "spark.local.dir over all machines."
     )
