@@ -46,6 +46,8 @@ static: $(READY)
 	@$(BIN)/mypy --no-error-summary
 	$(call say,Layers)
 	@$(BIN)/lint-imports --no-logo > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	$(call say,Licences)
+	@$(BIN)/python scripts/licences.py > .venv/licences.log
 
 kernels: $(READY)
 	$(call say,Tests of kernels)
@@ -64,7 +66,6 @@ coverage: $(READY)  ## which lines the tests run that need no cluster; fails whe
 soak: $(READY)  ## the exhaustive tests, before a release; hours
 	@$(BIN)/pytest -q -m soak --timeout=0
 
-# numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
 licences: $(READY)  ## the licences of all libraries; fails where one is not permissive
 	@$(BIN)/python scripts/licences.py
 
@@ -72,6 +73,7 @@ beside: $(READY)
 	@mkdir -p build
 	@$(MAKE) base site bounds > build/beside.log 2>&1 || { cat build/beside.log; exit 1; }
 
+# numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
 bounds: $(READY)
 	$(call say,Kernels with bounds checked)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -p no:cacheprovider tests/unit/kernels

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
@@ -51,7 +52,7 @@ def _for_the_site(app: object, name: str, source: list[str]) -> None:
 def _pages_beside(app: object, error: Exception | None) -> None:
     """Put the Markdown of each page beside it, and a list of all pages for programs that read them."""
     if error is None:
-        out, pages = Path(app.outdir), sorted(app.env.found_docs)  # type: ignore[attr-defined]
+        out, pages = Path(app.outdir), _in_order(app.env)  # type: ignore[attr-defined]
         lines = [
             "# Nearkin",
             "",
@@ -65,6 +66,14 @@ def _pages_beside(app: object, error: Exception | None) -> None:
                 title = app.env.titles[page].astext()  # type: ignore[attr-defined]
                 lines.append(f"- [{title}]({page}.md)")
         (out / "llms.txt").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _in_order(env: Any) -> list[str]:
+    """List the pages as the navigation does: tutorials, guides, reference, background; then those it lacks."""
+    listed = [env.config.root_doc]
+    for page in listed:  # the list grows while it is read
+        listed += [one for one in env.toctree_includes.get(page, ()) if one not in listed]
+    return [*listed, *sorted(env.found_docs - set(listed))]
 
 
 def setup(app: object) -> None:

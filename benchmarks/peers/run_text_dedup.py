@@ -1,7 +1,7 @@
 """text-dedup: its own ``minhash`` command, whole: load, sketch, cluster, filter and save.
 
-Defaults, except for the parameters that all tools share. ``--xxh3`` takes the faster of its two hash functions instead of
-SHA-1.
+Defaults, except for the parameters that all tools share. ``--xxh3`` takes the faster of its two hash functions instead
+of SHA-1.
 """
 
 from __future__ import annotations

@@ -46,6 +46,13 @@ class Command(TyperCommand):
         except KeyboardInterrupt as error:
             raise typer.Abort from error
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Name the arguments by their metavars alone: typer would add braces, brackets and dots of its own."""
+        arguments = [one for one in self.params if one.param_type_name == "argument"]
+        names = [(one.metavar or str(one.name).upper(), one.required) for one in arguments]
+        pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
+        return [self.options_metavar or "", *pieces]
+
     def _option_of(self, parameter: str) -> str | None:
         """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
         spellings = {f"--{parameter.replace('_', '-')}", f"--{parameter.removeprefix('n_').replace('_', '-')}"}

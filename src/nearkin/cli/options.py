@@ -37,7 +37,7 @@ Inputs = Annotated[
 ]
 Corpus = Annotated[
     list[str],
-    typer.Argument(metavar="CORPUS...", help="Files, folders or globs, as for nearkin dedup.", show_default=False),
+    typer.Argument(metavar="INPUT...", help="Files, folders or globs, as for nearkin dedup.", show_default=False),
 ]
 FinishedRun = Annotated[Path, typer.Argument(metavar="DIR", help="Results of nearkin dedup.", show_default=False)]
 Text = Annotated[

@@ -14,8 +14,9 @@ from nearkin.collection.documents import checked_wave
 from nearkin.collection.incoming import PURGED, Examined, Incoming, examine
 from nearkin.collection.known_texts import KnownTexts, known_texts
 from nearkin.collection.loading import Load
+from nearkin.collection.opened import OpenedCollection
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError
+from nearkin.errors import DocumentError, NearkinError, ParameterError
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.store import Store
 
@@ -64,6 +65,20 @@ class Added:
     def n_documents(self) -> int:
         """Number of the load's documents that are now in the collection."""
         return self.n_new + self.n_new_versions + self.n_unchanged
+
+
+def add_incoming(
+    opened: OpenedCollection, incoming: Iterable[Incoming], *, wave: str | None, threads: int, rules: ReadingRules
+) -> Added:
+    """Store documents, and index them; see `add`."""
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise ParameterError.of("threads", "add", "an int >= 1", threads)
+    added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules)
+    try:
+        opened.settle()
+    except (NearkinError, OSError) as error:  # what was added is stored all the same
+        opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
+    return added
 
 
 def add(

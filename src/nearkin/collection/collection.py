@@ -17,7 +17,7 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.similar import similar_documents
 from nearkin.collection.tolerance import MethodName, Tolerance
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.rules import OnError, ReadingRules
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from nearkin.collection.check_in.results import CheckAnswer, Checked, CheckIn, CheckInMany, CheckOptions
     from nearkin.collection.comparing import ComparedDocuments
     from nearkin.collection.fsck import IntegrityReport
-    from nearkin.collection.incoming import Incoming
     from nearkin.collection.info import Info
     from nearkin.collection.removing import Removed
 
@@ -46,7 +45,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     place : Place
         The directory or URL; `str` omits the password.
     opened : OpenedCollection
-        The store and the index.
+        The store and the index, for Nearkin's own commands; not public, and may change in any version.
 
     Examples
     --------
@@ -161,6 +160,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         OutputError
             The disk is full.
         """
+        from nearkin.collection.adding import add_incoming
         from nearkin.collection.incoming import Incoming
         from nearkin.stages.documents.tables import read_table
 
@@ -168,23 +168,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         batches = read_table(documents, text=text, doc_id=id)
         incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in batches)
         rules = ReadingRules.of(on_error, max_unreadable)
-        return self.add_incoming(incoming, wave=wave, threads=threads, rules=rules)
-
-    def add_incoming(
-        self, incoming: Iterable[Incoming], *, wave: str | None, threads: int, rules: ReadingRules | None = None
-    ) -> Added:
-        """Add batches from the readers of files; see `add`."""
-        if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-            raise ParameterError.of("threads", "add", "an int >= 1", threads)
-        from nearkin.collection.adding import add
-
-        opened = self.opened
-        added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules or ReadingRules())
-        try:
-            opened.settle()
-        except (NearkinError, OSError) as error:  # what was added is stored all the same
-            opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
-        return added
+        return add_incoming(self.opened, incoming, wave=wave, threads=threads, rules=rules)
 
     def remove(
         self,

@@ -119,7 +119,7 @@ def dedup_result(
     max_unreadable : float or str
         Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
-        Told what is being done.
+        Receives progress reports.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def similar_pairs(
         Go on with the run that was interrupted in ``work``, of the same data frames; where it was done, the pairs are
         there at once.
     progress : Progress, optional
-        Told what is being done.
+        Receives progress reports.
 
     Returns
     -------

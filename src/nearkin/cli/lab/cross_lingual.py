@@ -24,7 +24,7 @@ _measured = partial(typer.Option, rich_help_panel="What is measured")
 ParallelDocs = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DOCS...",
+        metavar="INPUT...",
         help="Parquet, JSON Lines, CSV or TSV files; a row is a document and its translation.",
         show_default=False,
     ),
@@ -34,7 +34,7 @@ RightColumn = Annotated[str, _input(help="Column with the language that it trans
 Tables = Annotated[
     list[Path],
     _input(
-        "--table", help="Translation table from nearkin align: one for all DOCS, or one for each, in the same order."
+        "--table", help="Translation table from nearkin align: one for all inputs, or one for each, in the same order."
     ),
 ]
 Translated = Annotated[
@@ -44,14 +44,14 @@ Translated = Annotated[
         "[dim]default: a word-by-word gloss[/]"
     ),
 ]
-MostDocuments = Annotated[int, _measured("--documents", help="Number of documents of each of DOCS, evenly spaced.")]
+MostDocuments = Annotated[int, _measured("--documents", help="Number of documents of each input, evenly spaced.")]
 LabSeed = Annotated[int, _measured("--seed", help="Random seed of signatures and orders.")]
 
 HELP = """
 Repeat the published experiments on similar documents in two languages with your own documents and their \
 translations: how similar a document and its translation are, whether the translation is found among all documents, \
 what each step of the projection is worth, how accurate signatures are, and what a sliding window finds at which \
-cost. Train the table on other texts than DOCS.
+cost. Train the table on other texts than the inputs.
 
 [bold]Examples[/]
 

@@ -85,7 +85,7 @@ class CrossLingualPlan:
                 raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
         if len(self.tables) not in (1, len(self.documents)):
             raise ParameterError(
-                f"--table must be given once for all DOCS, or once for each of them in the same order: "
+                f"--table must be given once for all inputs, or once for each of them in the same order: "
                 f"{len(self.documents)} times. Got {len(self.tables)} instead."
             )
 

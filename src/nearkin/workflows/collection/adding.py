@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.collection.adding import Added
+from nearkin.collection.adding import Added, add_incoming
 from nearkin.collection.collection import Collection
 from nearkin.collection.incoming import Incoming
 from nearkin.errors import NearkinError, ParameterError
@@ -44,7 +44,8 @@ def add_files(
     meter = Meter(progress)
     try:
         with meter.stage("add", texts.size_bytes, "bytes") as counted:
-            return collection.add_incoming(
+            return add_incoming(
+                collection.opened,
                 _incoming(texts, counted),
                 wave=wave,
                 threads=resources.n_threads,
