@@ -6,6 +6,7 @@
     ├── ParameterError (ValueError)      a parameter breaks its rule
     ├── InputError                       the input as a whole cannot be used
     │   ├── SourceError                  a file, a folder or a column of it
+    │   │   ├── MissingColumnError       a column that was named does not exist
     │   │   └── TruncatedInputError      a file that is truncated or damaged
     │   └── DocumentError                documents that cannot be read and stop the run
     ├── RunError                         a run directory cannot be used
@@ -123,6 +124,10 @@ class InputError(NearkinError):
 
 class SourceError(InputError):
     """A file, a folder or a column of it cannot be used."""
+
+
+class MissingColumnError(SourceError):
+    """A column that was named does not exist."""
 
 
 class TruncatedInputError(SourceError):

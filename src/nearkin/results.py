@@ -1,7 +1,7 @@
-"""Records of the functions of `nearkin`, for type hints and to open the results of commands.
+"""Records of the functions of `nearkin` and of a `Collection`, for type hints and to open the results of commands.
 
-The functions return them; only `CheckIn`, `CheckInMany` and `CheckOptions` are arguments: of `nearkin.Collection.check`
-and `check_many`.
+The functions and methods return them; only `CheckIn`, `CheckInMany` and `CheckOptions` are arguments: of
+`nearkin.Collection.check` and `check_many`.
 
 >>> import nearkin
 >>> result = nearkin.dedup(["a note on the rent of the house", "A note on the rent of the house"])
@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 from nearkin._lazy import lazy
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckOptions
+    from nearkin.collection.check_in.results import Checked, CheckIn, CheckInMany, CheckOptions
+    from nearkin.collection.conflicts import Conflicts
+    from nearkin.collection.groups import CollectionGroups
+    from nearkin.collection.groups_since import GroupsSince
+    from nearkin.collection.history import DocumentHistory
+    from nearkin.collection.listing import ListedDocuments
+    from nearkin.collection.results import SimilarDocuments
+    from nearkin.collection.versions import Versions
+    from nearkin.collection.word_search.results import SearchResult
     from nearkin.jobs.auditing import AuditResult
     from nearkin.jobs.deduplicating import DedupResult
     from nearkin.jobs.families import FamiliesResult
@@ -34,17 +42,26 @@ __all__ = [
     "CheckIn",
     "CheckInMany",
     "CheckOptions",
+    "Checked",
+    "CollectionGroups",
     "ComparedTexts",
+    "Conflicts",
     "CorpusPlan",
     "DedupResult",
+    "DocumentHistory",
     "FamiliesResult",
+    "GroupsSince",
+    "ListedDocuments",
     "NeighboursResult",
     "PairsPlan",
     "PairsResult",
+    "SearchResult",
     "SignedDocuments",
+    "SimilarDocuments",
     "StreamMatch",
     "ThreadsResult",
     "TranslationTable",
+    "Versions",
 ]
 __getattr__ = lazy(
     __name__,
@@ -53,17 +70,26 @@ __getattr__ = lazy(
         "CheckIn": "nearkin.collection.check_in.results",
         "CheckInMany": "nearkin.collection.check_in.results",
         "CheckOptions": "nearkin.collection.check_in.results",
+        "Checked": "nearkin.collection.check_in.results",
+        "CollectionGroups": "nearkin.collection.groups",
         "ComparedTexts": "nearkin.workflows.comparing",
+        "Conflicts": "nearkin.collection.conflicts",
         "CorpusPlan": "nearkin.jobs.planning",
         "DedupResult": "nearkin.jobs.deduplicating",
+        "DocumentHistory": "nearkin.collection.history",
         "FamiliesResult": "nearkin.jobs.families",
+        "GroupsSince": "nearkin.collection.groups_since",
+        "ListedDocuments": "nearkin.collection.listing",
         "NeighboursResult": "nearkin.jobs.neighbouring",
         "PairsPlan": "nearkin.jobs.planning",
         "PairsResult": "nearkin.jobs.pairing",
+        "SearchResult": "nearkin.collection.word_search.results",
         "SignedDocuments": "nearkin.jobs.signing",
+        "SimilarDocuments": "nearkin.collection.results",
         "StreamMatch": "nearkin.workflows.stream.deduplicator",
         "ThreadsResult": "nearkin.jobs.threads",
         "TranslationTable": "nearkin.stages.translation.table",
+        "Versions": "nearkin.collection.versions",
     },
 )
 

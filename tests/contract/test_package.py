@@ -82,9 +82,10 @@ PUBLIC = {
         "__version__", "audit", "compare", "dedup", "families", "neighbours", "pairs", "plan", "sign", "threads",
     },
     results: {
-        "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "ComparedTexts", "CorpusPlan", "DedupResult",
-        "FamiliesResult", "NeighboursResult", "PairsPlan", "PairsResult", "SignedDocuments", "StreamMatch",
-        "ThreadsResult", "TranslationTable",
+        "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
+        "Conflicts", "CorpusPlan", "DedupResult", "DocumentHistory", "FamiliesResult", "GroupsSince",
+        "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "SearchResult", "SignedDocuments",
+        "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
     },
     signatures: {
         "Bands", "BitMinHash", "GrowingStatistics", "MinHash", "OnlineTopSig", "RandomProjection", "Simhash",

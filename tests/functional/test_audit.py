@@ -397,10 +397,18 @@ def test_command(lossy, tmp_path):
     ended = nearkin_here("audit", lossy, "--sample", "60", "--seed", "2")
     assert ended.code == 0
     ended.assert_clean()
-    for said in ("sampled", "true pairs", "found", "95% interval", "predicted", "missed", "more: --missed FILE"):
+    for said in (
+        "sampled",
+        "true pairs",
+        "found",
+        "95% interval",
+        "predicted",
+        "missed",
+        "; --missed FILE writes them",
+    ):
         assert said in ended.out
     everything = nearkin_here("audit", lossy, "--sample", "100000")
-    assert "all there are" in everything.out
+    assert "all documents" in everything.out
     assert "exact: every document was sampled" in everything.out
     assert nearkin_here("audit", lossy, "-q").out == ""
 

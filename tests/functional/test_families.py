@@ -188,7 +188,7 @@ def test_all_equal(tmp_path: Path) -> None:
     assert ended.code == 0
     assert {row["relation"] for row in rows(tmp_path / "out")} == {"", "exact copy"}
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert "The 50 members most like the principal are shown; 9 more of this family are in families.csv" in page
+    assert "Shown: 50 members, the most similar to the principal; 9 more of this family are in families.csv" in page
 
 
 @pytest.mark.parametrize("texts", [[FAST], [FAST, "another one that is like nothing here", ""]])

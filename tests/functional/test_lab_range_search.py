@@ -109,9 +109,7 @@ def test_other_scripts_are_counted_by_the_other_alphabet(folder: Path, tmp_path:
     ended = nearkin_here("lab", "range-search", corpus, *options)
     assert ended.code == 0, ended.err
     assert re.search(r"Nearkin's index +1\.000", ended.out)
-    assert "Left out, and found by nothing: 1 with fewer than 20 letters, 1 without text." in ended.out.replace(
-        "\n", " "
-    )
+    assert "Skipped: 1 with fewer than 20 letters, 1 without text." in ended.out.replace("\n", " ")
     summary = json.loads((tmp_path / "out/summary.json").read_text(encoding="utf-8"))
     assert (summary["parameters"]["dimensions"], summary["corpus"]["n_other_letters"]) == (126, 0)
     assert summary["parameters"]["half_width"] == pytest.approx(2 / 126**0.5)

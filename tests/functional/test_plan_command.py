@@ -222,7 +222,7 @@ def test_pairs_on_a_cluster():
     assert [one["stage"] for one in every["shuffles"]] == ["pairs"]
     assert "spark" not in planned("pairs", *WIKIPEDIA)
     ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
-    assert "On Spark, 128 cores, before Spark compresses it, is shuffled:" in ended.out
+    assert "On Spark with 128 cores: data shuffled, before compression" in ended.out
     assert (
         "--conf spark.executor.cores=4 --conf spark.executor.memory=4g --conf spark.executor.memoryOverhead="
         in ended.out

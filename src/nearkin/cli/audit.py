@@ -108,7 +108,7 @@ def _show(console: Console, audited: Audited) -> None:
 
 def _show_missed(console: Console, audited: Audited) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.quantities import share_text
+    from nearkin.decimals import share_text
 
     if not len(audited.missed):
         return

@@ -228,12 +228,11 @@ def history(
     from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
-    from nearkin.workflows.collection.answer_tables import table_of_history
 
     check_list_file(out, overwrite=overwrite)
     with Collection.open(collection, read_only=read_only) as opened:
         found = opened.history(doc_id)
-    write_list(out, lambda: table_of_history(found), "version", is_silent=quiet or as_json)
+    write_list(out, lambda: found.table, "version", is_silent=quiet or as_json)
     tell(found.to_dict, lambda console: _show_history(console, found), as_json=as_json, quiet=quiet)
 
 

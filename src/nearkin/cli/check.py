@@ -161,7 +161,6 @@ def check(
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.signatures.similarity_index import TOLERANCE
-    from nearkin.workflows.collection.answer_tables import table_of_checked
     from nearkin.workflows.reading.one_text import read_one_document
 
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
@@ -209,7 +208,7 @@ def check(
         Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.check(document.text, options=options, store=under)
-    write_list(out, lambda: table_of_checked(found), "document", is_silent=quiet or as_json)
+    write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     tell(found.to_dict, partial(_show, found=found, name=str(file), is_storing=store), as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
 
@@ -252,7 +251,7 @@ def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
     from nearkin.cli.printing import say, say_passage, shown, table
-    from nearkin.reports.quantities import share_text
+    from nearkin.decimals import share_text
     from nearkin.reports.sentences.check import check_sentences, truncated_sentences, verdict_sentence
 
     say(console, [verdict_sentence(found, name)])

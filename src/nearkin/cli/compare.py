@@ -264,7 +264,6 @@ def versions(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.collection.tolerance import ALL
-    from nearkin.workflows.collection.answer_tables import table_of_versions
 
     check_list_file(out, overwrite=overwrite)
     with (
@@ -282,7 +281,7 @@ def versions(
             at=at,
             date_tag=date_tag,
         )
-    write_list(out, lambda: table_of_versions(found), "version", is_silent=quiet or as_json)
+    write_list(out, lambda: found.table, "version", is_silent=quiet or as_json)
     shown = found if out is None else found.first(limit)
     tell(shown.to_dict, lambda console: _show_versions(console, shown), as_json=as_json, quiet=quiet)
 
@@ -290,7 +289,7 @@ def versions(
 def _show_versions(console: Console, found: Versions) -> None:
     from nearkin.cli.printing import say, say_passage, shown
     from nearkin.collection.letters_only import LETTERS_ONLY
-    from nearkin.reports.quantities import share_text
+    from nearkin.decimals import share_text
     from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
 
     for one in found.versions:

@@ -122,7 +122,7 @@ def conflicts(
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say, say_passage, shown
     from nearkin.collection.letters_only import LETTERS_ONLY, is_letters_only
-    from nearkin.reports.quantities import distance_text, share_text
+    from nearkin.decimals import distance_text, share_text
     from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 
     before = None

@@ -48,7 +48,7 @@ def search(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
-    from nearkin.workflows.collection.tables import check_format, table_of_found, write_table
+    from nearkin.workflows.collection.tables import check_format, write_table
 
     if out is not None:
         check_format(out)
@@ -59,7 +59,7 @@ def search(
     ):
         found = opened.search(query_of(query), wave=wave, limit=limit if out is None else None)
     if out is not None:
-        write_table(table_of_found(found), out)
+        write_table(found.table, out)
     shown = found.first(limit)
     tell(shown.to_dict, lambda console: _show(console, shown, wave, out is not None), as_json=as_json, quiet=quiet)
     if out is not None and not (quiet or as_json):

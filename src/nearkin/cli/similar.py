@@ -83,7 +83,6 @@ def similar(
     from nearkin.collection.collection import Collection
     from nearkin.collection.tolerance import ALL
     from nearkin.errors import ParameterError
-    from nearkin.workflows.collection.answer_tables import table_of_similar
 
     check_list_file(out, overwrite=overwrite, inputs=[] if file is None else [file])
     if sum(one is not None for one in (doc_id, file, text)) != 1:
@@ -108,7 +107,7 @@ def similar(
             index=index,
             limit=limit if out is None else ALL,
         )
-    write_list(out, lambda: table_of_similar(found), "document", is_silent=quiet or as_json)
+    write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     shown = found.first(limit)
     name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
     tell(shown.to_dict, lambda console: _show(console, shown, name, explain=explain), as_json=as_json, quiet=quiet)
@@ -116,7 +115,7 @@ def similar(
 
 def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:
     from nearkin.cli.printing import say, shown, table
-    from nearkin.reports.quantities import distance_text, share_text
+    from nearkin.decimals import distance_text, share_text
     from nearkin.reports.sentences.similar import similar_sentences
 
     if explain:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.conflict_search import Contradiction, ContradictionSearch
@@ -26,9 +28,11 @@ from nearkin.collection.labelled import Entry, labelled_groups
 from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.matching import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
+from nearkin.collection.result_tables import CONFLICT, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece
@@ -38,6 +42,8 @@ from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import documents
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
 
 Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
@@ -103,7 +109,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflicts:
+class Conflicts(Tabular):
     """All conflicts within a tolerance.
 
     Parameters
@@ -127,6 +133,8 @@ class Conflicts:
         Whether `Collection.groups` has stored these groups; otherwise they have the numbers that it would give them.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
     tolerance: Tolerance
     conflicts: tuple[Conflict, ...]
     n_found: int
@@ -141,6 +149,17 @@ class Conflicts:
         """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
         marks = [is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
         return [{**one.to_dict(), "is_letters_only": mark} for one, mark in zip(self.conflicts, marks, strict=True)]
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each conflict, by group."""
+        return table_of(self.rows(), *CONFLICT)
+
+    def __repr__(self) -> str:
+        return f"Conflicts({counted(self.n_found, 'conflict')} in {counted(self.n_groups, 'group')})"
+
+    def _bars(self) -> Histogram:
+        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +24,13 @@ from nearkin.collection.matching import Matching, PairMeasures, Similarities, ma
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, counts_of
 
 MEMBERS_SCHEMA = pa.schema(
     [
@@ -75,7 +78,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionGroups:
+class CollectionGroups(Tabular):
     """All groups at one tolerance.
 
     Parameters
@@ -98,6 +101,8 @@ class CollectionGroups:
         Table with `MEMBERS_SCHEMA`: the principal of each group first, then the others, the most similar first.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("members",)
+
     tolerance: Tolerance
     groups: tuple[Group, ...]
     changes: tuple[GroupChange, ...]
@@ -117,6 +122,14 @@ class CollectionGroups:
         direct = self.members.filter(self.members["is_match"])
         numbers, n = np.unique(direct["group"].to_numpy(), return_counts=True)
         return direct.filter(pa.array(np.isin(direct["group"].to_numpy(), numbers[n > 1])))
+
+    def __repr__(self) -> str:
+        groups, members = counted(len(self.groups), "group"), counted(len(self.members), "document")
+        return f"CollectionGroups({groups} with {members}; texts {self.tolerance.in_words()})"
+
+    def _bars(self) -> Histogram:
+        sizes = pa.chunked_array([[one.n_documents for one in self.groups]], pa.int64())
+        return counts_of(sizes, "documents in a group")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the members."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +19,12 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.nouns import first_of
+from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import named
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import changes as changed_settings
 from nearkin.store.schema import documents, loads, waves
+from nearkin.tabular.tabular import Tabular
 
 ChangeKind = Literal["new", "joined", "new version", "moved", "left", "removed", "principal"]
 CHANGES_SCHEMA = pa.schema(
@@ -93,7 +94,7 @@ class GroupChangeSince:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsSince:
+class GroupsSince(Tabular):
     """Changes of the groups at one tolerance since the end of a wave.
 
     Parameters
@@ -115,6 +116,8 @@ class GroupsSince:
         Table with `CHANGES_SCHEMA`: a row for each document with a change, by group.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("documents",)
+
     tolerance: Tolerance
     wave: str
     grouped_then: str
@@ -126,6 +129,9 @@ class GroupsSince:
     n_gone: int
     n_decisions: int
     documents: pa.Table
+
+    def __repr__(self) -> str:
+        return f"GroupsSince({counted(len(self.changes), 'changed group')} since wave {self.wave})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the documents."""

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
+import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.contents import stored_text
 from nearkin.collection.documents import document, stored_documents, with_documents
 from nearkin.collection.purged import purged_contents
+from nearkin.collection.result_tables import CHANGE, DOCUMENT, ENTRY, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import UnknownDocumentError
+from nearkin.nouns import counted
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
+from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.bulk import is_storable
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import documents, loads, waves
+from nearkin.tabular.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,7 @@ class HistoryEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentHistory:
+class DocumentHistory(Tabular):
     """All versions of a document.
 
     Parameters
@@ -93,8 +98,25 @@ class DocumentHistory:
         The oldest first.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
     doc_id: str
     versions: tuple[HistoryEntry, ...]
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each version, the oldest first, with its change as columns."""
+        rows = (
+            {
+                **({} if one.change is None else one.change.to_dict() | {"passage": marked_text(one.change.passage)}),
+                **one.to_dict(),
+            }
+            for one in self.versions
+        )
+        return table_of(rows, *DOCUMENT, *ENTRY, *CHANGE)
+
+    def __repr__(self) -> str:
+        return f"DocumentHistory({counted(len(self.versions), 'version')} of {self.doc_id})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import pyarrow as pa
 from sqlalchemy import Connection, Select, and_, case, exists, func, select
@@ -15,9 +15,11 @@ from nearkin.collection.decisions.tags import checked_field
 from nearkin.collection.document_filter import DocumentFilter, GroupsAsked
 from nearkin.collection.documents import refuse_changed_row, with_documents
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import contents, documents, loads, members, tags, waves
+from nearkin.tabular.tabular import Tabular
 
 Sort = Literal["id", "added", "length", "wave", "date"]
 _ROWS_AT_A_TIME = 1 << 13
@@ -42,7 +44,7 @@ tag with the dates; ``group`` and ``is_principal`` are null unless a condition i
 
 
 @dataclass(frozen=True, slots=True)
-class ListedDocuments:
+class ListedDocuments(Tabular):
     """Documents of a collection.
 
     Parameters
@@ -58,6 +60,8 @@ class ListedDocuments:
         Number of current documents added since groups were updated, if a condition is about groups.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
     table: pa.Table
     n_found: int
     n_not_grouped: int = 0
@@ -66,6 +70,9 @@ class ListedDocuments:
     def is_truncated(self) -> bool:
         """Whether documents were found that are not returned."""
         return self.n_found > len(self.table)
+
+    def __repr__(self) -> str:
+        return f"ListedDocuments({counted(self.n_found, 'document')}, {len(self.table):,} listed)"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+import pyarrow as pa
+
+from nearkin.collection.result_tables import DOCUMENT, MEASURES, table_of
 from nearkin.collection.tolerance import Tolerance
+from nearkin.nouns import counted
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +108,7 @@ class SimilarDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocuments:
+class SimilarDocuments(Tabular):
     """Result of a query.
 
     Parameters
@@ -126,6 +132,8 @@ class SimilarDocuments:
         For "containment": number of keys that occur in too many texts to look at all of them.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
     tolerance: Tolerance
     documents: tuple[SimilarDocument, ...]
     n_found: int
@@ -147,6 +155,17 @@ class SimilarDocuments:
     def first(self, limit: int) -> SimilarDocuments:
         """Return the same result with at most so many documents."""
         return replace(self, documents=self.documents[:limit])
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each document, the nearest first."""
+        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *MEASURES)
+
+    def __repr__(self) -> str:
+        return f"SimilarDocuments({counted(self.n_found, 'document')} {self.tolerance.in_words()})"
+
+    def _bars(self) -> Histogram:
+        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

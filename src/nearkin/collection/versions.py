@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import ClassVar
 
+import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.contents import contents_of
@@ -16,15 +18,20 @@ from nearkin.collection.letters_only import is_letters_only
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.purged import purged_contents
 from nearkin.collection.relations import relate
+from nearkin.collection.result_tables import CHANGE, DOCUMENT, MEASURES, VERSION, table_of
 from nearkin.collection.results import SimilarDocument, StoredDocument
 from nearkin.collection.similar import asked_near, compare_with, documents_among, prepare
 from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
+from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.differences.relations import Judgement
 from nearkin.store.schema import documents
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +93,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions:
+class Versions(Tabular):
     """All versions of a document in a collection.
 
     Parameters
@@ -105,6 +112,8 @@ class Versions:
         See `SimilarDocuments`.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
     document: StoredDocument
     tolerance: Tolerance
     versions: tuple[Version, ...]
@@ -116,6 +125,18 @@ class Versions:
         """Return the same result with at most so many versions, and those in force."""
         kept = [one for i, one in enumerate(self.versions) if i < limit or one.is_in_force]
         return replace(self, versions=tuple(kept))
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each version, the most similar first; the passage as marked-up text."""
+        rows = ({**one.to_dict(), "passage": marked_text(one.passage)} for one in self.versions)
+        return table_of(rows, *DOCUMENT, *MEASURES, *VERSION, ("is_older", pa.bool_()), *CHANGE)
+
+    def __repr__(self) -> str:
+        return f"Versions({counted(self.n_found, 'version')} of {self.document})"
+
+    def _bars(self) -> Histogram:
+        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -14,13 +14,13 @@ from nearkin.jobs.deduplicating import DedupResult
 from nearkin.jobs.documents import Documents, inputs_of, paths_of
 from nearkin.jobs.families import FamiliesResult
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.pairing import PairsResult
 from nearkin.jobs.places import Where, manifest_in, path_of
-from nearkin.jobs.tabular import Tabular, histogram
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import counted
 from nearkin.runs.progress import Progress
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, GivenAgain
 from nearkin.workflows.resources import Resources

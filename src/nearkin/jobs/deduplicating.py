@@ -12,15 +12,15 @@ import pyarrow as pa
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import Documents, Inputs, inputs_of, only, paths_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
-from nearkin.jobs.tabular import Tabular, histogram
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.stages.verification.measures import MeasureName
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.dedup.options import DedupOptions, Drop, Preset

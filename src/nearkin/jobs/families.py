@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, inputs_of
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
-from nearkin.jobs.tabular import Tabular, counts_of
 from nearkin.nouns import counted
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, counts_of
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.families.files import families_files
 from nearkin.workflows.reading.request import ReadingRequest

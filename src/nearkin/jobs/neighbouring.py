@@ -12,13 +12,13 @@ import pyarrow as pa
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.places import Where, file_for, path_of
 from nearkin.jobs.signing import SignedDocuments
-from nearkin.jobs.tabular import Tabular, histogram_of_bits
 from nearkin.nouns import counted
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.features.shingles import Shingling
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram_of_bits
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.across import find_neighbours
 from nearkin.workflows.signing.neighbours import Equal

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from nearkin.jobs.documents import Documents
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
 from nearkin.jobs.sides import SideReading, check_two_sides
-from nearkin.jobs.tabular import Tabular, histogram
 from nearkin.nouns import counted
 from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import Beside, pair_files
 from nearkin.workflows.pairing.options import Method, PairOptions, Translated

@@ -12,16 +12,16 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.jobs.documents import Documents, inputs_of
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.places import Where, path_of
 from nearkin.jobs.sides import SideReading, check_two_sides
-from nearkin.jobs.tabular import Tabular
 from nearkin.nouns import counted
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.verification.measures import MeasureName
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular
 from nearkin.workflows.dedup import forecast as of_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import describe_plan

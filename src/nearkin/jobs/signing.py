@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, inputs_of
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.places import Where, file_for, path_of
-from nearkin.jobs.tabular import Tabular
 from nearkin.nouns import counted
 from nearkin.records import BitSignatures
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling, parse_shingling
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.job import sign as sign_texts

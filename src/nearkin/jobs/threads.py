@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from nearkin.jobs.documents import inputs_of
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.page import Histogram
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
-from nearkin.jobs.tabular import Tabular, counts_of
 from nearkin.nouns import counted
 from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, counts_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import COMMAND, thread_files
 from nearkin.workflows.threads.options import ThreadOptions

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nearkin.decimals import share_text
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.plots.axes import Numbers, count_axis
 from nearkin.reports.plots.charts import check_bins, column_chart
 from nearkin.reports.plots.elements import element, number, picture
 from nearkin.reports.plots.plot import Plot
-from nearkin.reports.quantities import parameter_text, share_text
+from nearkin.reports.quantities import parameter_text
 from nearkin.reports.theme import ACCENT, INK, QUIET, SIGNAL, Colour
 
 _ROOM_ABOVE = 1.12  # of the probability axis, for the label of the operating point

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from nearkin.decimals import share_text
 from nearkin.hidden_characters import reveal
 from nearkin.nouns import counted
-from nearkin.reports.quantities import percent_text, share_text, size_text
+from nearkin.reports.quantities import percent_text, size_text
 
 if TYPE_CHECKING:
     import jinja2

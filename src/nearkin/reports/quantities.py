@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -16,34 +16,6 @@ def parameter_text(value: float) -> str:
     ('0.80', '0.825', '1.00')
     """
     return f"{value:.2f}" if round(value, 2) == value else f"{value:.10g}"
-
-
-def share_text(value: float | None, digits: int = 3) -> str:
-    """Write a similarity or a probability, never rounded up: only 1 itself is written as 1.
-
-    Examples
-    --------
-    >>> share_text(0.79999), share_text(0.9999), share_text(1.0), share_text(0.29, 2), share_text(None)
-    ('0.799', '0.999', '1.000', '0.29', '–')
-    """
-    return "–" if value is None else _decimal_text(value, digits, ROUND_FLOOR)
-
-
-def distance_text(value: float | None, digits: int = 4) -> str:
-    """Write a distance, never rounded down: only 0 itself is written as 0.
-
-    Examples
-    --------
-    >>> distance_text(0.02341), distance_text(0.0000001), distance_text(0.0)
-    ('0.0235', '0.0001', '0.0000')
-    """
-    return "–" if value is None else _decimal_text(value, digits, ROUND_CEILING)
-
-
-def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:
-    """Write a float with a fixed number of digits, rounded from its shortest decimal form."""
-    exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
-    return str(exact.quantize(Decimal(1).scaleb(-digits), rounding))
 
 
 def share_percent_text(value: float, digits: int = 2) -> str:

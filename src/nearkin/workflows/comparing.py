@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from nearkin.decimals import share_text
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.documents.normalisation import Normalisation
@@ -40,6 +42,11 @@ class ComparedTexts:
     containment_a_in_b: float
     containment_b_in_a: float
     shingle: str
+
+    def __repr__(self) -> str:
+        edit = "not computed" if self.edit_similarity is None else share_text(self.edit_similarity, 4)
+        jaccard = share_text(self.jaccard, 4)
+        return f"ComparedTexts({counted(self.comparison.n_differences, 'difference')}; Jaccard {jaccard}, edit {edit})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -69,4 +69,4 @@ def test_what_is_left_out_is_told() -> None:
     assert "12 more words of the principal" in html
     assert "The first 1 of 7 differences are shown" in html
     assert "The 1 largest families are shown, of 3; all of them are in families.csv" in html
-    assert "The 1 members most like the principal are shown; 2 more of this family are in families.csv" in html
+    assert "Shown: 1 member, the most similar to the principal; 2 more of this family are in families.csv" in html

@@ -32,7 +32,7 @@ def test_changes_of_groups_name_the_documents(tmp_path: Path) -> None:
         collection.undo(number)
         collection.remove(["e"])
         (said,) = told(collection)
-        assert said == "group 1: x is in no group any more; e is no longer in it"
+        assert said == "group 1: x is no longer in any group; e is no longer in it"
         with collection.opened.store.writing() as connection:
             connection.exec_driver_sql("DROP TABLE group_history")  # as earlier versions of Nearkin left it
         collection.remove(["d2"])

@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
+import pyarrow as pa
+
+from nearkin.collection.result_tables import CHECKED, DOCUMENT, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.store.bulk import is_storable
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
@@ -162,7 +168,7 @@ class CheckedDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(Tabular):
     """Result of a check.
 
     Parameters
@@ -201,6 +207,8 @@ class Checked:
         Including the time to make missing keys of stored texts.
     """
 
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
     verdict: Verdict
     documents: tuple[CheckedDocument, ...]
     n_found: int
@@ -223,6 +231,17 @@ class Checked:
     def is_truncated(self) -> bool:
         """Whether documents were found that are not returned."""
         return self.n_found > len(self.documents)
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each similar document, in the order of the verdicts."""
+        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *CHECKED)
+
+    def __repr__(self) -> str:
+        return f"Checked({self.verdict}; {counted(self.n_found, 'similar document')})"
+
+    def _bars(self) -> Histogram:
+        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

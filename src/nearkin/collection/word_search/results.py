@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
+import pyarrow as pa
+
+from nearkin.collection.result_tables import FOUND, table_of
 from nearkin.collection.results import StoredDocument
+from nearkin.nouns import counted
+from nearkin.tabular.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class FoundDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Tabular):
     """Result of a search for words.
 
     Parameters
@@ -61,6 +67,8 @@ class SearchResult:
         Number of stored texts that are damaged and could not be searched.
     elapsed_s : float
     """
+
+    tables: ClassVar[tuple[str, ...]] = ("table",)
 
     query: str
     documents: tuple[FoundDocument, ...]
@@ -81,6 +89,14 @@ class SearchResult:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each document, the most relevant first, with its snippet."""
+        return table_of((one.to_dict() for one in self.documents), *FOUND)
+
+    def __repr__(self) -> str:
+        return f"SearchResult({counted(self.n_found, 'document')} with {self.query})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nearkin.decimals import share_text
 from nearkin.lab.cross_lingual import figures
 from nearkin.lab.cross_lingual.experiment import VARIANTS, CrossLingualResults
 from nearkin.lab.cross_lingual.finding import THRESHOLDS
@@ -22,7 +23,7 @@ from nearkin.lab.cross_lingual.tables import error_said, scan_said, with_sorting
 from nearkin.lab.cross_lingual.windows import BITS, ORDERS, model_errors
 from nearkin.lab.page import Drawn, LabPage, drawn, places
 from nearkin.nouns import counted
-from nearkin.reports.quantities import share_percent_text, share_text
+from nearkin.reports.quantities import share_percent_text
 
 
 def draw(results: CrossLingualResults) -> tuple[Drawn, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nearkin.decimals import share_text
 from nearkin.lab.signatures.drift import AS_GOOD, SMALL_DRIFT, Drifts
 from nearkin.lab.signatures.methods import KINDS, WEIGHTED, Kind
 from nearkin.lab.signatures.retrieval import DISTANCES, Retrieval
@@ -11,7 +12,6 @@ from nearkin.lab.signatures.timing import Timings
 from nearkin.lab.signatures.truth import BY_CHARACTERS
 from nearkin.lab.signatures.uniqueness import Uniqueness
 from nearkin.nouns import counted
-from nearkin.reports.quantities import share_text
 
 NEARLY_BEST = 0.02
 """Maximum loss of F1 that is accepted for fewer bits."""

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nearkin.decimals import share_text
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of, shingles_of
-from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_text
+from nearkin.reports.quantities import estimate_text, parameter_text, percent_text
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS

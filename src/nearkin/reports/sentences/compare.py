@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from nearkin.collection.tolerance import THRESHOLD
+from nearkin.decimals import distance_text, share_text
 from nearkin.nouns import counted, first_of
-from nearkin.reports.quantities import distance_text, share_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.reports.sentences.similar import not_compared_sentence
 from nearkin.stages.differences.relations import OTHER_PARTIES

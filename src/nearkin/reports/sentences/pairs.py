@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nearkin.decimals import share_text
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.pairs.wording import WAYS
-from nearkin.reports.quantities import share_percent_text, share_text
+from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.cost import memory_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted
 
 TABLE_IN_MEMORY = "the table"
@@ -221,10 +221,6 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
         else:
             guesses.append(f"id column: none found among the columns {every}; documents are named file:line")
     return Columns(text, doc_id, tuple(guesses))
-
-
-class MissingColumnError(SourceError):
-    """Column that was named and that a source lacks."""
 
 
 def missing_column(

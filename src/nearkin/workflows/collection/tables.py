@@ -16,7 +16,6 @@ from nearkin.runs.files import published
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts import Conflicts
-    from nearkin.collection.word_search.results import SearchResult
 
 _FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -59,21 +58,7 @@ def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Pat
                     file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
 
 
-def table_of_found(found: SearchResult) -> pa.Table:
-    """Return a row for each document that was found, the most relevant first, with its snippet."""
-    fields = [("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())]
-    fields += [("source", pa.large_string()), ("line", pa.int64()), ("n_characters", pa.int64())]
-    fields += [("relevance", pa.float64()), ("snippet", pa.large_string())]
-    return pa.Table.from_pylist([one.to_dict() for one in found.documents], pa.schema(fields))
-
-
 def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
     """Return a row for each conflict, by group, with the name of the column of the labels."""
-    text, number, whole = pa.large_string(), pa.float64(), pa.int64()
-    fields = [("group", whole), ("majority_label", text), ("n_documents", whole)]
-    fields += [("n_with_majority_label", whole)]
-    fields += [("id_a", text), ("label_a", text), ("id_b", text), ("label_b", text), ("jaccard", number)]
-    fields += [("edit_similarity", number), ("relative_distance", number), ("passage", text), ("label_column", text)]
-    fields += [("is_letters_only", pa.bool_())]
-    rows = [{**one, "label_column": label_column} for one in found.rows()]
-    return pa.Table.from_pylist(rows, pa.schema(fields))
+    named = pa.array([label_column] * len(found.table), pa.large_string())
+    return found.table.add_column(found.table.schema.get_field_index("is_letters_only"), "label_column", named)

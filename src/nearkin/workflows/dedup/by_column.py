@@ -8,10 +8,9 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns
-from nearkin.stages.documents.columns import MissingColumnError
 from nearkin.stages.documents.formats import has_columns
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource

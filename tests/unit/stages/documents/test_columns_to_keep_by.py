@@ -80,10 +80,10 @@ def test_dates_and_infinite_numbers_are_not_told_as_rounded() -> None:
             "a.jsonl",
             b'{"text": "a", "q": 1}',
             "p",
-            r"no column 'p' \(keep\) in the first 1 record; at least one must have it. Their columns are: text, q",
+            r"no column 'p' \(--keep\) in the first 1 record; at least one must have it. Their columns are: text, q",
         ),
         ("a.jsonl", b'{"text": "a", "q": "x"}', "q", r"The column 'q' holds 'x'. The columns are: text, q."),
-        ("a.csv", b"text;q\na;1\n", "p", r"a.csv: there is no column 'p' \(keep\). The columns are: text, q."),
+        ("a.csv", b"text;q\na;1\n", "p", r"a.csv: there is no column 'p' \(--keep\). The columns are: text, q."),
         ("a.csv", b"text;q\na;x\n", "q", r"The column 'q' holds 'x'. The columns are: text, q."),
         ("a.txt", b"a", "q", r"a.txt: the column that chooses what to keep .* file has no columns."),
     ],
@@ -126,7 +126,7 @@ def test_columns_that_went_missing_since_are_told() -> None:
     write("a.csv", b"id,text\n1,a\n")
     sources = resolve_sources(["a.csv"]).sources
     write("a.csv", b"key,text\n1,a\n")
-    with pytest.raises(SourceError, match=r"a.csv: there is no column 'id' \(id\). The columns are: key, text."):
+    with pytest.raises(SourceError, match=r"a.csv: there is no column 'id' \(--id\). The columns are: key, text."):
         check_columns(sources)
     os.remove("a.csv")
     with pytest.raises(SourceError, match=r"Cannot open .*a.csv:"):

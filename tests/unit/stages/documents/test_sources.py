@@ -110,10 +110,10 @@ def test_named_columns_are_taken_and_must_be_there(folder: Path) -> None:
     found = resolve_sources(["a.jsonl"], text="url", doc_id="text")
     assert (only(found).text, only(found).id, found.guesses) == ("url", "text", ())
     with pytest.raises(
-        SourceError, match=r"a.jsonl: there is no column 'body' \(text\). The columns are: id, url, text."
+        SourceError, match=r"a.jsonl: there is no column 'body' \(--text\). The columns are: id, url, text."
     ):
         resolve_sources(["a.jsonl"], text="body")
-    with pytest.raises(SourceError, match=r"there is no column 'key' \(id\)"):
+    with pytest.raises(SourceError, match=r"there is no column 'key' \(--id\)"):
         resolve_sources(["a.jsonl"], doc_id="key")
     with pytest.raises(ParameterError, match="another column than the text"):
         resolve_sources(["a.jsonl"], text="url", doc_id="url")

@@ -8,9 +8,9 @@ from html import escape
 
 import pyarrow as pa
 
+from nearkin.decimals import share_text
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
-from nearkin.reports.quantities import share_text
 
 _N_ROWS = 5
 _N_BARS = 20

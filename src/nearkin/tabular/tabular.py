@@ -1,4 +1,4 @@
-"""Results that consist of Arrow tables: as data frames, and shown in a notebook."""
+"""Tables of a result as data frames and in notebooks, and the histograms shown there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.jobs.page import Histogram, shown_in_notebook
+from nearkin.tabular.page import Histogram, shown_in_notebook
 
 
 class Tabular:

@@ -1,0 +1,1 @@
+"""Results that consist of Arrow tables: as data frames, and in notebooks."""
