@@ -68,8 +68,8 @@ def test_pairs_and_what_is_known_of_them(corpus, tmp_path):
 
 def test_what_a_person_sees(corpus, tmp_path):
     said = nearkin("pairs", *sides(corpus), "--known", "same-ids", "--top", 1, "--out", tmp_path / "out")[0]
-    assert "80 pairs with a cosine of 0.3 or more, the best one of each left document" in said
-    assert "80 of 80 known pairs found (100.0%, by equal ids), 80 of them as the most similar one" in said
+    assert "80 pairs among 80 × 80 documents with a cosine of at least 0.30; at most one per left document" in said
+    assert "Recall 100%: 80 of 80 known pairs found. Source: equal ids;" in said
     assert "predicted recall 100.0%" in said
 
 
@@ -113,7 +113,7 @@ def test_both_precisions_of_known_pairs(tmp_path):
     assert (told["n_pairs"], told["n_pairs_of_known_left"], told["n_found"]) == (10, 8, 8)
     assert told["precision_of_all_pairs"] == 0.8
     assert told["precision_of_known_left"] == 1.0
-    assert "Precision: 80.0% of all 10 pairs are known; 100.0% of the 8 pairs of left documents with a" in came
+    assert "Precision over all pairs: 80.0% of 10 reported pairs are known. Precision over left documents" in came
     html = (tmp_path / "out" / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "Precision over all pairs: 80.0% of 10 reported pairs are known." in html
     assert "Precision over left documents with a known partner: 100% of their 8 pairs." in html

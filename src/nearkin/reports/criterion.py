@@ -32,33 +32,44 @@ def measure_of(manifest: DedupManifest) -> str:
 
 def shingles_of(manifest: DedupManifest) -> str:
     """Name the shingles of a run: ``word 5-grams``; "" if the manifest does not say."""
-    shingle = manifest.parameters.get("shingle")
+    return grams_text(manifest.parameters.get("shingle"))
+
+
+def grams_text(shingle: object) -> str:
+    """Name shingles: ``word 5-grams``; "" if they are not known.
+
+    Examples
+    --------
+    >>> grams_text("words:5"), grams_text("chars:9"), grams_text(None)
+    ('word 5-grams', 'character 9-grams', '')
+    """
     unit, _, length = shingle.partition(":") if isinstance(shingle, str) else ("", "", "")
     return f"{_UNITS.get(unit, unit)} {length}-grams" if length else unit
 
 
 def criterion_of(manifest: DedupManifest) -> str:
-    """Return the criterion of a run: ``Jaccard ≥ 0.80 on word 5-grams``."""
-    shingles, n = shingles_of(manifest), manifest.parameters.get("min_shared")
-    if is_int(n) and n >= 0:
-        return f"at least {counted(n, 'shared shingle')} ({shingles})"
-    least, threshold = "", manifest.threshold
-    if threshold is not None:
-        least = f"\N{NO-BREAK SPACE}≥\N{NO-BREAK SPACE}{parameter_text(threshold)}"
-    return f"{measure_of(manifest)}{least}{f' on {shingles}' if shingles else ''}"
+    """Return the criterion of a run, as `criterion_text` writes it, for a page: no line ends inside the comparison."""
+    return criterion_text(manifest.parameters).replace(" ≥ ", "\N{NO-BREAK SPACE}≥\N{NO-BREAK SPACE}")
 
 
 def criterion_text(parameters: Mapping[str, object]) -> str:
-    """Return the criterion from the parameters of a run, in the words of the command line.
+    """Return the criterion from the parameters of a run.
 
     Examples
     --------
     >>> criterion_text({"measure": "jaccard", "threshold": 0.8, "shingle": "words:5"})
-    'jaccard ≥ 0.8 on words:5'
+    'Jaccard ≥ 0.80 on word 5-grams'
     >>> criterion_text({"min_shared": 1, "shingle": "words:13"})
-    'at least 1 shared shingle (words:13)'
+    'at least 1 shared shingle (word 13-grams)'
     """
-    n, shingle = parameters.get("min_shared"), parameters["shingle"]
-    if n is not None:
-        return f"at least {n} shared shingle{'' if n == 1 else 's'} ({shingle})"
-    return f"{parameters['measure']} ≥ {parameters['threshold']} on {shingle}"
+    shingles, n, threshold = (
+        grams_text(parameters.get("shingle")),
+        parameters.get("min_shared"),
+        parameters.get("threshold"),
+    )
+    if is_int(n) and n >= 0:
+        return f"at least {counted(n, 'shared shingle')} ({shingles})"
+    measure = parameters.get("measure")
+    least = f" ≥ {parameter_text(threshold)}" if isinstance(threshold, int | float) else ""
+    name = measure_name(measure if isinstance(measure, str) and measure else "jaccard")
+    return f"{name}{least}{f' on {shingles}' if shingles else ''}"

@@ -177,7 +177,7 @@ def test_the_table_has_every_number(tmp_path):
         "1,002 kept",
         "12 groups",
         "345",
-        "jaccard ≥ 0.7",
+        "Jaccard ≥ 0.70 on word 5-grams",
     ):
         assert words in said, words
     assert "6 matches across groups not merged" in said

@@ -12,22 +12,12 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of, shingles_of
 from nearkin.reports.quantities import estimate_text, parameter_text, percent_text
+from nearkin.reports.reasons import REASONS_IN_WORDS
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
 from nearkin.stages.verification.measures import MEASURES
 
-_MEANINGS = {
-    "unique": "No match, or chosen to stand for its group.",
-    "exact copy": "The normalised text has the same SHA-256 as that of another document.",
-    "near-duplicate": "Its verified similarity to another document of its group is at or above the threshold; dropped.",
-    "overlap": "It contains a document of the other set, or shares shingles with one, as the parameters say.",
-    "empty": "No text is left after normalisation. Never compared, and never counted as a duplicate.",
-    "too short": "It is shorter than one shingle, and has no match.",
-    "unreadable": "The text could not be read; see below. Not compared, and neither kept nor dropped.",
-    "numbers only": "The text has digits and no letters, and numbers do not count. Never compared, and never counted as"
-    " a duplicate.",
-}
 _GROUPING = {
     "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group are"
     " counted as bridges refused, not followed",
@@ -216,7 +206,7 @@ def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
     """Tabulate the documents by reason."""
     for reason, n in facts.by_reason.items():
         yield ReasonRow(
-            reason, n, percent_text(n, facts.count("documents")), outcome_of(facts, reason), _MEANINGS[reason]
+            reason, n, percent_text(n, facts.count("documents")), outcome_of(facts, reason), REASONS_IN_WORDS[reason]
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.decimals import distance_text, share_text
 from nearkin.nouns import counted, first_of
+from nearkin.reports.criterion import grams_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.reports.sentences.similar import not_compared_sentence
 from nearkin.stages.differences.relations import OTHER_PARTIES
@@ -68,10 +69,9 @@ def comparison_sentences(found: ComparedDocuments) -> Iterator[Sentence]:
 def text_similarity_facts(found: TextSimilarities) -> list[tuple[str, str]]:
     """Give the similarities of two texts, each measure by its name."""
     edit = _NOT_COMPUTED if found.edit_similarity is None else share_text(found.edit_similarity, 4)
-    unit, _, length = found.shingle.partition(":")
     return [
         ("edit similarity", edit),
-        (f"Jaccard ({unit.removesuffix('s')} {length}-grams)", share_text(found.jaccard, 4)),
+        (f"Jaccard ({grams_text(found.shingle)})", share_text(found.jaccard, 4)),
         ("share of A in B", share_text(found.containment_a_in_b, 4)),
         ("share of B in A", share_text(found.containment_b_in_a, 4)),
     ]

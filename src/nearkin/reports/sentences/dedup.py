@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
+from nearkin.reports.reasons import REASONS_IN_WORDS
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
@@ -15,22 +16,11 @@ from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, MemoryUse
 
-_MEANINGS = {
-    "unique": "no match, or chosen from its group",
-    "too short": "shorter than one shingle, no match",
-    "exact copy": "same text once normalised",
-    "near-duplicate": "verified similarity at or above the threshold",
-    "overlap": "contains a document of the other set, or shares shingles with it",
-    "empty": "no text; never counted as a duplicate",
-    "numbers only": "digits and no letters; never counted as a duplicate",
-    "unreadable": "see problems.parquet",
-}
-
 
 def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
     """Rows of the table of reasons: number of documents, share, reason, meaning."""
     counts, n_documents = told.by_reason, max(1, told.count("documents"))
-    for reason, meaning in _MEANINGS.items():
+    for reason, meaning in REASONS_IN_WORDS.items():
         if reason in counts:
             yield f"{counts[reason]:,}", f"{counts[reason] / n_documents:.1%}", reason, meaning
 

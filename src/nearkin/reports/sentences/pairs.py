@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nearkin.decimals import share_text
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
-from nearkin.nouns import agreeing, counted
-from nearkin.reports.pairs.wording import WAYS
+from nearkin.reports.pairs.wording import WAYS, headline, known_sentences, translated_sentence
 from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.cost import memory_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
@@ -25,21 +23,15 @@ def pairs_sentences(told: PairsManifest, out: str) -> Iterator[Sentence]:
     """
     for side in SIDES:
         yield from damage_sentences(told.side(side).damaged_files, f"--{side} has")
-    n_pairs, top = told.counts.pairs, told.parameters["top"]
-    best = "" if not top else f", the best {'one' if top == 1 else top} of each left document"
-    cosine = f" with a cosine of {told.parameters['threshold']} or more{best}"
-    yield Sentence(cosine, strong=counted(n_pairs, "pair"))
-    if not n_pairs:
+    yield Sentence("", strong=headline(told))
+    if not told.counts.pairs:
         yield Sentence(_why_none(told), "warning")
     yield from _on_search(told, out)
     yield from _on_translation(told)
     if told.known:
         yield from _on_known(told.known, out)
-    if found := told.translated:
-        yield Sentence(
-            f"{counted(found.n_pairs, 'pair')} {found.pairs}: mean cosine {share_text(found.mean_by_table or 0.0)} by "
-            f"the table, {share_text(found.mean_by_translation or 0.0)} by the translation"
-        )
+    if compared := translated_sentence(told):
+        yield Sentence(compared)
     yield Sentence(f"{total_s(told.stages):.1f} s, {memory_text(told.stages)}")
 
 
@@ -80,26 +72,6 @@ def _on_translation(told: PairsManifest) -> Iterator[Sentence]:
 
 
 def _on_known(known: KnownFound, out: str) -> Iterator[Sentence]:
-    n_unknown = known.n_told - known.n_known
-    unknown = f"{counted(n_unknown, 'more pair')} of documents that are not in the input; " if n_unknown else ""
-    yield Sentence(
-        f" ({unknown}{_share(known.recall)}, by {known.told_by}), {known.n_first:,} of them as the most similar one; "
-        f"mean cosine of known pairs {share_text(known.mean_cosine or 0.0)}. Each of them is in {out}/known.tsv",
-        strong=f"{known.n_found:,} of {counted(known.n_known, 'known pair')} found",
-    )
-    if known.precision_of_all_pairs is None:
-        return
-    n_pairs, of_known_left = known.n_pairs, ""
-    if known.precision_of_known_left is not None:
-        of_known_left = (
-            f"; {_share(known.precision_of_known_left)} of the {counted(known.n_pairs_of_known_left, 'pair')} of left "
-            "documents with a known partner"
-        )
-    yield Sentence(
-        f"Precision: {_share(known.precision_of_all_pairs)} of all {counted(n_pairs, 'pair')} "
-        f"{agreeing(n_pairs, 'is', 'are')} known{of_known_left}"
-    )
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else share_percent_text(value, 1)
+    first, *others = known_sentences(known)
+    yield Sentence(f" Source: {known.told_by}; {out}/known.tsv lists them.", strong=first)
+    yield Sentence(" ".join(others))

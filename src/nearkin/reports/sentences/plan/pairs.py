@@ -75,7 +75,7 @@ def plan_sentences(
 def predicted_recall_text(told: Prediction) -> str:
     """Write the recall of a method, from the lowest to the highest expected."""
     low, high = rough_share_text(told.recall_low), rough_share_text(told.recall_high)
-    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+    return low if low == high else f"{low.removesuffix('%')} to {high}"
 
 
 def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -> str:

@@ -1,0 +1,14 @@
+"""Reasons why documents are kept or dropped, in words."""
+
+from __future__ import annotations
+
+REASONS_IN_WORDS = {
+    "unique": "no match, or chosen from its group",
+    "too short": "shorter than one shingle, no match",
+    "exact copy": "same text once normalised",
+    "near-duplicate": "verified similarity at or above the threshold",
+    "overlap": "contains a document of the other set, or shares shingles with it",
+    "empty": "no text; never counted as a duplicate",
+    "numbers only": "digits and no letters; never counted as a duplicate",
+    "unreadable": "see problems.parquet",
+}
