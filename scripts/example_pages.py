@@ -1,10 +1,13 @@
 """Run Nearkin on the examples, and keep the pages that it writes: ``python scripts/example_pages.py FOLDER``.
 
-The site shows them as they are, and ``make screenshots`` takes their pictures.
+The site shows them as they are, and ``make screenshots`` takes their pictures. The words that the pictures begin with
+are kept beside them: if those of a page differ, the picture is out of date, and this script fails.
 """
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +23,11 @@ PAGES = {
     "pairs": "pairs/report.html",
 }
 """Pages by the names of their pictures."""
+SHOWN = ROOT / "docs/images/shown.txt"
+N_SHOWN = 900
+"""Characters of a page that its picture has to show as they are."""
+WHEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC · [\d.,]+ \w+")
+"""Date and duration of a run: all that differs between two runs."""
 CHAINS = (
     ("dedup collection/contracts.jsonl collection/oddities.jsonl --out clean --threshold 0.8 -q",),
     ("families collection/contracts.jsonl --out forms -q",),
@@ -50,6 +58,16 @@ def write_pages(folder: Path) -> dict[str, Path]:
     return {name: folder / page for name, page in PAGES.items()}
 
 
+def shown(pages: dict[str, Path]) -> str:
+    """Return the first words of each page, as a reader sees them."""
+    parts = []
+    for name, page in pages.items():
+        body = page.read_text("utf-8").partition("<body>")[2]
+        text = html.unescape(re.sub(r"<(?:svg|script).*?</(?:svg|script)>|<[^>]+>", " ", body, flags=re.DOTALL))
+        parts.append(f"{name}: {WHEN.sub('…', ' '.join(text.split()))[:N_SHOWN]}\n")
+    return "\n".join(parts)
+
+
 def run(command: list[str], folder: Path) -> None:
     """Run a command in a folder; exit with its output if it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -61,8 +79,11 @@ def main(out: Path) -> None:
     """Keep the pages in a folder, under their names."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        for page, written in write_pages(Path(name)).items():
+        pages = write_pages(Path(name))
+        for page, written in pages.items():
             shutil.copyfile(written, out / f"{page}.html")
+        if shown(pages) != SHOWN.read_text("utf-8"):
+            sys.exit(f"The pictures beside {SHOWN} show other words than their pages: make screenshots")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from example_pages import run, write_pages
+from example_pages import SHOWN, run, shown, write_pages
 
 from nearkin.reports.plots.elements import element, picture
 from nearkin.reports.theme import ACCENT, INK, SOFT, SURFACE
@@ -30,7 +30,9 @@ def take_pages() -> None:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None) or sys.exit("There is no chromium: make browser")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for picture, page in write_pages(folder).items():
+        pages = write_pages(folder)
+        SHOWN.write_text(shown(pages), "utf-8")
+        for picture, page in pages.items():
             width, height = SIZES[picture]
             options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--disable-gpu", f"--user-data-dir={name}/b"]
             size, place = f"--window-size={width},{height}", f"--screenshot={IMAGES / picture}.png"

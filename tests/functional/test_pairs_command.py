@@ -113,7 +113,7 @@ def test_both_precisions_of_known_pairs(tmp_path):
     assert (told["n_pairs"], told["n_pairs_of_known_left"], told["n_found"]) == (10, 8, 8)
     assert told["precision_of_all_pairs"] == 0.8
     assert told["precision_of_known_left"] == 1.0
-    assert "Precision over all pairs: 80.0% of 10 reported pairs are known. Precision over left documents" in came
+    assert "Precision over all pairs: 80.0% of 10 reported pairs are known.\nPrecision over left documents" in came
     html = (tmp_path / "out" / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "Precision over all pairs: 80.0% of 10 reported pairs are known." in html
     assert "Precision over left documents with a known partner: 100% of their 8 pairs." in html

@@ -15,6 +15,7 @@ ASKED = [
     *("jinja2", "numba", "numpy", "pandas", "pyarrow", "pyarrow.compute", "pydantic", "rapidfuzz", "rich"),
     *("scipy", "sqlalchemy"),
     *("nearkin.collection.fsck", "nearkin.collection.versions", "nearkin.stages.documents.delimited"),
+    "nearkin.reports.dedup.page",
 ]
 QUESTION = {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}
 """Libraries of a question to a collection."""

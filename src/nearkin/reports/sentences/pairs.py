@@ -74,4 +74,4 @@ def _on_translation(told: PairsManifest) -> Iterator[Sentence]:
 def _on_known(known: KnownFound, out: str) -> Iterator[Sentence]:
     first, *others = known_sentences(known)
     yield Sentence(f" Source: {known.told_by}; {out}/known.tsv lists them.", strong=first)
-    yield Sentence(" ".join(others))
+    yield from map(Sentence, others)

@@ -6,12 +6,11 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
-from nearkin.reports.dedup.page import ByColumn
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -23,13 +22,14 @@ from nearkin.workflows.dedup.inputs import Sourced, describe
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.overlays import write_overlays
-from nearkin.workflows.dedup.reporting import page_data, write_report
 from nearkin.workflows.dedup.resuming import resumed_in_words
-from nearkin.workflows.dedup.summaries import by_value
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
+
+if TYPE_CHECKING:
+    from nearkin.reports.dedup.page import ByColumn
 
 __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
@@ -288,6 +288,8 @@ class DedupEnding:
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """Write ``report.html``."""
+        from nearkin.workflows.dedup.reporting import page_data, write_report  # a run without a page needs none of it
+
         by = self._by_column(found)
         with found.meter.stage("report", 0, "steps") as progress:
             data = page_data(found.result, found.options, found.meter, by=by)
@@ -298,6 +300,9 @@ class DedupEnding:
         column = self.delivery.by
         if column is None:
             return None
+        from nearkin.reports.dedup.page import ByColumn
+        from nearkin.workflows.dedup.summaries import by_value
+
         values = values_of(column, found.inputs, found.meter)
         found.sourced.check_unchanged()  # else the values are those of other documents
         return ByColumn(column, by_value(found.result.corpus, found.result.judged.outcome, values))
