@@ -24,7 +24,7 @@ from contract.damaged_collections import (
     sql,
 )
 from nearkin.collection.check_in.results import CheckIn
-from nearkin.collection.group_history import HISTORY
+from nearkin.collection.stored.group_history import HISTORY
 from nearkin.errors import CollectionError
 from nearkin.store import schema
 

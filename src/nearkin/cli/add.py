@@ -26,7 +26,7 @@ from nearkin.cli.reading_options import ReadingOptions
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.removing import Removed
+    from nearkin.collection.decisions.removing import Removed
 
 _WITHOUT_YES = 100
 """Maximum number of removed documents for which --yes is not needed."""

@@ -289,7 +289,7 @@ def versions(
 
 def _show_versions(console: Console, found: Versions) -> None:
     from nearkin.cli.printing import say, say_passage, shown
-    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.collection.matching.letters_only import LETTERS_ONLY
     from nearkin.reports.quantities import share_text
     from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
 

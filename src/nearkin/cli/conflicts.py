@@ -24,7 +24,7 @@ from nearkin.nouns import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.conflicts import Conflicts
+    from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
@@ -121,7 +121,7 @@ def conflicts(
 
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say, say_passage, shown
-    from nearkin.collection.letters_only import LETTERS_ONLY, is_letters_only
+    from nearkin.collection.matching.letters_only import LETTERS_ONLY, is_letters_only
     from nearkin.reports.quantities import distance_text, share_text
     from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 

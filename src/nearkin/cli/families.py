@@ -27,7 +27,7 @@ from nearkin.cli.reading_options import ReadingOptions
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.groups import CollectionGroups
+    from nearkin.collection.groups.current import CollectionGroups
     from nearkin.manifests.dedup import DedupManifest
 
 HELP = """

@@ -147,7 +147,7 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
 
 
 def _remark(one: SimilarDocument) -> str:
-    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.collection.matching.letters_only import LETTERS_ONLY
 
     if one.is_same_text:
         return " [dim](same text)[/]"

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from nearkin.collection.contents import stored_text
-from nearkin.collection.documents import document, stored_documents, with_documents
-from nearkin.collection.purged import purged_contents
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.contents import stored_text
+from nearkin.collection.stored.documents import document, stored_documents, with_documents
+from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import UnknownDocumentError
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Piece, passage_as_stored

@@ -6,7 +6,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Literal
 
-from nearkin.collection.documents import check_id
+from nearkin.collection.stored.documents import check_id
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError
 from nearkin.nouns import one_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nearkin.collection.adding import Added
+from nearkin.collection.loads.adding import Added
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.nouns import counted
 from nearkin.reports.sentences.damage import damage_sentences

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nearkin.collection.details import DocumentDetails
+from nearkin.collection.decisions.removing import Removed
 from nearkin.collection.history import DocumentHistory, HistoryEntry
-from nearkin.collection.listing import ListedDocuments
-from nearkin.collection.removing import Removed
+from nearkin.collection.listing.details import DocumentDetails
+from nearkin.collection.listing.lists import ListedDocuments
 from nearkin.collection.results import StoredDocument
 from nearkin.nouns import counted, first_of
 from nearkin.reports.sentences.sentence import Sentence

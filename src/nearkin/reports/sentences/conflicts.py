@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nearkin.collection.conflicts import Conflict, Conflicts
+from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.nouns import counted
 from nearkin.reports.sentences.groups import not_compared_sentence
 from nearkin.reports.sentences.sentence import Sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nearkin.collection.groups import CollectionGroups
+from nearkin.collection.groups.current import CollectionGroups
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.criterion import criterion_text

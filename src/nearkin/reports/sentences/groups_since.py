@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nearkin.collection.groups_since import GroupChangeSince, GroupsSince
+from nearkin.collection.groups.since import GroupChangeSince, GroupsSince
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.browsing import minute
 from nearkin.reports.sentences.sentence import Sentence

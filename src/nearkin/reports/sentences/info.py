@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nearkin.collection.fsck import IntegrityReport
 from nearkin.collection.info import Info
+from nearkin.collection.integrity.fsck import IntegrityReport
 from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.documents.ignoring import Ignored

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.contents import contents_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
+from nearkin.collection.stored.contents import contents_of
+from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.tolerance import Method, Tolerance
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted

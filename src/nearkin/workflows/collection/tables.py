@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.collection.conflicts import Conflicts
+from nearkin.collection.conflicts.by_group import Conflicts
 from nearkin.collection.word_search.results import SearchResult
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet

@@ -1,0 +1,1 @@
+"""What a collection stores of documents and texts, and tables derived from them."""
