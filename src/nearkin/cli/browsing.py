@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from nearkin.cli.browsing_options import (
+from nearkin.cli.options.browsing import (
     AddedBefore,
     AddedSince,
     AllVersions,
@@ -21,9 +21,9 @@ from nearkin.cli.browsing_options import (
     Version,
     WithTag,
 )
-from nearkin.cli.collection_options import DateTag, DocId, Json, Limit, Place, ReadOnly
-from nearkin.cli.decision_options import GroupGamma, GroupThreshold
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.collection import DateTag, DocId, Json, Limit, Place, ReadOnly
+from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.collection import (
     Cache,
     Gamma,
     Json,
@@ -17,8 +17,8 @@ from nearkin.cli.collection_options import (
     ReadOnly,
     Threshold,
 )
-from nearkin.cli.decision_options import LabelsFileIfAny, TagOfLabels
-from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.common import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

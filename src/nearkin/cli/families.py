@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import ReadOnly
-from nearkin.cli.options import (
+from nearkin.cli.options.collection import ReadOnly
+from nearkin.cli.options.common import (
     FamilyShingle,
     FamilyThreshold,
     IgnoreFile,
@@ -22,7 +22,7 @@ from nearkin.cli.options import (
     Resume,
     Threads,
 )
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

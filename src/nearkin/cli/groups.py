@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.collection import (
     Cache,
     Direct,
     Gamma,
@@ -19,7 +19,7 @@ from nearkin.cli.collection_options import (
     Threshold,
     Wait,
 )
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""The options of every command that reads documents."""
+"""Options of every command that reads documents."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.option_groups import OptionGroup
-from nearkin.cli.options import Encoding, Format, Id, Text
+from nearkin.cli.options.common import Encoding, Format, Id, Text
+from nearkin.cli.options.groups import OptionGroup
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.rules import ReadingRules

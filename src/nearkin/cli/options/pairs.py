@@ -1,4 +1,4 @@
-"""The options of ``nearkin pairs``."""
+"""Options of ``nearkin pairs``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.option_groups import OptionGroup
-from nearkin.cli.options import Encoding, Format
-from nearkin.cli.reading_options import RulesOptions
+from nearkin.cli.options.common import Encoding, Format
+from nearkin.cli.options.groups import OptionGroup
+from nearkin.cli.options.reading import RulesOptions
 
 if TYPE_CHECKING:
     from nearkin.workflows.pairing.inputs import PairInput

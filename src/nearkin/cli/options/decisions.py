@@ -1,4 +1,4 @@
-"""The options of the commands about decisions of people; see `options`."""
+"""Options of the commands about decisions of people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of ``nearkin audit``; see `options`."""
+"""Options of ``nearkin audit``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of the commands that show, list and search stored documents; see `options`."""
+"""Options of the commands that show, list and search stored documents."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from nearkin.cli.option_groups import OptionGroup
+from nearkin.cli.options.groups import OptionGroup
 from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 from nearkin.stages.verification.measures import MEASURES
 

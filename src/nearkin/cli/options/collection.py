@@ -1,4 +1,4 @@
-"""The options of the commands about a collection; see `options`."""
+"""Options of the commands about a collection."""
 
 from __future__ import annotations
 

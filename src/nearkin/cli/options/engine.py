@@ -1,4 +1,4 @@
-"""The options that say where the work is done; see `options`."""
+"""Options that say where the work is done."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.option_groups import OptionGroup
+from nearkin.cli.options.groups import OptionGroup
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
