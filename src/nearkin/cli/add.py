@@ -19,8 +19,8 @@ from nearkin.cli.options.collection import (
     Wave,
     WaveToRemove,
 )  # fmt: skip
-from nearkin.cli.options.common import Encoding, Inputs, Quiet, Threads
 from nearkin.cli.options.decisions import By, YesRemove
+from nearkin.cli.options.definitions import Encoding, Inputs, Quiet, Threads
 from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:

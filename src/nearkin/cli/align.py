@@ -11,7 +11,7 @@ import typer
 
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.lazy_group import PlainGroup
-from nearkin.cli.options.common import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.options.reading import MAX_UNREADABLE, MaxUnreadable
 from nearkin.stages.documents.formats import WITH_COLUMNS
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
 from nearkin.cli.options.collection import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
-from nearkin.cli.options.common import Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import Overwrite, Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

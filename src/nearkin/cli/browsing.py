@@ -22,8 +22,8 @@ from nearkin.cli.options.browsing import (
     WithTag,
 )
 from nearkin.cli.options.collection import DateTag, DocId, Json, Limit, Place, ReadOnly
-from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet
 from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,7 +15,7 @@ from nearkin.cli.options.collection import (
     Tolerance,
     Wait,
 )
-from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 from nearkin.cli.options.reading import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:

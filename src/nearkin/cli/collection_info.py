@@ -13,7 +13,7 @@ from nearkin.cli.options.collection import (
     Uncounted,
     Wait,
 )
-from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

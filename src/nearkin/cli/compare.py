@@ -30,7 +30,7 @@ from nearkin.cli.options.collection import (
     VersionA,
     VersionB,
 )
-from nearkin.cli.options.common import Encoding, OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.paths import check_input

@@ -17,8 +17,8 @@ from nearkin.cli.options.collection import (
     ReadOnly,
     Threshold,
 )
-from nearkin.cli.options.common import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
+from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

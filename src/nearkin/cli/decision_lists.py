@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
-from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet
 from nearkin.cli.options.decisions import OfDocument, Since
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

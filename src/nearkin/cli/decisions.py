@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import Cache, DocIds, Json, Limit, Place, Wait
-from nearkin.cli.options.common import Quiet
 from nearkin.cli.options.decisions import (
     ActivityNumber,
     By,
@@ -30,6 +29,7 @@ from nearkin.cli.options.decisions import (
     Yes,
     YesErase,
 )
+from nearkin.cli.options.definitions import Quiet
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

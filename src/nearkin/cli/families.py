@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import ReadOnly
-from nearkin.cli.options.common import (
+from nearkin.cli.options.definitions import (
     FamilyShingle,
     FamilyThreshold,
     IgnoreFile,

@@ -19,7 +19,7 @@ from nearkin.cli.options.collection import (
     Threshold,
     Wait,
 )
-from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nearkin.cli.options.collection import Json
-from nearkin.cli.options.common import Inputs
+from nearkin.cli.options.definitions import Inputs
 from nearkin.cli.options.reading import ReadingOptions
 
 HELP = """

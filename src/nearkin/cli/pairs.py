@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.common import Json, Out, Overwrite, Quiet, Report, Resume, Threads
+from nearkin.cli.options.definitions import Json, Out, Overwrite, Quiet, Report, Resume, Threads
 from nearkin.cli.options.engine import EngineOptions
 from nearkin.cli.options.pairs import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
 

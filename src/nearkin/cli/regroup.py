@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nearkin.cli.options.common import (
+from nearkin.cli.options.definitions import (
     FinishedRun,
     HigherThreshold,
     Json,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.browsing import OfCurrentWave, SearchedWords
 from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
-from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
-from nearkin.cli.options.common import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
 HELP = """
 Find all documents of a collection that are similar to a stored document, a file or a text. You choose the tolerance \

@@ -22,8 +22,8 @@ from nearkin.cli.options.collection import (
     Tolerance,
     Wait,
 )
-from nearkin.cli.options.common import Overwrite
 from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
+from nearkin.cli.options.definitions import Overwrite
 
 _SIMILAR = """
 Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds the documents similar to one. It reads only stored \

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.common import (
+from nearkin.cli.options.definitions import (
     Features,
     Inputs,
     JsonSummary,

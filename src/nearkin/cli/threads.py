@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.common import Inputs, Json, NewTextOnly, Out, Overwrite, Quiet, Report, WindowDays
+from nearkin.cli.options.definitions import Inputs, Json, NewTextOnly, Out, Overwrite, Quiet, Report, WindowDays
 from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:

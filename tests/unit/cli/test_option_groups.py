@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import pytest
 
-from nearkin.cli.options.common import DedupChoices
+from nearkin.cli.options.definitions import DedupChoices
 from nearkin.cli.options.groups import OptionGroup, taking_options
 from nearkin.cli.options.pairs import PairChoices
 from nearkin.workflows.dedup.options import DedupOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
-from nearkin.cli.options.common import Corpus, Documents, Out, Title
+from nearkin.cli.options.definitions import Corpus, Documents, Out, Title
 from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.common import Encoding, Format
+from nearkin.cli.options.definitions import Encoding, Format
 from nearkin.cli.options.groups import OptionGroup
 from nearkin.cli.options.reading import RulesOptions
 

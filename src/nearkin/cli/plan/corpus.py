@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.common import JsonSummary, Measure, Recall, Shingle, Text, Threshold
+from nearkin.cli.options.definitions import JsonSummary, Measure, Recall, Shingle, Text, Threshold
 from nearkin.cli.options.engine import check_engine
 from nearkin.cli.options.reading import RulesOptions
 from nearkin.cli.plan.options import PlanEngine

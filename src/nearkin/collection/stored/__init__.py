@@ -1,1 +1,1 @@
-"""What a collection stores of documents and texts, and tables derived from them."""
+"""Documents and texts as a collection stores them, and tables derived from them."""
