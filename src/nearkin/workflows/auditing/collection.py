@@ -17,7 +17,7 @@ from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import WordSets
 from nearkin.collection.tolerance import THRESHOLD, Method, Tolerance
 from nearkin.errors import ParameterError
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import I64, U64
@@ -118,7 +118,8 @@ def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, curre
     some = np.arange(n) if n <= _MAX_COMPARED else np.linspace(0, n - 1, _MAX_COMPARED).astype(np.int64)
     sets = WordSets(seen.connection, collection.counting, int(max(left.max(), right.max())) + 1)
     n_alike = int(np.count_nonzero(sets.jaccards(left[some], right[some]) >= THRESHOLD))
-    compared = counted(n, "match", "matches") if n == len(some) else f"{len(some):,} of {n:,} matches"
+    of_all = "" if n == len(some) else f" of {n:,}"
+    compared = f"{len(some):,}{of_all} {agreeing(len(some), 'match', 'matches')}"
     return (
         f"{compared} found: {n_alike:,} ({n_alike / len(some):.2%}) are matches by wording too, with a Jaccard "
         f"similarity of at least {THRESHOLD:g}",
