@@ -64,7 +64,7 @@ coverage: $(READY)  ## which lines the tests run that need no cluster; fails whe
 		--ignore=tests/contract/test_cluster_needs.py --ignore=tests/contract/test_collection_damage.py
 
 soak: $(READY)  ## the exhaustive tests, before a release; hours
-	@$(BIN)/pytest -q -m soak --timeout=0
+	@$(BIN)/pytest -q -m "soak or hypothesis" --hypothesis-profile soak --timeout=0
 
 licences: $(READY)  ## the licences of all libraries; fails where one is not permissive
 	@$(BIN)/python scripts/licences.py

@@ -15,8 +15,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from nearkin.collection.keys import keys_of
-from nearkin.collection.word_sets import jaccard
+from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.word_sets import jaccard
 
 LENGTHS = 20, 50, 100, 300, 1000
 BINS = (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 1.0)

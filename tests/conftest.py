@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 import postgresql
 import spark_cluster
+from example_counts import register_profiles
 from places import SomePlace
 
 if TYPE_CHECKING:
@@ -25,11 +25,7 @@ ROOT = Path(__file__).parents[1]
 _CLUSTER = frozenset(("cluster", "connect_url", "spark"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
-# The same examples on every machine and every day: a failure in CI is a failure here. Timings vary, so no deadline.
-settings.register_profile(
-    "nearkin", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=False
-)
-settings.load_profile("nearkin")
+register_profiles()
 
 # Lines are as long wherever the tests run: names of temporary folders are not.
 os.environ["COLUMNS"] = "200"

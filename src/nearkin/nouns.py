@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def counted(n: int, noun: str, plural: str = "") -> str:
@@ -53,3 +53,15 @@ def first_of(names: Sequence[str], n_shown: int, n: int | None = None) -> str:
     shown = ", ".join(names[:n_shown])
     n_more = (len(names) if n is None else n) - n_shown
     return f"{shown} and {n_more:,} more" if n_more > 0 else shown
+
+
+def one_of(names: Iterable[str]) -> str:
+    """List alternatives.
+
+    Examples
+    --------
+    >>> one_of(["a"]), one_of(["a", "b"]), one_of(["a", "b", "c"])
+    ('a', 'a or b', 'a, b or c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last

@@ -17,11 +17,11 @@ from nearkin._lazy import lazy
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckInMany, CheckOptions
-    from nearkin.collection.conflicts import Conflicts
-    from nearkin.collection.groups import CollectionGroups
-    from nearkin.collection.groups_since import GroupsSince
+    from nearkin.collection.conflicts.by_group import Conflicts
+    from nearkin.collection.groups.current import CollectionGroups
+    from nearkin.collection.groups.since import GroupsSince
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing import ListedDocuments
+    from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import SimilarDocuments
     from nearkin.collection.versions import Versions
     from nearkin.collection.word_search.results import SearchResult
@@ -71,15 +71,15 @@ __getattr__ = lazy(
         "CheckInMany": "nearkin.collection.check_in.results",
         "CheckOptions": "nearkin.collection.check_in.results",
         "Checked": "nearkin.collection.check_in.results",
-        "CollectionGroups": "nearkin.collection.groups",
+        "CollectionGroups": "nearkin.collection.groups.current",
         "ComparedTexts": "nearkin.workflows.comparing",
-        "Conflicts": "nearkin.collection.conflicts",
+        "Conflicts": "nearkin.collection.conflicts.by_group",
         "CorpusPlan": "nearkin.jobs.planning",
         "DedupResult": "nearkin.jobs.deduplicating",
         "DocumentHistory": "nearkin.collection.history",
         "FamiliesResult": "nearkin.jobs.families",
-        "GroupsSince": "nearkin.collection.groups_since",
-        "ListedDocuments": "nearkin.collection.listing",
+        "GroupsSince": "nearkin.collection.groups.since",
+        "ListedDocuments": "nearkin.collection.listing.lists",
         "NeighboursResult": "nearkin.jobs.neighbouring",
         "PairsPlan": "nearkin.jobs.planning",
         "PairsResult": "nearkin.jobs.pairing",

@@ -13,8 +13,8 @@ from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
-from nearkin.collection.fsck import IntegrityReport
-from nearkin.collection.group_history import HISTORY
+from nearkin.collection.integrity.fsck import IntegrityReport
+from nearkin.collection.stored.group_history import HISTORY
 from nearkin.errors import CollectionError, UnknownDocumentError
 from nearkin.store import schema
 from places import SomePlace

@@ -13,8 +13,8 @@ from nearkin.collection.check_in import check_in as rooms
 from nearkin.collection.check_in import storing
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
-from nearkin.collection.keys import BANDS
-from nearkin.collection.stored_keys import append
+from nearkin.collection.stored.key_table import append
+from nearkin.collection.stored.keys import BANDS
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
 

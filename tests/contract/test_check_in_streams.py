@@ -13,7 +13,7 @@ from contract.test_check_in import exhaustive, grams
 from made_up_prose import Prose
 from nearkin.collection.check_in import storing
 from nearkin.collection.check_in.results import CheckInMany, CheckOptions
-from nearkin.collection.stored_keys import append
+from nearkin.collection.stored.key_table import append
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.store import schema
 

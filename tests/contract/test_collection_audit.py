@@ -12,7 +12,7 @@ import pytest
 
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
-from nearkin.collection.near import Near
+from nearkin.collection.matching.near import Near
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, RunError
 from nearkin.workflows.auditing import collection as auditing
@@ -72,7 +72,8 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     if tolerance.method != "minhash":
         assert audited.estimate.recall == 1
         assert len(audited.missed) == 0
-    measured, copies, unasked, twice = audited.notes
+    measured, *by_wording, copies, unasked, twice = audited.notes
+    assert len(by_wording) == (tolerance.method != "minhash")
     assert measured.startswith(f"A true pair is two texts {tolerance.in_words()}")
     assert ("versions of a document can lie outside" in measured) == (tolerance.method != "minhash")
     assert "exact cop" in copies
@@ -87,6 +88,16 @@ def test_what_is_true_is_what_the_definitions_say(filled):
     assert of_words.n_true == true_pairs(texts, lambda a, b: jaccard(a, b) >= 0.6)
     of_letters = audited_of(place, Tolerance.of(gamma=0.2)).estimate
     assert of_letters.n_true == true_pairs(texts, lambda a, b: is_near(a, b, 0.2))
+
+
+def test_matches_by_letters_are_compared_by_wording(filled):
+    place, documents = filled
+    texts = set(documents.values()) - {"!?"}
+    near = [(a, b) for a, b in permutations(texts, 2) if is_near(a, b, 0.2)]
+    n_alike = sum(jaccard(a, b) >= 0.5 for a, b in near)
+    assert 0 < n_alike < len(near)
+    note = audited_of(place, Tolerance.of(gamma=0.2)).notes[1]
+    assert note.startswith(f"{len(near)} matches found: {n_alike} ({n_alike / len(near):.2%}) are matches by wording")
 
 
 @pytest.mark.parametrize("tolerance", METHODS, ids=str)

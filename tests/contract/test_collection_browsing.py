@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.document_filter import DocumentFilter
-from nearkin.collection.listing import listed_batches
+from nearkin.collection.listing.conditions import DocumentFilter
+from nearkin.collection.listing.lists import listed_batches
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from places import SomePlace
 
@@ -172,8 +172,8 @@ def test_wrong_conditions_are_refused(unchanged: Collection, wrong: dict[str, ob
 
 
 def test_a_list_comes_in_batches(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nearkin.collection.listing._ROWS_AT_A_TIME", 7)
-    monkeypatch.setattr("nearkin.collection.listing._STREAMED", {"yield_per": 7})
+    monkeypatch.setattr("nearkin.collection.listing.lists._ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("nearkin.collection.listing.lists._STREAMED", {"yield_per": 7})
     with place.open() as collection:
         collection.add([(f"d{i:03}", f"document {i}") for i in range(40)])
         with collection.opened.store.reading() as connection:

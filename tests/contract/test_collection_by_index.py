@@ -11,9 +11,9 @@ import pytest
 
 from golden.stored_collection import WAVES
 from made_up_prose import Prose
-from nearkin.collection import filling
 from nearkin.collection.collection import Collection
-from nearkin.collection.profiles import COLUMNS
+from nearkin.collection.stored import filling
+from nearkin.collection.stored.profiles import COLUMNS
 from nearkin.errors import CollectionBusyError, FingerprintError, ParameterError
 from nearkin.runs.progress import Silent
 from nearkin.stages.features.letters import LetterCounts

@@ -24,15 +24,29 @@ from contract.damaged_collections import (
     sql,
 )
 from nearkin.collection.check_in.results import CheckIn
-from nearkin.collection.group_history import HISTORY
+from nearkin.collection.stored.group_history import HISTORY
 from nearkin.errors import CollectionError
 from nearkin.store import schema
+
+IN_POSTGRESQL = slice(None, None, 4)
+"""Columns whose rows are damaged in PostgreSQL too: what notices it is the same code for both databases."""
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_a_changed_byte_is_told_and_mended(place, table) -> None:
+    names = [column.name for column in table.columns]
+    change_a_byte_of_each(place, table, names if place.kind == "sqlite" else names[IN_POSTGRESQL])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_a_changed_byte_of_any_column_is_told_and_mended(place, table) -> None:
+    change_a_byte_of_each(place, table, [column.name for column in table.columns])
+
+
+def change_a_byte_of_each(place, table, names) -> None:
     filled(place)
-    for name in [column.name for column in table.columns]:
+    for name in names:
         # a fact that nothing else tells; a document that is there, if not the one that has been removed
         only = "AND name = 'letters'" if table is schema.facts else ""
         only = "AND is_current" if table is schema.documents and name != "removed_at" else only
@@ -55,13 +69,13 @@ def test_a_changed_byte_is_told_and_mended(place, table) -> None:
 
 def test_every_fact_is_told_and_mended(place) -> None:
     filled(place)
-    for name in place.sql("SELECT name FROM facts").split():
-        if place.fact(name):
-            damage(place, schema.facts, "value", f"AND name = '{name}'")
-            with place.open(create=False) as collection:
-                assert len(readable(collection)) == len(TEXTS) - 1, name
-                assert not is_silent(collection.fsck()), name
-                assert is_silent(collection.fsck()), name
+    names = sorted(filter(place.fact, place.sql("SELECT name FROM facts").split()))
+    for name in names if place.kind == "sqlite" else names[IN_POSTGRESQL]:
+        damage(place, schema.facts, "value", f"AND name = '{name}'")
+        with place.open(create=False) as collection:
+            assert len(readable(collection)) == len(TEXTS) - 1, name
+            assert not is_silent(collection.fsck()), name
+            assert is_silent(collection.fsck()), name
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def test_what_cannot_be_asked_is_refused_and_what_follows_is_right(collection, a
 
 
 def test_a_query_that_was_interrupted_leaves_the_next_one_right(collection, monkeypatch) -> None:
-    from nearkin.collection import contents
+    from nearkin.collection.stored import contents
 
     def fails(*_: object) -> None:
         raise RuntimeError("a time limit, say")
@@ -113,7 +113,7 @@ def test_fsck_compares_the_index_with_the_store(collection, place) -> None:
 
 
 def test_fsck_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
-    from nearkin.collection import fsck
+    from nearkin.collection.integrity import fsck
 
     before = fsck.believable_loads
 
@@ -190,7 +190,7 @@ def test_what_was_added_is_told_as_stored_when_its_index_cannot_be_made(place, m
 
 
 def test_a_removed_segment_is_never_half_there(collection, place) -> None:
-    from nearkin.collection import segment_files
+    from nearkin.collection.stored import segment_files
 
     (segment,) = [path for path in place.segments.iterdir() if path.is_dir()]
     segment.chmod(segment.stat().st_mode | stat.S_IRWXU)

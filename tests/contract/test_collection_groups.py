@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from nearkin.collection import similar as similar_module
-from nearkin.collection import word_sets as word_sets_module
-from nearkin.collection.segment_files import MANIFEST, Segment, load, save
+from nearkin.collection.stored import word_sets as word_sets_module
+from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
 from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
 from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent

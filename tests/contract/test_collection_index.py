@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.segment_files import MANIFEST, Segment, save
+from nearkin.collection.stored.segment_files import MANIFEST, Segment, save
 from nearkin.records import LetterVectors
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.ranges.segment import RangeSegment

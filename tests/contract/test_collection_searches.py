@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.collection.collection import Collection
 from nearkin.errors import ParameterError
 from nearkin.stages.features.counting import count_features
@@ -124,7 +125,7 @@ def test_what_is_similar_after_waves_and_removals(place):
     """Few letters, so that everything is like something; every document is asked for, by every method."""
 
     @given(steps, st.sampled_from(GAMMAS), few_letters)
-    @settings(max_examples=30 if place.kind == "sqlite" else 6)
+    @settings(max_examples=examples(30) if place.kind == "sqlite" else 6)
     def check(steps, gamma, text):
         plain = Plain()
         with place.another().open(alphabet="latin") as collection:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from nearkin.collection import segments
 from nearkin.collection.collection import Collection
-from nearkin.collection.contents import contents_of
-from nearkin.collection.documents import document
 from nearkin.collection.similar import similar
+from nearkin.collection.stored import segments
+from nearkin.collection.stored.contents import contents_of
+from nearkin.collection.stored.documents import document
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError
 

@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wikipedia_dumps
+from example_counts import examples
 from functional.conftest import some_records
 from in_process import InProcess
 from made_up_prose import Prose
@@ -288,7 +289,7 @@ words = st.sampled_from([f"w{i}" for i in range(12)])
 some_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=25)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     some_texts,
     st.sampled_from([0.3, 0.5, 0.8, 1.0]),

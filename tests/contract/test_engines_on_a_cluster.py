@@ -126,9 +126,10 @@ def small(monkeypatch) -> None:
 # Their tasks are the same as those of one process, where every case is tried: here they are pickled and sent.
 ON_A_CLUSTER = [
     "of every kind",
-    "against another collection",
-    "no document",
-    *(pytest.param(name, marks=pytest.mark.soak) for name in ("containment", "all equal", "broken records")),
+    *(
+        pytest.param(name, marks=pytest.mark.soak)
+        for name in ("against another collection", "no document", "containment", "all equal", "broken records")
+    ),
 ]
 
 
@@ -140,7 +141,7 @@ def test_a_cluster_finds_what_one_machine_finds(name, tmp_path, spark, small):
     assert found(case, tmp_path, tmp_path / "spark", engine=Cluster()) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_components_in_rounds(tmp_path, spark, small, monkeypatch):
     """As of a graph that no task could hold."""
     case = in_many_files(cases()["one giant group"])
@@ -151,7 +152,7 @@ def test_components_in_rounds(tmp_path, spark, small, monkeypatch):
     assert 3 <= sum(name.startswith("star-") for name in stages.begun) <= 12
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_crowded_keys_that_are_not_compared_in_full(tmp_path, spark, small, monkeypatch):
     monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 6_000)
     monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 6_000)
@@ -164,7 +165,7 @@ def test_crowded_keys_that_are_not_compared_in_full(tmp_path, spark, small, monk
     assert expected["manifest"]["counts"]["pairs_not_compared"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_document_of_20_megabytes(tmp_path, spark, small):
     """And one that is nearly the same, in another partition: what travels of it is larger than any block should be."""
     words = [f"w{i:05}" for i in np.random.default_rng(1).integers(0, 90_000, 2_900_000).tolist()]

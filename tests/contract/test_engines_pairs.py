@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from in_process import InProcess
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.engines.spark.blocks import Blocks
@@ -156,7 +157,7 @@ def test_tasks_find_what_one_machine_finds(way, top, kind, tmp_path, monkeypatch
         assert_same(by_tasks(vectors, way, tmp_path, InProcess(), top=top), expected)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.integers(0, 2**32),
     st.tuples(st.integers(1, 40), st.integers(1, 40)),
@@ -185,7 +186,7 @@ def test_any_window(tmp_path_factory, seed, sizes, n_kinds, empty, way, cut, top
         assert_same(by_tasks(vectors, way, folder, InProcess(), top=top), by_local(vectors, way, top=top))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(0, 2**32),
     st.tuples(st.integers(1, 40), st.integers(1, 40)),
@@ -396,7 +397,14 @@ FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50, weighed_at_once=11)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["two languages, a window", "one language, signatures", "the best, by vectors"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "two languages, a window",
+        pytest.param("one language, signatures", marks=pytest.mark.soak),
+        pytest.param("the best, by vectors", marks=pytest.mark.soak),
+    ],
+)
 def test_a_cluster_writes_what_one_machine_writes(name, spark, tmp_path, monkeypatch):
     case = replace(cases()[name], cut=FEW_TASKS)
     given = case.given(tmp_path)

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wikipedia_dumps
+from example_counts import examples
 from functional.conftest import nearkin_here, some_records
 from in_process import InProcess
 from nearkin.engines.choice import LOCAL, Engine
@@ -277,7 +278,7 @@ def test_batches_do_not_show(tmp_path, in_process, monkeypatch):
 some_texts = st.lists(st.text("ab cdé", max_size=12) | st.none(), max_size=12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(some_texts, min_size=1, max_size=5), st.sampled_from(list(METHODS)), st.booleans())
 def test_any_documents(tmp_path_factory, files, method, is_numbered):
     records = [[{"id": i if is_numbered else f"d{i}", "text": text} for i, text in enumerate(texts)] for texts in files]
@@ -408,9 +409,13 @@ def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, mon
 
 # -- a real cluster ---------------------------------------------------------------------------------------------------
 
-ON_A_CLUSTER = (
-    "counted, of every kind", "several formats", "a folder, counted", "no document", "pages, counted",
-)  # fmt: skip
+ON_A_CLUSTER = [
+    "counted, of every kind",
+    *(
+        pytest.param(name, marks=pytest.mark.soak)
+        for name in ("several formats", "a folder, counted", "no document", "pages, counted")
+    ),
+]
 
 
 @pytest.mark.parametrize("name", ON_A_CLUSTER)

@@ -9,8 +9,8 @@ import pytest
 
 import nearkin
 from contract.test_check_in import grams
-from nearkin.collection import letter_clusters, matching, word_links
-from nearkin.collection.word_sets import WordSets
+from nearkin.collection.matching.matches import letter_clusters, matches, word_links
+from nearkin.collection.stored.word_sets import WordSets
 
 
 def changed(words: list[str], n_changes: int, chance: random.Random) -> list[str]:
@@ -132,7 +132,7 @@ def test_clusters_of_like_letters_are_grouped_as_by_a_search_for_each_text(tmp_p
             words = [f"{chance.choice('abcdefgh') * chance.randrange(1, 9)}" for _ in range(n_changes)]
             documents.append((str(len(documents)), " ".join(words + base[n_changes:])))
     told, n_left = [], []
-    link_clusters = matching.link_clusters
+    link_clusters = matches.link_clusters
     for is_direct in (True, False):
 
         def link(search, gamma, forest, is_direct=is_direct):
@@ -140,7 +140,7 @@ def test_clusters_of_like_letters_are_grouped_as_by_a_search_for_each_text(tmp_p
             n_left.append(len(left))
             return left
 
-        monkeypatch.setattr(matching, "link_clusters", link)
+        monkeypatch.setattr(matches, "link_clusters", link)
         with nearkin.Collection.open(tmp_path / f"{is_direct}", create=True) as collection:
             collection.add(documents)
             told.append(collection.groups(gamma=gamma).members.to_pylist())

@@ -97,7 +97,7 @@ def test_strings_as_ids_and_columns_of_any_type(spark, some_texts, tmp_path):
     assert_as_one_machine_finds(df, tmp_path, id="id", threshold=0.6)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_integers_as_ids_and_a_column_of_a_name_that_is_taken(spark, some_texts, tmp_path):
     df = frame(spark, some_texts, range(1000, 1000 + len(some_texts)), 3).withColumnRenamed("score", "Keep")
     df = df.selectExpr("cast(id as int) AS id", "text AS `a.text`", "Keep")
@@ -136,7 +136,7 @@ def test_rows_without_ids_from_files(spark, some_texts, tmp_path):
     assert_as_one_machine_finds(df, tmp_path, "body", measure="containment")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_rows_that_the_driver_holds(spark, tmp_path):
     """Spark computes with such rows before they are in their partitions."""
     df = spark.createDataFrame(pa.table({"text": [f"one two three four five six seven {i % 5}" for i in range(64)]}))

@@ -13,13 +13,13 @@ from pg8000.dbapi import DatabaseError
 
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
-from nearkin.collection.contents import texts_of
-from nearkin.collection.keys import keys_of
 from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
 from nearkin.collection.plain_sql.installing import install
 from nearkin.collection.plain_sql.queries import similar_query
+from nearkin.collection.stored.contents import texts_of
+from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.word_sets import jaccard, word_sets
 from nearkin.collection.tolerance import Tolerance
-from nearkin.collection.word_sets import jaccard, word_sets
 from places import SomePlace
 
 ODD = "'; DROP TABLE documents; -- \\ {schema}"

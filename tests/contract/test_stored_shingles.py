@@ -8,8 +8,8 @@ import pytest
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.plain_sql.installing import install
-from nearkin.collection.stored_shingles import are_kept
-from nearkin.collection.word_sets import word_sets
+from nearkin.collection.stored.shingle_table import are_kept
+from nearkin.collection.stored.word_sets import word_sets
 from places import SomePlace
 
 prose = Prose(31)

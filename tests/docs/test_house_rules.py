@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar, cast
 
 from docs.pages import ROOT
 
@@ -13,6 +15,7 @@ FILES = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 500
 LINES_OF_A_FUNCTION = 60
 FIELDS_BY_PLACE = 5
+N = TypeVar("N", bound=ast.AST)
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc"}
 ERRORS_OF_OTHERS = {"Exception", "RuntimeError", "OSError", "IOError", "TypeError", "ValueError", "AssertionError"}
 
@@ -21,10 +24,22 @@ def _places(found: Iterator[tuple[Path, int, str]]) -> list[str]:
     return [f"{path.relative_to(ROOT)}:{line}: {what}" for path, line, what in found]
 
 
-def _nodes() -> Iterator[tuple[Path, ast.AST]]:
+_LOOKED_AT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Raise, ast.Call)
+
+
+@functools.cache
+def _nodes_by_kind() -> dict[type[ast.AST], list[tuple[Path, ast.AST]]]:
+    """What the rules look at, of all files; parsing them all takes seconds, so it is done once."""
+    nodes = {kind: list[tuple[Path, ast.AST]]() for kind in _LOOKED_AT}
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-            yield path, node
+            if type(node) in nodes:
+                nodes[type(node)].append((path, node))
+    return nodes
+
+
+def _nodes(kind: type[N]) -> Iterator[tuple[Path, N]]:
+    yield from cast("list[tuple[Path, N]]", _nodes_by_kind()[kind])
 
 
 def _lines() -> Iterator[tuple[Path, int, str]]:
@@ -43,12 +58,11 @@ def test_files_are_named_after_an_idea() -> None:
 
 def test_functions_are_short() -> None:
     def too_long() -> Iterator[tuple[Path, int, str]]:
-        for path, node in _nodes():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-                n_lines = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
-                if n_lines >= LINES_OF_A_FUNCTION:
-                    yield path, node.lineno, f"{node.name} has {n_lines} lines after its docstring"
+        for path, node in (*_nodes(ast.FunctionDef), *_nodes(ast.AsyncFunctionDef)):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            n_lines = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
+            if n_lines >= LINES_OF_A_FUNCTION:
+                yield path, node.lineno, f"{node.name} has {n_lines} lines after its docstring"
 
     assert not _places(too_long())
 
@@ -56,8 +70,8 @@ def test_functions_are_short() -> None:
 def test_classes_have_names_of_their_own() -> None:
     def again() -> Iterator[tuple[Path, int, str]]:
         seen = dict[str, Path]()
-        for path, node in _nodes():
-            if isinstance(node, ast.ClassDef) and seen.setdefault(node.name, path) != path:
+        for path, node in _nodes(ast.ClassDef):
+            if seen.setdefault(node.name, path) != path:
                 yield path, node.lineno, f"{node.name} is also a class of {seen[node.name].relative_to(ROOT)}"
 
     assert not _places(again())
@@ -67,12 +81,11 @@ def test_records_of_many_fields_are_made_by_names() -> None:
     """A frozen dataclass of more than five fields takes them as keywords only."""
 
     def by_place() -> Iterator[tuple[Path, int, str]]:
-        for path, node in _nodes():
-            if isinstance(node, ast.ClassDef):
-                fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and _is_taken(one)]
-                made = " ".join(map(ast.unparse, node.decorator_list))
-                if len(fields) > FIELDS_BY_PLACE and "frozen=True" in made and "kw_only=True" not in made:
-                    yield path, node.lineno, f"{node.name} has {len(fields)} fields: kw_only=True"
+        for path, node in _nodes(ast.ClassDef):
+            fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and _is_taken(one)]
+            made = " ".join(map(ast.unparse, node.decorator_list))
+            if len(fields) > FIELDS_BY_PLACE and "frozen=True" in made and "kw_only=True" not in made:
+                yield path, node.lineno, f"{node.name} has {len(fields)} fields: kw_only=True"
 
     assert not _places(by_place())
 
@@ -84,11 +97,10 @@ def _is_taken(field: ast.AnnAssign) -> bool:
 
 def test_errors_are_ours() -> None:
     def foreign() -> Iterator[tuple[Path, int, str]]:
-        for path, node in _nodes():
-            if isinstance(node, ast.Raise) and node.exc is not None:
-                raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-                if isinstance(raised, ast.Name) and raised.id in ERRORS_OF_OTHERS:
-                    yield path, node.lineno, f"raise an error of nearkin.errors, not {raised.id}"
+        for path, node in _nodes(ast.Raise):
+            raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            if isinstance(raised, ast.Name) and raised.id in ERRORS_OF_OTHERS:
+                yield path, node.lineno, f"raise an error of nearkin.errors, not {raised.id}"
 
     assert not _places(foreign())
 
@@ -106,11 +118,11 @@ FORMATS = ROOT / "src/nearkin/formats"
 
 def _calls(*names: str) -> Iterator[tuple[Path, int, str]]:
     """Calls of functions by their last names, ``pq.write_table`` among them, outside of ``formats``."""
-    for path, node in _nodes():
-        if isinstance(node, ast.Call) and not path.is_relative_to(FORMATS):
-            called = ast.unparse(node.func)
-            if called in names:
-                yield path, node.lineno, called
+    last_names = {name.rpartition(".")[2] for name in names}
+    for path, node in _nodes(ast.Call):
+        last_name = getattr(node.func, "attr", getattr(node.func, "id", None))
+        if last_name in last_names and not path.is_relative_to(FORMATS) and ast.unparse(node.func) in names:
+            yield path, node.lineno, ast.unparse(node.func)
 
 
 def test_parquet_has_one_writer_and_one_reader() -> None:

@@ -37,8 +37,8 @@ address, cache, when, n = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]
 documents = [tuple(pair) for pair in json.loads(sys.stdin.read())]
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
-import nearkin.collection.segment_files as files
-import nearkin.collection.segments as segments
+import nearkin.collection.stored.segment_files as files
+import nearkin.collection.stored.segments as segments
 import nearkin.stages.documents.tables as tables
 from nearkin.collection.collection import Collection
 tables._BATCH_BYTES = 1_000
@@ -68,7 +68,7 @@ def middle_of_a_file(file, array):
 with Collection.open(address, create=True, cache=cache) as collection:
     if when == "statement":
         event.listen(Engine, "before_cursor_execute", strike)
-        import nearkin.collection.loading as loading
+        import nearkin.collection.loads.loading as loading
         before(loading, "insert_rows")
     elif when == "commit":
         event.listen(Engine, "commit", strike)

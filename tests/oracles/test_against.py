@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import nearkin
+from example_counts import examples
 from made_up_prose import Prose
 from nearkin.results import DedupResult
 from nearkin.workflows.dedup.options import ANY_SHARE
@@ -116,7 +117,7 @@ RULES = [
     sides=st.lists(st.sampled_from(["in", "other", "both"]), min_size=14, max_size=14),
     rule=st.sampled_from(RULES),
 )
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @example(texts=[NEAR, NEAR + " again"], sides=["both", "both"], rule=Across(0.5, "jaccard"))
 @example(texts=[NEAR, NEAR + " again"], sides=["in", "both"], rule=Across(0.5, "jaccard"))
 @example(texts=[NEAR, NEAR.upper(), NEAR + " again"], sides=["in", "in", "other"], rule=Across(0.5, "jaccard"))

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearkin
+from example_counts import examples
 from oracles.test_groups import EDITS, jaccard, sentence
 
 IDS = [f"d{i:02}" for i in range(14)]
@@ -76,7 +77,7 @@ def _key(one):
 @pytest.mark.parametrize(
     ("how", "is_alike"), [({"threshold": THRESHOLD}, alike_by_words), ({"gamma": GAMMA}, alike_by_letters)]
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(texts=TEXTS, labels=PAIRS, limit=st.integers(1, 40))
 def test_conflicts_are_those_of_the_definition(how, is_alike, texts, labels, limit) -> None:
     written = {doc_id: sentence(*edits) for doc_id, edits in texts.items()}

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearkin
+from example_counts import examples
 from nearkin.errors import CollectionError, ParameterError
 from oracles.test_groups import EDITS, GAMMA, THRESHOLD, expected, expected_by_words, members, sentence, text_of
 
@@ -61,7 +62,7 @@ def steps_of(measure: Measure) -> st.SearchStrategy[list[tuple[str, object]]]:
 def test_groups_keep_what_is_decided_and_forget_what_is_undone(name) -> None:
     measure = MEASURES[name]
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(15), deadline=None)
     @given(steps_of(measure))
     def holds(steps) -> None:
         live, decided = dict[str, str](), dict[int, tuple[str, str, str]]()

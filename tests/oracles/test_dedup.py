@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import nearkin
+from example_counts import examples
 from nearkin.kernels import choosing
 from nearkin.results import DedupResult
 from nearkin.stages.verification.measures import MEASURES
@@ -94,7 +95,7 @@ def assert_hangs_together(result: DedupResult, collection: Collection) -> None:
 
 @pytest.mark.parametrize("floor", ["compiled", "as they come"])
 @given(texts=families(), threshold=thresholds, shingle=shinglings, rule=rules, keep=keeps)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @example(texts=COUNTS, threshold=0.55, shingle="words:1", rule="principal", keep="first")
 def test_every_pair_group_and_verdict(floor, texts, threshold, shingle, rule, keep):
     collection = collection_of(texts, shingle)
@@ -107,7 +108,7 @@ def test_every_pair_group_and_verdict(floor, texts, threshold, shingle, rule, ke
 
 
 @given(texts=odd_collections, threshold=thresholds, shingle=shinglings)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @example(texts=["", " \u3000\n", "\ufeff"], threshold=0.8, shingle="words:5")
 @example(texts=["!?", "!?", ",", "..."], threshold=0.1, shingle="words:1")
 @example(texts=["ΣΊΣΥΦΟΣ", "σίσυφοσ", "σίσυφος"], threshold=1.0, shingle="chars:9")
@@ -122,7 +123,7 @@ def test_odd_unicode_and_no_text(texts, threshold, shingle):
 
 @pytest.mark.parametrize("measure", sorted(MEASURES.keys() - {"jaccard"}))
 @given(texts=families(), threshold=thresholds, shingle=shinglings, rule=rules)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_measures_beside_jaccard(measure, texts, threshold, shingle, rule):
     collection = collection_of(texts, shingle)
     result = nearkin.dedup(
@@ -133,7 +134,7 @@ def test_measures_beside_jaccard(measure, texts, threshold, shingle, rule):
 
 
 @given(texts=families(), threshold=thresholds, shingle=shinglings, measure=st.sampled_from(sorted(MEASURES)))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_little_recall_misses_pairs_but_says_nothing_false(texts, threshold, shingle, measure):
     collection = collection_of(texts, shingle)
     result = nearkin.dedup(
@@ -154,7 +155,7 @@ def test_little_recall_misses_pairs_but_says_nothing_false(texts, threshold, shi
     scores=st.lists(st.one_of(st.none(), st.integers(-2, 2), st.floats(allow_nan=True)), min_size=12, max_size=12),
     rule=st.sampled_from(["max", "min"]),
 )
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_keep_by_a_column(texts, scores, rule):
     collection = collection_of(texts, "words:2")
     scores = [None if score is None else float(score) for score in scores[: len(texts)]]
@@ -171,7 +172,7 @@ def test_keep_by_a_column(texts, scores, rule):
 
 
 @given(texts=families(most=16), threshold=st.sampled_from([0.5, 0.7, 1.0]))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_every_member_is_within_the_threshold_of_its_principal(texts, threshold):
     """Told again without the oracle's rule for choosing principals."""
     collection = collection_of(texts, "words:2")

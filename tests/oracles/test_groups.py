@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearkin
+from example_counts import examples
 
 GAMMA = 0.2
 LETTERS = "abc"
@@ -96,7 +97,7 @@ WAVES_OF_WORDS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(waves=WAVES_OF_WORDS)
 def test_groups_by_words_are_those_of_everything_at_once(waves) -> None:
     live, used, before = dict[str, str](), set[int](), dict[int, set[str]]()
@@ -122,7 +123,7 @@ def test_groups_by_words_are_those_of_everything_at_once(waves) -> None:
         assert collection.groups(threshold=THRESHOLD).changes == ()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(waves=WAVES)
 def test_groups_are_those_of_everything_at_once_and_keep_their_numbers(waves) -> None:
     live = dict[str, Sequence[int]]()

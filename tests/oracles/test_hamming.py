@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.records import BitSignatures
 from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
 
@@ -87,7 +88,7 @@ def cases(draw):
 @example(("random", 8, 7, 90, 0), "tables")
 @example(("families", 64, 3, 90, 1), "tables")
 @example(("families", 1024, 40, 90, 1), "tables")
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_small_collections(case, method):
     kind, n_bits, distance, n, seed = case
     if method == "tables":

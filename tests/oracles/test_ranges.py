@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.records import LetterVectors
 from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.search.ranges.segment import RangeSegment
@@ -106,7 +107,7 @@ def cases(draw):
 
 
 @given(cases())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_small_collections(case):
     vectors, queries, gammas, ends = case
     check(in_waves(vectors, ends), vectors, queries, gammas)

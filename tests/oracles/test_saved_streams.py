@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin import StreamDeduplicator
 from nearkin.errors import NearkinError, ParameterError, RunError, SourceError
 from nearkin.workflows.stream import deduplicator
@@ -27,7 +28,7 @@ def told(answers) -> list[list[tuple[object, float]]]:
 
 
 @given(texts=families(most=14), max_age=st.integers(1, 12), batch_size=st.sampled_from([1, 2, 5, 1000]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_only_the_last_documents_are_compared_with(texts, max_age, batch_size):
     collection = Collection(named(texts), unit="words", length=2)
     ids = [doc_id for doc_id, _ in collection.documents]

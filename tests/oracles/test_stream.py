@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin import Normalisation, StreamDeduplicator
 from nearkin.errors import ParameterError
 from oracles.brute_force import Collection
@@ -38,7 +39,7 @@ def truth(collection: Collection, threshold: float) -> list[list[tuple[str, floa
     shingle=st.sampled_from(["words:1", "words:2", "words:5", "chars:3"]),
     batch_size=st.sampled_from([1, 2, 5, 1000]),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_matches_with_fetch(texts, threshold, shingle, batch_size):
     unit, length = shingle.split(":")
     collection = Collection(named(texts), unit=unit, length=int(length))
@@ -52,7 +53,7 @@ def test_matches_with_fetch(texts, threshold, shingle, batch_size):
 
 
 @given(texts=families(), threshold=st.sampled_from([0.5, 0.8]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_without_fetch_similarities_are_estimates_and_say_so(texts, threshold):
     collection = Collection(named(texts), length=2)
     stream = StreamDeduplicator(threshold=threshold, shingle="words:2", recall=CERTAIN, size=512)

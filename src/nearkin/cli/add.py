@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.browsing_options import DryRun, IdsColumn, IdsFile
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.browsing import DryRun, IdsColumn, IdsFile
+from nearkin.cli.options.collection import (
     Cache,
     ChosenAlphabet,
     ChosenIgnored,
@@ -19,14 +19,14 @@ from nearkin.cli.collection_options import (
     Wave,
     WaveToRemove,
 )  # fmt: skip
-from nearkin.cli.decision_options import By, YesRemove
-from nearkin.cli.options import Encoding, Inputs, Quiet, Threads
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.decisions import By, YesRemove
+from nearkin.cli.options.definitions import Encoding, Inputs, Quiet, Threads
+from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.removing import Removed
+    from nearkin.collection.decisions.removing import Removed
 
 _WITHOUT_YES = 100
 """Maximum number of removed documents for which --yes is not needed."""

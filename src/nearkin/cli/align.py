@@ -11,8 +11,8 @@ import typer
 
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.lazy_group import PlainGroup
-from nearkin.cli.options import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
-from nearkin.cli.reading_options import MAX_UNREADABLE, MaxUnreadable
+from nearkin.cli.options.definitions import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+from nearkin.cli.options.reading import MAX_UNREADABLE, MaxUnreadable
 from nearkin.stages.documents.formats import WITH_COLUMNS
 
 if TYPE_CHECKING:

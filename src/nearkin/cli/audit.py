@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.audit_options import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
-from nearkin.cli.collection_options import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
-from nearkin.cli.options import Overwrite, Quiet, Threads
+from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
+from nearkin.cli.options.collection import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
+from nearkin.cli.options.definitions import Overwrite, Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

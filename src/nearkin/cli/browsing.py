@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from nearkin.cli.browsing_options import (
+from nearkin.cli.options.browsing import (
     AddedBefore,
     AddedSince,
     AllVersions,
@@ -21,16 +21,16 @@ from nearkin.cli.browsing_options import (
     Version,
     WithTag,
 )
-from nearkin.cli.collection_options import DateTag, DocId, Json, Limit, Place, ReadOnly
-from nearkin.cli.decision_options import GroupGamma, GroupThreshold
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.collection import DateTag, DocId, Json, Limit, Place, ReadOnly
+from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.details import DocumentDetails
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing import ListedDocuments
+    from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.lists import ListedDocuments
 
 SHOW_HELP = """
 Show the text of a stored document, and what is known of it: its version, wave and file, its tags, notes and groups, \
@@ -152,7 +152,7 @@ def list_documents(
     from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
     from nearkin.collection.dates import DATE_TAG
-    from nearkin.collection.document_filter import DocumentFilter
+    from nearkin.collection.listing.conditions import DocumentFilter
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.listing import list_documents as work

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.collection import (
     Json,
     Place,
     ReadOnly,
     Tolerance,
     Wait,
 )
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
-from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.reading import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.collection import (
     Cache,
     Json,
     Place,
@@ -13,7 +13,7 @@ from nearkin.cli.collection_options import (
     Uncounted,
     Wait,
 )
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import Any, TextIO, TypeVar
 import typer
 from typer.core import TyperCommand
 
-from nearkin.cli.option_groups import taking_options
+from nearkin.cli.options.groups import taking_options
 from nearkin.errors import ParameterError
 from nearkin.paths import check_input, check_output
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.browsing_options import ComparedFile
-from nearkin.cli.collection_options import (
+from nearkin.cli.command_line import COLLECTION_URLS
+from nearkin.cli.options.browsing import ComparedFile
+from nearkin.cli.options.collection import (
     At,
     Cache,
     Compared,
@@ -29,8 +30,7 @@ from nearkin.cli.collection_options import (
     VersionA,
     VersionB,
 )
-from nearkin.cli.command_line import COLLECTION_URLS
-from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.paths import check_input
@@ -288,7 +288,7 @@ def versions(
 
 def _show_versions(console: Console, found: Versions) -> None:
     from nearkin.cli.printing import say, say_passage, shown
-    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.collection.matching.letters_only import LETTERS_ONLY
     from nearkin.decimals import share_text
     from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.collection import (
     Cache,
     Gamma,
     Json,
@@ -17,14 +17,14 @@ from nearkin.cli.collection_options import (
     ReadOnly,
     Threshold,
 )
-from nearkin.cli.decision_options import LabelsFileIfAny, TagOfLabels
-from nearkin.cli.options import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
+from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.conflicts import Conflicts
+    from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
@@ -121,7 +121,7 @@ def conflicts(
 
 def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say, say_passage, shown
-    from nearkin.collection.letters_only import LETTERS_ONLY, is_letters_only
+    from nearkin.collection.matching.letters_only import LETTERS_ONLY, is_letters_only
     from nearkin.decimals import distance_text, share_text
     from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
 

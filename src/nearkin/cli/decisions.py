@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import Cache, DocIds, Json, Limit, Place, Wait
-from nearkin.cli.decision_options import (
+from nearkin.cli.options.collection import Cache, DocIds, Json, Limit, Place, Wait
+from nearkin.cli.options.decisions import (
     ActivityNumber,
     By,
     Copies,
@@ -29,7 +29,7 @@ from nearkin.cli.decision_options import (
     Yes,
     YesErase,
 )
-from nearkin.cli.options import Quiet
+from nearkin.cli.options.definitions import Quiet
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

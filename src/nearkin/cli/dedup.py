@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nearkin.cli.engine_options import EngineOptions
-from nearkin.cli.options import (
+from nearkin.cli.options.definitions import (
     Against,
     By,
     DedupChoices,
@@ -19,7 +18,8 @@ from nearkin.cli.options import (
     Threads,
     WriteKept,
 )
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.engine import EngineOptions
+from nearkin.cli.options.reading import ReadingOptions
 
 HELP = """
 Find exact copies and near-duplicates, verify every pair, and keep one document per group.

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
-from nearkin.cli.options import JsonSummary
+from nearkin.cli.options.definitions import JsonSummary
 
 if TYPE_CHECKING:
     from rich.console import Console

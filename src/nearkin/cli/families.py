@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import ReadOnly
-from nearkin.cli.options import (
+from nearkin.cli.options.collection import ReadOnly
+from nearkin.cli.options.definitions import (
     FamilyShingle,
     FamilyThreshold,
     IgnoreFile,
@@ -22,12 +22,12 @@ from nearkin.cli.options import (
     Resume,
     Threads,
 )
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.groups import CollectionGroups
+    from nearkin.collection.groups.current import CollectionGroups
     from nearkin.manifests.dedup import DedupManifest
 
 HELP = """

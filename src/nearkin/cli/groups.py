@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.collection import (
     Cache,
     Direct,
     Gamma,
@@ -19,15 +19,15 @@ from nearkin.cli.collection_options import (
     Threshold,
     Wait,
 )
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
 
-    from nearkin.collection.groups import CollectionGroups
-    from nearkin.collection.groups_since import GroupsSince
+    from nearkin.collection.groups.current import CollectionGroups
+    from nearkin.collection.groups.since import GroupsSince
     from nearkin.stages.documents.load_files.vendors import Vendor
 
 HELP = """
@@ -83,8 +83,8 @@ def groups(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
-    from nearkin.collection.groups import group
-    from nearkin.collection.groups_since import groups_since
+    from nearkin.collection.groups.current import group
+    from nearkin.collection.groups.since import groups_since
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.overlays import write_group_overlay
@@ -170,7 +170,7 @@ def _check_options(
 
 def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:
     from nearkin.cli.printing import say, shown, table
-    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.collection.matching.letters_only import LETTERS_ONLY
     from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
 
     if is_direct:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from nearkin.cli.collection_options import Json
-from nearkin.cli.options import Inputs
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.collection import Json
+from nearkin.cli.options.definitions import Inputs
+from nearkin.cli.options.reading import ReadingOptions
 
 HELP = """
 Print the similarity index and the MinHash keys of documents in files, so that a repository can store them as \

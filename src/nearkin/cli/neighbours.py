@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options import (
+from nearkin.cli.options.definitions import (
     AgainstSignatures,
     Distance,
     Equal,

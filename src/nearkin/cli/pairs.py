@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.engine_options import EngineOptions
-from nearkin.cli.options import Json, Out, Overwrite, Quiet, Report, Resume, Threads
-from nearkin.cli.pair_options import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
+from nearkin.cli.options.definitions import Json, Out, Overwrite, Quiet, Report, Resume, Threads
+from nearkin.cli.options.engine import EngineOptions
+from nearkin.cli.options.pairs import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
 
 if TYPE_CHECKING:
     from rich.console import Console

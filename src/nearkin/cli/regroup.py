@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from nearkin.cli.options import FinishedRun, HigherThreshold, Json, OtherGroup, OutBeside, Overwrite, Quiet, Report
+from nearkin.cli.options.definitions import (
+    FinishedRun,
+    HigherThreshold,
+    Json,
+    OtherGroup,
+    OutBeside,
+    Overwrite,
+    Quiet,
+    Report,
+)
 
 HELP = """
 Group the stored pairs of a finished run again, at a higher threshold or by another rule. The corpus is not read \

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.browsing_options import OfCurrentWave, SearchedWords
-from nearkin.cli.collection_options import Json, Limit, Place, ReadOnly
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.browsing import OfCurrentWave, SearchedWords
+from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

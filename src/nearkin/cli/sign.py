@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.engine_options import EngineOptions
-from nearkin.cli.options import (
+from nearkin.cli.options.definitions import (
     Bits,
     Density,
     Features,
@@ -23,7 +22,8 @@ from nearkin.cli.options import (
     StatisticsFile,
     Threads,
 )
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.engine import EngineOptions
+from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.options.collection import (
     Cache,
     Distance,
     DocIdIfAny,
@@ -22,13 +22,13 @@ from nearkin.cli.collection_options import (
     Threshold,
     Tolerance,
 )
-from nearkin.cli.reading_options import LARGEST_DOCUMENT, MaxDocumentSize
+from nearkin.cli.options.reading import LARGEST_DOCUMENT, MaxDocumentSize
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
-from nearkin.cli.options import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
 HELP = """
 Find all documents of a collection that are similar to a stored document, a file or a text. You choose the tolerance \
@@ -146,7 +146,7 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
 
 
 def _remark(one: SimilarDocument) -> str:
-    from nearkin.collection.letters_only import LETTERS_ONLY
+    from nearkin.collection.matching.letters_only import LETTERS_ONLY
 
     if one.is_same_text:
         return " [dim](same text)[/]"

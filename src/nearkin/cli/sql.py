@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from nearkin.cli.collection_options import (
+from nearkin.cli.command_line import CommandLine
+from nearkin.cli.lazy_group import PlainGroup
+from nearkin.cli.options.collection import (
     ChosenAlphabet,
     ChosenIndex,
     DocId,
@@ -20,10 +22,8 @@ from nearkin.cli.collection_options import (
     Tolerance,
     Wait,
 )
-from nearkin.cli.command_line import CommandLine
-from nearkin.cli.decision_options import GroupGamma, GroupThreshold
-from nearkin.cli.lazy_group import PlainGroup
-from nearkin.cli.options import Overwrite
+from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
+from nearkin.cli.options.definitions import Overwrite
 
 _SIMILAR = """
 Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds the documents similar to one. It reads only stored \

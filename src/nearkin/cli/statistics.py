@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options import (
+from nearkin.cli.options.definitions import (
     Features,
     Inputs,
     JsonSummary,
@@ -18,7 +18,7 @@ from nearkin.cli.options import (
     RawNormalise,
     Threads,
 )
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

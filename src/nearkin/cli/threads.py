@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options import Inputs, Json, NewTextOnly, Out, Overwrite, Quiet, Report, WindowDays
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.definitions import Inputs, Json, NewTextOnly, Out, Overwrite, Quiet, Report, WindowDays
+from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

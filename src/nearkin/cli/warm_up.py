@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from nearkin.cli.options import JsonSummary, Quiet
+from nearkin.cli.options.definitions import JsonSummary, Quiet
 
 HELP = """
 Compile the kernels ahead of the first run.

@@ -15,11 +15,11 @@ from sqlalchemy import Connection
 from nearkin.collection.check_in.candidates import Query, candidates_of
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.check_in.shared_keys import Searched
-from nearkin.collection.contents import Content, contents_of
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.keys_state import keys_state
-from nearkin.collection.near import Near
-from nearkin.collection.word_sets import shares, some_at_a_time, word_sets
+from nearkin.collection.matching.near import Near
+from nearkin.collection.stored.contents import Content, contents_of
+from nearkin.collection.stored.keys_state import keys_state
+from nearkin.collection.stored.word_sets import shares, some_at_a_time, word_sets
 from nearkin.records import I64
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.store import Store

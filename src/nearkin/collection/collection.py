@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from nearkin.collection.browsing import DocumentQueries
-from nearkin.collection.contents import stored_text
 from nearkin.collection.decisions.methods import DecisionMethods
-from nearkin.collection.documents import document, is_current
 from nearkin.collection.group_queries import GroupQueries
+from nearkin.collection.listing.browsing import DocumentQueries
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.similar import similar_documents
+from nearkin.collection.stored.contents import stored_text
+from nearkin.collection.stored.documents import document, is_current
 from nearkin.collection.tolerance import MethodName, Tolerance
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Progress
@@ -26,12 +26,12 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.store import Access
 
 if TYPE_CHECKING:
-    from nearkin.collection.adding import Added
     from nearkin.collection.check_in.results import CheckAnswer, Checked, CheckIn, CheckInMany, CheckOptions
     from nearkin.collection.comparing import ComparedDocuments
-    from nearkin.collection.fsck import IntegrityReport
+    from nearkin.collection.decisions.removing import Removed
     from nearkin.collection.info import Info
-    from nearkin.collection.removing import Removed
+    from nearkin.collection.integrity.fsck import IntegrityReport
+    from nearkin.collection.loads.adding import Added
 
 
 class Collection(DocumentQueries, GroupQueries, DecisionMethods):
@@ -160,8 +160,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         OutputError
             The disk is full.
         """
-        from nearkin.collection.adding import add_incoming
-        from nearkin.collection.incoming import Incoming
+        from nearkin.collection.loads.adding import add_incoming
+        from nearkin.collection.loads.incoming import Incoming
         from nearkin.stages.documents.tables import read_table
 
         source = pa.scalar("table", pa.large_string())
@@ -201,7 +201,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             A document is not stored; nothing is removed.
         """
         from nearkin.collection.decisions.methods import checked_max
-        from nearkin.collection.removing import remove
+        from nearkin.collection.decisions.removing import remove
 
         return remove(
             self.opened.store,
@@ -404,10 +404,10 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
         """
         if self.opened.store.access.is_read_only:
-            from nearkin.collection.fsck_read_only import check_only
+            from nearkin.collection.integrity.read_only import check_only
 
             return check_only(self.opened, threads=threads)
-        from nearkin.collection.fsck import fsck
+        from nearkin.collection.integrity.fsck import fsck
 
         return fsck(self.opened, threads=threads)
 

@@ -10,9 +10,9 @@ from nearkin.collection.tolerance import MethodName, Tolerance
 if TYPE_CHECKING:
     from datetime import date
 
-    from nearkin.collection.conflicts import Conflicts, Labels
-    from nearkin.collection.groups import CollectionGroups
-    from nearkin.collection.groups_since import GroupsSince
+    from nearkin.collection.conflicts.by_group import Conflicts, Labels
+    from nearkin.collection.groups.current import CollectionGroups
+    from nearkin.collection.groups.since import GroupsSince
     from nearkin.collection.versions import Versions
 
 
@@ -87,7 +87,7 @@ class GroupQueries:
             Maximum number of documents to compare and return; the result always has the total.
         threads : int
         """
-        from nearkin.collection.conflicts import conflicts
+        from nearkin.collection.conflicts.by_group import conflicts
 
         tolerance = Tolerance.of(method, threshold=threshold, gamma=gamma)
         return conflicts(self.opened, labels, tolerance, limit=limit, threads=threads)
@@ -122,7 +122,7 @@ class GroupQueries:
         CollectionError
             A text that must be compared is damaged.
         """
-        from nearkin.collection.groups import group
+        from nearkin.collection.groups.current import group
 
         return group(self.opened, Tolerance.of(method, threshold=threshold, gamma=gamma), threads=threads)
 
@@ -152,7 +152,7 @@ class GroupQueries:
         CollectionError
             The stored groups, or their history, were changed.
         """
-        from nearkin.collection.groups_since import groups_since
+        from nearkin.collection.groups.since import groups_since
 
         return groups_since(self.opened, wave, Tolerance.of(method, threshold=threshold, gamma=gamma))
 
@@ -165,6 +165,6 @@ class GroupQueries:
         gamma: float | None = None,
     ) -> int:
         """Make a document the principal of its group at a tolerance, and return the number of the group."""
-        from nearkin.collection.groups import make_principal
+        from nearkin.collection.groups.current import make_principal
 
         return make_principal(self.opened, doc_id, Tolerance.of(method, threshold=threshold, gamma=gamma))

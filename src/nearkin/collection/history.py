@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from nearkin.collection.contents import stored_text
-from nearkin.collection.documents import document, stored_documents, with_documents
-from nearkin.collection.purged import purged_contents
 from nearkin.collection.result_tables import CHANGE, DOCUMENT, ENTRY, table_of
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.contents import stored_text
+from nearkin.collection.stored.documents import document, stored_documents, with_documents
+from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparing import compare_texts

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, func, select
 
-from nearkin.collection.by_index import n_indexed
-from nearkin.collection.documents import stored_documents, with_documents
+from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, problems, purges, waves
 

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from nearkin.collection.by_index import check_index, chosen
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
-from nearkin.collection.filling import fill
-from nearkin.collection.segment_files import Segment, name_of
-from nearkin.collection.segments import Segments, loads_of
+from nearkin.collection.matching.by_index import check_index, chosen
+from nearkin.collection.stored.filling import fill
+from nearkin.collection.stored.segment_files import Segment, name_of
+from nearkin.collection.stored.segments import Segments, loads_of
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored

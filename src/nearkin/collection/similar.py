@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.by_index import near_by_index
 from nearkin.collection.by_measure import (
     CANDIDATE_GAMMA,
     CANDIDATE_THRESHOLD,
@@ -20,17 +19,18 @@ from nearkin.collection.by_measure import (
     near_by_edit,
 )
 from nearkin.collection.check_in.check_in import make_keys
-from nearkin.collection.contents import Content, content_of, contents_of
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.documents import current_documents, document
-from nearkin.collection.letters_only import is_letters_only
-from nearkin.collection.near import Near
+from nearkin.collection.matching.by_index import near_by_index
+from nearkin.collection.matching.letters_only import is_letters_only
+from nearkin.collection.matching.near import Near
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.profiles import similarity_index_of, similarity_indexes
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
-from nearkin.collection.segment_files import Segment
+from nearkin.collection.stored.contents import Content, content_of, contents_of
+from nearkin.collection.stored.documents import current_documents, document
+from nearkin.collection.stored.profiles import similarity_index_of, similarity_indexes
+from nearkin.collection.stored.segment_files import Segment
+from nearkin.collection.stored.word_sets import shares, some_at_a_time, word_sets
 from nearkin.collection.tolerance import Tolerance, check_limit
-from nearkin.collection.word_sets import shares, some_at_a_time, word_sets
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.stages.search.ranges.index import RangeIndex

@@ -17,11 +17,11 @@ import zstandard
 from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
-from nearkin.collection.contents import texts_of
 from nearkin.collection.counting import NORMALISE
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import RELATION_SHINGLES, RelatedText, relate
-from nearkin.collection.word_sets import some_at_a_time
+from nearkin.collection.stored.contents import texts_of
+from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.nouns import counted
 from nearkin.stages.differences.relating import (
     COPY,

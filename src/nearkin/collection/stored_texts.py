@@ -12,12 +12,12 @@ import pyarrow as pa
 from sqlalchemy import Connection, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from nearkin.collection.contents import digest_of, text_of
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.profiles import COLUMNS, Profile, profiles_of
-from nearkin.collection.purged import purged_contents
-from nearkin.collection.segments import LoadSpan
+from nearkin.collection.stored.contents import digest_of, text_of
+from nearkin.collection.stored.profiles import COLUMNS, Profile, profiles_of
+from nearkin.collection.stored.purged import purged_contents
+from nearkin.collection.stored.segments import LoadSpan
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionError
 from nearkin.store.bulk import insert_rows, named

@@ -8,6 +8,7 @@ from typing import Literal
 
 from nearkin.collection.counting import SIGNATURE
 from nearkin.errors import ParameterError
+from nearkin.nouns import one_of
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
@@ -82,7 +83,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise ParameterError.of("measure", "similar", " or ".join(map(repr, _SHOWN.values())), self.method)
+            raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), self.method)
         value, is_number = self.value, isinstance(self.value, int | float) and not isinstance(self.value, bool)
         if not is_number or not math.isfinite(value):
             raise ParameterError.of(self.parameter, "similar", "a finite number", value)

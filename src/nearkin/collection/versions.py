@@ -11,16 +11,16 @@ from typing import ClassVar
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from nearkin.collection.contents import contents_of
 from nearkin.collection.dates import DateAsked, InForce, in_force
-from nearkin.collection.documents import current_documents, document, stored_documents, with_documents
-from nearkin.collection.letters_only import is_letters_only
+from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.purged import purged_contents
 from nearkin.collection.relations import relate
 from nearkin.collection.result_tables import CHANGE, DOCUMENT, MEASURES, VERSION, table_of
 from nearkin.collection.results import SimilarDocument, StoredDocument
 from nearkin.collection.similar import asked_near, compare_with, documents_among, prepare
+from nearkin.collection.stored.contents import contents_of
+from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
+from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.nouns import counted
 from nearkin.records import I64

@@ -326,7 +326,7 @@ def _unlike_their_seals(
             now = dict(zip(("part", "n_rows", "total"), values))
             right = dict(zip(("part", "n_rows", "total"), row.values))
             found.fixes.append(_fix(schema.seals, now, stored, right, row.checksum))
-        if part != schema.groupings.name:  # `nearkin.collection.group_state` knows more about it
+        if part != schema.groupings.name:  # `nearkin.collection.stored.group_state` knows more about it
             seals[part] = Seal(n_rows, total, row.is_known)
     for part in sorted({*parts, *seals, *names}):
         name, here, seal = names.get(part, part), parts.get(part, _Part()), seals.get(part)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import nearkin
+from example_counts import examples
 from functional.conftest import nearkin_here, write_jsonl
 from functional.jobs.conftest import ran, records_of, table
 from nearkin.results import DedupResult, FamiliesResult, PairsResult, SignedDocuments
@@ -163,7 +164,7 @@ def test_plans_are_the_command(texts: Path, bilingual: TranslatedCorpus) -> None
 
 
 @given(texts=similar_texts(), threshold=st.sampled_from([0.3, 0.5, 0.8]))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_texts_give_the_same_from_a_file_and_from_memory(texts, threshold, tmp_path_factory) -> None:
     folder = tmp_path_factory.mktemp("any")
     records = [{"id": i, "text": text} for i, text in enumerate(texts)]

@@ -14,7 +14,7 @@ from nearkin.cli.main import run
 ASKED = [
     *("jinja2", "numba", "numpy", "pandas", "pyarrow", "pyarrow.compute", "pydantic", "rapidfuzz", "rich"),
     *("scipy", "sqlalchemy"),
-    *("nearkin.collection.fsck", "nearkin.collection.versions", "nearkin.stages.documents.delimited"),
+    *("nearkin.collection.integrity.fsck", "nearkin.collection.versions", "nearkin.stages.documents.delimited"),
     "nearkin.reports.dedup.page",
 ]
 QUESTION = {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}

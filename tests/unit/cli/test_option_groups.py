@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 
 import pytest
 
-from nearkin.cli.option_groups import OptionGroup, taking_options
-from nearkin.cli.options import DedupChoices
-from nearkin.cli.pair_options import PairChoices
+from nearkin.cli.options.definitions import DedupChoices
+from nearkin.cli.options.groups import OptionGroup, taking_options
+from nearkin.cli.options.pairs import PairChoices
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.pairing.options import PairOptions
 from unit.cli.test_command_line import registered

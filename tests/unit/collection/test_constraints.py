@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nearkin.collection.constraints import constrained
+from nearkin.collection.matching.constraints import constrained
 from nearkin.errors import ParameterError
 
 NOTHING = np.zeros((0, 2), np.int64)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.errors import ParameterError
 
@@ -27,7 +28,7 @@ def linked(pairs: list[DocumentPair], content_of: dict[str, int]) -> set[Documen
     return near
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(PAIRS, PAIRS, CONTENTS, st.booleans())
 def test_contradictions_are_those_of_the_closure(same, never, content_of, added_only) -> None:
     now = linked(list(same), content_of)

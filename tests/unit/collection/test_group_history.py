@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, create_engine
 
-from nearkin.collection import group_history
-from nearkin.collection.group_history import faults, grouped_loads, past_groups, record, repair
+from nearkin.collection.stored import group_history
+from nearkin.collection.stored.group_history import faults, grouped_loads, past_groups, record, repair
 from nearkin.errors import CollectionError
 from nearkin.store import schema
 

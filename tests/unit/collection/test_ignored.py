@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nearkin import Collection
-from nearkin.collection.groups import group
+from nearkin.collection.groups.current import group
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.ignoring import Ignored

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from made_up_prose import Prose
-from nearkin.collection import stored_shingles
 from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql.installing import check_flagging, functions, install
 from nearkin.collection.plain_sql.queries import similar_query
+from nearkin.collection.stored import shingle_table
+from nearkin.collection.stored.word_sets import jaccard, word_sets
 from nearkin.collection.tolerance import Tolerance
-from nearkin.collection.word_sets import jaccard, word_sets
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
@@ -51,7 +51,7 @@ def test_a_printed_query_computes_jaccard_similarities(collection, tmp_path) -> 
         (name, 1, "wave 1", jaccard(own, other), 0) for name, other in zip("bc", others, strict=True)
     ]
     with collection.opened.store.writing() as connection:
-        collection.opened.store.say(connection, {stored_shingles.END: "2"})
+        collection.opened.store.say(connection, {shingle_table.END: "2"})
     with pytest.raises(sqlite3.OperationalError, match="run nearkin sql install"):
         ask(tmp_path, query)
     install(collection.opened)
@@ -67,27 +67,27 @@ def test_sets_follow_the_texts(collection) -> None:
 
     def differs() -> str | None:
         with store.reading() as connection:
-            return stored_shingles.difference(connection, store, counting, Silent())
+            return shingle_table.difference(connection, store, counting, Silent())
 
     assert differs() is None  # not installed
     install(collection.opened)
     collection.add([("f", prose.text(30)), ("e", "Now it has words.")])
     assert differs() is None
     with store.writing() as connection:
-        stored_shingles.forget(connection, store, [1])
-        assert stored_shingles.shingles_state(connection, store).lost == ()
+        shingle_table.forget(connection, store, [1])
+        assert shingle_table.shingles_state(connection, store).lost == ()
     assert "do not match" in str(differs()), "the text is still there"
     with store.writing() as connection:
-        stored_shingles.restore(connection, store, counting, 1, TEXTS["b"])
+        shingle_table.restore(connection, store, counting, 1, TEXTS["b"])
     assert differs() is None
     with store.writing() as connection:
         connection.exec_driver_sql("UPDATE shingles SET hashes = x'00' WHERE content = 0")
     assert "do not match" in str(differs())
     with store.writing() as connection:
-        stored_shingles.remake(connection, store, counting, Silent())
+        shingle_table.remake(connection, store, counting, Silent())
     assert differs() is None
     with store.writing() as connection:
-        store.unsay(connection, stored_shingles.METHOD)
+        store.unsay(connection, shingle_table.METHOD)
     assert "missing" in str(differs())
 
 

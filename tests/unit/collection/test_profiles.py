@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from nearkin.collection.profiles import COLUMNS, profiles_of, whole_roots
+from nearkin.collection.stored.profiles import COLUMNS, profiles_of, whole_roots
 from nearkin.store.schema import PROJECTIONS
 
 MOST = 2**27 - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.collection.incoming import SeenIds
+from nearkin.collection.loads.incoming import SeenIds
 
 
 @given(st.lists(st.lists(st.text(max_size=2), max_size=12), max_size=12))

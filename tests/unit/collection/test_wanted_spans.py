@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.collection.segments import LoadSpan, wanted_spans
+from nearkin.collection.stored.segments import LoadSpan, wanted_spans
 
 sizes = st.lists(st.one_of(st.integers(1, 5), st.integers(1, 10**6)), max_size=60)
 

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.kernels import range_blocks, range_scan
 from nearkin.stages.search.ranges.segment import groups_of_levels
 from unit.kernels.agreeing import agreed
@@ -52,7 +53,7 @@ def scanned(*tree, room, **asked):
 
 
 @given(points(max_size=300), st.integers(1, 9), st.integers(0, 30), st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_scan_blocks(made, block_size, more_room, data):
     chance = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     _, rows, blocks, boxes = built(made, block_size)

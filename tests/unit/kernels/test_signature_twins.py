@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.kernels import features, keccak, lookup, projections
 from nearkin.kernels.buffers import text_buffers
 from unit.kernels.agreeing import agreed
@@ -109,7 +110,7 @@ def test_logarithms(numbers):
     assert np.abs(ours - np.log(numbers.astype(float)) * 2**20).max(initial=0) < 0.51
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(voted())
 def test_growing_weights(given_votes):
     hashes, _, offsets = given_votes

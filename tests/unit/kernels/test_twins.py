@@ -7,6 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.kernels import (  # (two are named here so that both are seen to be covered)
     chains,
     compiled,  # noqa: F401
@@ -133,7 +134,7 @@ def test_n_common(values, data):
 
 
 @given(st.integers(1, 9), st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_grouping(n_rows, data):
     row = st.integers(0, n_rows - 1)
     edge = st.tuples(row, row).filter(lambda p: p[0] < p[1])

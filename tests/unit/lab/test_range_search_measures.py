@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.errors import ParameterError
 from nearkin.lab.range_search.exhaustive import ExhaustiveTruth, search_all
 from nearkin.lab.range_search.experiment import RangeSearchPlan, draw_queries
@@ -190,7 +191,7 @@ def test_first_projections_are_an_index_of_fewer(vectors: LetterVectors, queries
     assert np.array_equal(sizes[-1], index.search(asked, 0.05, tau=TAU).survivors[:, 2])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=6)))
 def test_quality_is_the_mean_over_queries(rows: list[list[tuple[int, int, int]]]) -> None:
     for row in rows:

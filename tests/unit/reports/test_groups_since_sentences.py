@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nearkin.collection.groups_since import CHANGES_SCHEMA, GroupChangeSince, GroupsSince
+from nearkin.collection.groups.since import CHANGES_SCHEMA, GroupChangeSince, GroupsSince
 from nearkin.collection.tolerance import Tolerance
 from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.planning.search import Sample, plan_sampling
 from nearkin.records import ShingleSets, Signatures
@@ -51,7 +52,7 @@ def linked(linking: Linking, keys, rows) -> tuple[set[tuple[int, int]], int]:
 
 
 @given(small_sets, st.one_of(st.sampled_from(THRESHOLDS), st.floats(0.05, 1.0)), st.integers(30, 59))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_prefixes_miss_no_pair(values, threshold, spread):
     sets, prefixes = as_sets(values, spread=spread), Prefixes(threshold)
     keys, set_of_key = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
@@ -66,7 +67,7 @@ def test_prefixes_miss_no_pair(values, threshold, spread):
 
 
 @given(small_sets, st.one_of(st.sampled_from(THRESHOLDS), st.floats(0.05, 1.0)))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @example([set(range(55)), set(range(100))], 0.55)
 def test_prefixes_linked_by_size_miss_no_pair(values, threshold):
     """The way that searches short texts: prefixes, then the filter by size."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
-from nearkin.cli.options import Id, Out
-from nearkin.cli.reading_options import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDocumentSize, OnError
+from nearkin.cli.options.definitions import Id, Out
+from nearkin.cli.options.reading import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDocumentSize, OnError
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

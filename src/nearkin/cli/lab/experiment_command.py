@@ -9,7 +9,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.options import JsonSummary, Overwrite, Quiet, ReportAndFigures, Threads
+from nearkin.cli.options.definitions import JsonSummary, Overwrite, Quiet, ReportAndFigures, Threads
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
-from nearkin.cli.options import Corpus, Documents, Out, Title
-from nearkin.cli.reading_options import ReadingOptions
+from nearkin.cli.options.definitions import Corpus, Documents, Out, Title
+from nearkin.cli.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
-from nearkin.cli.options import Out
+from nearkin.cli.options.definitions import Out
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.engine_options import check_engine
-from nearkin.cli.options import JsonSummary, Overwrite
+from nearkin.cli.options.definitions import JsonSummary, Overwrite
+from nearkin.cli.options.engine import check_engine
+from nearkin.cli.options.reading import RulesOptions
 from nearkin.cli.plan.options import Figure, PlanEngine, check_figure
-from nearkin.cli.reading_options import RulesOptions
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options import JsonSummary, Overwrite
+from nearkin.cli.options.definitions import JsonSummary, Overwrite
 from nearkin.cli.plan.options import Figure, check_figure
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, exists, select, union_all
 from nearkin.collection.check_in.results import CheckOptions
 from nearkin.collection.check_in.shared_keys import AskedKeys, KnownContents, Searched, Shared, shared_with
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.documents import refuse_changed, refuse_hidden
-from nearkin.collection.keys import EXACT, SAMPLE, Keys, keys_of
-from nearkin.collection.known_texts import numbers_of
+from nearkin.collection.loads.known_texts import numbers_of
+from nearkin.collection.stored.documents import refuse_changed, refuse_hidden
+from nearkin.collection.stored.keys import EXACT, SAMPLE, Keys, keys_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.planning.signature_recall import distance_for

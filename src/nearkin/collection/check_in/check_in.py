@@ -23,10 +23,10 @@ from nearkin.collection.check_in.results import (
     check_name,
 )
 from nearkin.collection.check_in.shared_keys import MissingKeysError
-from nearkin.collection.documents import checked_wave
-from nearkin.collection.keys_state import KeysState, keys_state
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored_keys import fill
+from nearkin.collection.stored.documents import checked_wave
+from nearkin.collection.stored.key_table import fill
+from nearkin.collection.stored.keys_state import KeysState, keys_state
 from nearkin.errors import CollectionError, ParameterError
 
 _SIMILAR = frozenset(VERDICTS) - {"new"}

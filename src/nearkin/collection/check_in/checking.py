@@ -20,13 +20,13 @@ from nearkin.collection.check_in.results import (
     Verdict,
 )
 from nearkin.collection.check_in.shared_keys import Searched
-from nearkin.collection.contents import Content, DamagedText
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.documents import FSCK, current_documents
-from nearkin.collection.keys import BANDS
-from nearkin.collection.keys_state import KeysState
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.word_sets import word_sets
+from nearkin.collection.stored.contents import Content, DamagedText
+from nearkin.collection.stored.documents import FSCK, current_documents
+from nearkin.collection.stored.keys import BANDS
+from nearkin.collection.stored.keys_state import KeysState
+from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, text
 
-from nearkin.collection.contents import Content, DamagedText, whole_contents_in, whole_contents_of
-from nearkin.collection.documents import current_documents, stored_documents
-from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.contents import Content, DamagedText, whole_contents_in, whole_contents_of
+from nearkin.collection.stored.documents import current_documents, stored_documents
+from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.store.checksums import covered
 from nearkin.store.schema import documents
 

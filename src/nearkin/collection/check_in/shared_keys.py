@@ -9,9 +9,9 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.keys import BAND, EXACT, SAMPLE, keys_of
-from nearkin.collection.keys_state import FACTS, KeysState, keys_state
-from nearkin.collection.stored_keys import Marks, driver_of, stored_marks, texts_from
+from nearkin.collection.stored.key_table import Marks, driver_of, stored_marks, texts_from
+from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
+from nearkin.collection.stored.keys_state import FACTS, KeysState, keys_state
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
 from nearkin.store.facts import believed

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, select
 from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.check_in.checking import check, is_resent
 from nearkin.collection.check_in.results import Checked, CheckOptions, Verdict
-from nearkin.collection.incoming import Examined, Incoming, examine
-from nearkin.collection.keys_state import keys_state
-from nearkin.collection.known_texts import known_texts, numbers_of, repair
-from nearkin.collection.loading import Load
+from nearkin.collection.loads.incoming import Examined, Incoming, examine
+from nearkin.collection.loads.known_texts import known_texts, numbers_of, repair
+from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored_keys import append, fill, mark_complete
+from nearkin.collection.stored.key_table import append, fill, mark_complete
+from nearkin.collection.stored.keys_state import keys_state
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, select
 
 from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
-from nearkin.collection.documents import FSCK
+from nearkin.collection.stored.documents import FSCK
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named

@@ -19,7 +19,7 @@ from nearkin.collection.decisions.records import (
     SettingChange,
 )
 from nearkin.collection.decisions.tags import members_of
-from nearkin.collection.documents import document
+from nearkin.collection.stored.documents import document
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import is_storable

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.constraints import FormerGroups, Similarity, constrained
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
-from nearkin.collection.group_state import GroupState
-from nearkin.collection.matching import PairMeasures
+from nearkin.collection.matching.constraints import FormerGroups, Similarity, constrained
+from nearkin.collection.matching.matches import PairMeasures
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import F64, I64

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection import group_state
 from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import PRINCIPAL, SettingChange
-from nearkin.collection.group_state import GroupState
+from nearkin.collection.stored import group_state
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
 from nearkin.store.schema import contents, decisions, documents, groupings, groups, members
 

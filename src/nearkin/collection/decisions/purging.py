@@ -9,15 +9,16 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from nearkin.collection import stored_keys, stored_relations, stored_shingles
+from nearkin.collection import stored_relations
 from nearkin.collection.decisions.activity import checked_by, record, with_checksums
 from nearkin.collection.decisions.records import PURGE, SettingChange
-from nearkin.collection.documents import check_id, checked_ids, document, stored_documents, with_documents
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.installing import forget_flagged
-from nearkin.collection.purged import BLANK, purged_contents
-from nearkin.collection.removed_rows import remove_current
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored import key_table, shingle_table
+from nearkin.collection.stored.documents import check_id, checked_ids, document, stored_documents, with_documents
+from nearkin.collection.stored.purged import BLANK, purged_contents
+from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
@@ -176,10 +177,10 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         digests |= {number: bytes(digest).hex() for number, digest in found}
         connection.execute(update(contents).where(is_one).values(**BLANK))
         connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
-    stored_keys.forget(connection, store, plan.contents)
+    key_table.forget(connection, store, plan.contents)
     stored_words.forget(connection, store)
     stored_relations.forget(connection, store)
-    stored_shingles.forget(connection, store, plan.contents)
+    shingle_table.forget(connection, store, plan.contents)
     forget_flagged(connection, [*doc_ids, *plan.copies])
     changes = [
         SettingChange(PURGE, one.doc_id, digests[one.content], None, f"version {one.version}") for one in plan.holders

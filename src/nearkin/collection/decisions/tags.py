@@ -11,8 +11,8 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, verified
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
-from nearkin.collection.documents import checked_ids, document
-from nearkin.collection.group_state import GroupState
+from nearkin.collection.stored.documents import checked_ids, document
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of

@@ -10,9 +10,9 @@ from typing import Literal
 
 from sqlalchemy import Connection, column, table
 
-from nearkin.collection import stored_shingles
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
+from nearkin.collection.stored import shingle_table
 from nearkin.collection.tolerance import MAX_TOLERANCE
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import named
@@ -112,7 +112,7 @@ def install(
     tables: tuple[str, ...] = ("documents", "contents", "profiles", "shingles", "check_keys")
     index = collection.counting.similarity_index.spec
     with store.writing() as connection:
-        stored_shingles.keep(connection, store, collection.counting, collection.progress)
+        shingle_table.keep(connection, store, collection.counting, collection.progress)
         if place.schema is not None:
             connection.exec_driver_sql(functions(place.schema))
             _set_flagging(connection, collection, flag_look_alikes, measure, stops_flagging=stops_flagging)

@@ -6,9 +6,10 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Literal
 
-from nearkin.collection.documents import check_id
+from nearkin.collection.stored.documents import check_id
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError
+from nearkin.nouns import one_of
 from nearkin.store.bulk import is_storable
 from nearkin.store.place import check_schema
 from nearkin.store.schema import PROJECTIONS
@@ -101,7 +102,7 @@ def check_dialect(dialect: str) -> None:
     ParameterError
     """
     if dialect not in DIALECTS:
-        raise ParameterError.of("dialect", _OWNER, " or ".join(DIALECTS), dialect)
+        raise ParameterError.of("dialect", _OWNER, one_of(DIALECTS), dialect)
 
 
 def quoted(text: str, dialect: str = "postgresql") -> str:

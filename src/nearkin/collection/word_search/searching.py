@@ -14,11 +14,11 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, select, true
 from sqlalchemy.exc import DBAPIError
 
-from nearkin.collection.contents import stored_text, text_of
-from nearkin.collection.documents import current_documents, number_of_wave, refuse_hidden
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored_keys import texts_from
+from nearkin.collection.stored.contents import stored_text, text_of
+from nearkin.collection.stored.documents import current_documents, number_of_wave, refuse_hidden
+from nearkin.collection.stored.key_table import texts_from
 from nearkin.collection.word_search.results import FoundDocument, SearchResult
 from nearkin.collection.word_search.snippets import snippet
 from nearkin.collection.word_search.stored_words import Reach, fill, reach, remake

@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import DBAPIError
 
-from nearkin.collection.stored_keys import texts_from
+from nearkin.collection.stored.key_table import texts_from
 from nearkin.collection.word_search.tokens import FINGERPRINT, Tokens, tokens_of
 from nearkin.collection.word_search.word_tables import LENGTHS, MAX_COUNTED, WordTables
 from nearkin.errors import CollectionError

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.contents import contents_of
 from nearkin.collection.opened import Snapshot
 from nearkin.collection.similar import asked_near
+from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.lab.collections.documents import LabelledTexts
 from nearkin.lab.collections.outcome import FoundCounts

@@ -10,7 +10,7 @@ from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
-    from nearkin.collection.adding import Added
+    from nearkin.collection.loads.adding import Added
     from nearkin.manifests.inputs import DamagedFile
 
 

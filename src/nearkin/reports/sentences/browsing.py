@@ -9,10 +9,10 @@ from nearkin.nouns import counted, first_of
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
-    from nearkin.collection.details import DocumentDetails
+    from nearkin.collection.decisions.removing import Removed
     from nearkin.collection.history import DocumentHistory, HistoryEntry
-    from nearkin.collection.listing import ListedDocuments
-    from nearkin.collection.removing import Removed
+    from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import StoredDocument
 
 _MAX_NAMED = 5

@@ -10,7 +10,7 @@ from nearkin.reports.sentences.groups import not_compared_sentence
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
-    from nearkin.collection.conflicts import Conflict, Conflicts
+    from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 
 
 def without_passage(one: Conflict) -> str:

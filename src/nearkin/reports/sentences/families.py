@@ -13,7 +13,7 @@ from nearkin.reports.sentences.groups import change_sentences, not_compared_sent
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
-    from nearkin.collection.groups import CollectionGroups
+    from nearkin.collection.groups.current import CollectionGroups
     from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 
 

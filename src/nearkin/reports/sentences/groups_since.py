@@ -10,7 +10,7 @@ from nearkin.reports.sentences.browsing import minute
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
-    from nearkin.collection.groups_since import GroupChangeSince, GroupsSince
+    from nearkin.collection.groups.since import GroupChangeSince, GroupsSince
 
 _N_NAMED = 3
 

@@ -10,8 +10,8 @@ from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.documents.ignoring import Ignored
 
 if TYPE_CHECKING:
-    from nearkin.collection.fsck import IntegrityReport
     from nearkin.collection.info import Info
+    from nearkin.collection.integrity.fsck import IntegrityReport
 
 
 def info_sentences(told: Info) -> Iterator[Sentence]:

@@ -16,6 +16,7 @@ import numpy as np
 from nearkin.errors import ParameterError
 from nearkin.kernels.keccak import MAX_MESSAGE_BYTES, shake256
 from nearkin.kernels.projections import project_hashes, project_rows
+from nearkin.nouns import one_of
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, packed_words, signatures, votes
 from nearkin.stages.signatures.vectors import FeatureVectors, as_words, spell
@@ -60,7 +61,7 @@ class Simhash:
         check_bits(self.bits, "Simhash")
         check_seed(self.seed, "Simhash")
         if self.hash not in get_args(Hash):
-            raise ParameterError.of("hash", "Simhash", " or ".join(get_args(Hash)), self.hash)
+            raise ParameterError.of("hash", "Simhash", one_of(get_args(Hash)), self.hash)
         object.__setattr__(self, "_vectors", FeatureVectors(self._digests, 4 * self._n_words))
 
     @property

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
+from nearkin.nouns import one_of
+
 if TYPE_CHECKING:
     from nearkin.records import F64, Matches
 
@@ -118,7 +120,7 @@ class Containment(Measure):
 
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (Jaccard(), Containment())}
 """All measures by name, in the order of the columns of ``pairs.parquet``."""
-MEASURE_NAMES = " or ".join(get_args(MeasureName))
+MEASURE_NAMES = one_of(get_args(MeasureName))
 MEASURE_COLUMNS = tuple(column for measure in MEASURES.values() for column in measure.columns)
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.contents import contents_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.profiles import similarity_indexes
 from nearkin.collection.similar import near_contents
-from nearkin.collection.tolerance import Method, Tolerance
+from nearkin.collection.stored.contents import contents_of
+from nearkin.collection.stored.profiles import similarity_indexes
+from nearkin.collection.stored.word_sets import WordSets
+from nearkin.collection.tolerance import THRESHOLD, Method, Tolerance
 from nearkin.errors import ParameterError
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import I64, U64
@@ -26,9 +27,11 @@ from nearkin.store.schema import contents, documents, profiles
 from nearkin.store.store import Access
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs, Pair
 from nearkin.workflows.auditing.definitions import SIMILARITY, Asked, compare_with_all
-from nearkin.workflows.auditing.reported import keys_of
+from nearkin.workflows.auditing.reported import keys_of, pairs_of
 
 _ASKED_AT_A_TIME = 64
+_MAX_COMPARED = 20_000
+"""Maximum number of matches whose wording is compared."""
 _LACKING: dict[Method, str] = {
     "range": "too few letters for range search",
     "minhash": "too few words for a signature",
@@ -63,6 +66,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     population = _answered(seen.connection, tolerance.method, current)
     sample = options.drawn(population)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
+    by_wording = tuple[str, ...]()
     if len(sample):
         asked, found = _ask(collection, seen, sample, tolerance, progress)
         everything = compare_with_all(
@@ -76,6 +80,8 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
             lost = is_other & ~was_found
             if lost.any():
                 missed.take(_named(seen.connection, sample[place[lost]], content[lost], similarity[lost].tolist()))
+        if tolerance.method != "minhash":
+            by_wording = _by_wording(collection, seen, sample, current, found)
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
@@ -86,7 +92,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
         predicted_recall=tolerance.recall,
         claims_all=tolerance.recall == 1,
         is_truncated=missed.is_truncated,
-        notes=(_measured(tolerance), *_notes(len(rows), len(current), len(population), tolerance.method)),
+        notes=(_measured(tolerance), *by_wording, *_notes(len(rows), len(current), len(population), tolerance.method)),
     )
 
 
@@ -98,6 +104,25 @@ def _measured(tolerance: Tolerance) -> str:
     return (
         f"A true pair is two texts {tolerance.in_words()}, by {by}: versions of a document can lie outside and are not "
         "counted. To audit shared wording: --measure words"
+    )
+
+
+def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, current: I64, found: U64) -> tuple[str, ...]:
+    """Say how many of the matches that the searches found are matches by wording too."""
+    place, content = pairs_of(found)
+    is_other = (sample[place] != content) & np.isin(content, current)
+    left, right = sample[place[is_other]], content[is_other]
+    n = len(left)
+    if not n:
+        return ()
+    some = np.arange(n) if n <= _MAX_COMPARED else np.linspace(0, n - 1, _MAX_COMPARED).astype(np.int64)
+    sets = WordSets(seen.connection, collection.counting, int(max(left.max(), right.max())) + 1)
+    n_alike = int(np.count_nonzero(sets.jaccards(left[some], right[some]) >= THRESHOLD))
+    of_all = "" if n == len(some) else f" of {n:,}"
+    compared = f"{len(some):,}{of_all} {agreeing(len(some), 'match', 'matches')}"
+    return (
+        f"{compared} found: {n_alike:,} ({n_alike / len(some):.2%}) are matches by wording too, with a Jaccard "
+        f"similarity of at least {THRESHOLD:g}",
     )
 
 

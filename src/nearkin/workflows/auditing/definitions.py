@@ -13,11 +13,11 @@ from functools import partial
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.contents import Content, contents_of
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.segments import read_contents
+from nearkin.collection.stored.contents import Content, contents_of
+from nearkin.collection.stored.segments import read_contents
+from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.collection.tolerance import Method, Tolerance
-from nearkin.collection.word_sets import some_at_a_time
 from nearkin.engines.local import map_ordered
 from nearkin.kernels.buffers import strings
 from nearkin.records import F64, I64, U32, U64, Bool, ShingleSets

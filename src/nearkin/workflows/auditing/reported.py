@@ -17,6 +17,7 @@ from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64, Bool
 
 _SHIFT = np.uint64(32)
+_OTHER = np.uint64(0xFFFF_FFFF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,11 @@ def keys_of(place: I64, other: I64) -> U64:
     """Return the place in the sample and the other document of each pair in one number."""
     keys: U64 = (place.astype(np.uint64) << _SHIFT) | other.astype(np.uint64)
     return keys
+
+
+def pairs_of(keys: U64) -> tuple[I64, I64]:
+    """Return the place in the sample and the other document of each pair; the inverse of `keys_of`."""
+    return (keys >> _SHIFT).astype(np.int64), (keys & _OTHER).astype(np.int64)
 
 
 class Reported(Protocol):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.collection.adding import Added, add_incoming
 from nearkin.collection.collection import Collection
-from nearkin.collection.incoming import Incoming
+from nearkin.collection.loads.adding import Added, add_incoming
+from nearkin.collection.loads.incoming import Incoming
 from nearkin.errors import NearkinError, ParameterError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.collection.by_index import chosen
-from nearkin.collection.keys import BAND, EXACT, SAMPLE, keys_of
+from nearkin.collection.matching.by_index import chosen
+from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
 from nearkin.kernels.buffers import strings
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.formats.delimited import as_it_was
-from nearkin.nouns import counted
+from nearkin.nouns import counted, one_of
 from nearkin.workflows.collection.table_rows import table_rows
 from nearkin.workflows.reading.sheets import (
     ID_NAMES,
@@ -150,7 +150,7 @@ def _columns(path: Path, header: list[str], doc_id: str | None, label: str | Non
     if at_label is None:
         usual = usual_columns(path, header, _LABEL_NAMES, at_id)
         if len(usual) > 1:
-            names = " or ".join(repr(header[place]) for place in sorted(usual))
+            names = one_of(repr(header[place]) for place in sorted(usual))
             raise SourceError(
                 f"Which column of {path} has the labels, {names}? Name it with --label. The columns are: "
                 f"{', '.join(header)}."

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.document_filter import DocumentFilter
-from nearkin.collection.listing import LISTED, ListedDocuments, Sort, listed, listed_batches, n_not_grouped
+from nearkin.collection.listing.conditions import DocumentFilter
+from nearkin.collection.listing.lists import LISTED, ListedDocuments, Sort, listed, listed_batches, n_not_grouped
 from nearkin.workflows.collection.tables import write_batches
 
 

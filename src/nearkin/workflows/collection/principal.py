@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.groups import CollectionGroups, group, make_principal
+from nearkin.collection.groups.current import CollectionGroups, group, make_principal
 from nearkin.collection.tolerance import Tolerance
 
 

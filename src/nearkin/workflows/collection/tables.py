@@ -15,7 +15,7 @@ from nearkin.formats.delimited import SheetWriter
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:
-    from nearkin.collection.conflicts import Conflicts
+    from nearkin.collection.conflicts.by_group import Conflicts
 
 _FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -9,6 +9,7 @@ from typing import Literal, Never, cast, get_args
 import numpy as np
 
 from nearkin.errors import ParameterError, check_int, is_number
+from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
 from nearkin.stages.documents.ignoring import Ignored
@@ -84,7 +85,7 @@ class DedupOptions:
             rule = f"a number > 0 and < 1{in_percent(self.recall)}"
             raise ParameterError.of("recall", "dedup", rule, self.recall)
         if self.group not in get_args(Rule):
-            raise ParameterError.of("group", "dedup", " or ".join(get_args(Rule)), self.group)
+            raise ParameterError.of("group", "dedup", one_of(get_args(Rule)), self.group)
         for name, kind, words in (
             ("measure", Measure, MEASURE_NAMES),
             ("shingle", Shingling, "words:N or chars:N"),
@@ -102,7 +103,7 @@ class DedupOptions:
     def _check_across(self) -> None:
         """Refuse parameters that have no effect or contradict each other."""
         if self.drop is not None and self.drop not in get_args(Drop):
-            raise ParameterError.of("drop", "dedup", " or ".join(get_args(Drop)), self.drop)
+            raise ParameterError.of("drop", "dedup", one_of(get_args(Drop)), self.drop)
         if self.drop is not None and not self.measure.is_directed:
             raise ParameterError.of("drop", "dedup", "omitted unless the measure is containment", self.drop)
         if self.min_shared is None:
@@ -110,8 +111,8 @@ class DedupOptions:
         check_int("min_shared", "dedup", self.min_shared, 1)
         if not self.measure.is_directed or self.threshold != ANY_SHARE or self.drop is not None:
             raise ParameterError(
-                "The 'min_shared' parameter of dedup excludes 'threshold', 'drop' and the measure jaccard: it drops "
-                "documents that share enough shingles, at any similarity. Omit the others."
+                "The 'min_shared' parameter of dedup excludes 'threshold' and 'drop', and its measure is containment: "
+                "it drops documents that share enough shingles, at any similarity. Omit the others."
             )
 
     @classmethod

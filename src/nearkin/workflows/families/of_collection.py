@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
-from nearkin.collection.groups import CollectionGroups, group
+from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, SourceError
-from nearkin.nouns import counted
+from nearkin.nouns import counted, one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.normalisation import Normalisation
@@ -89,7 +89,7 @@ class Verification:
         except ValueError:
             threshold = -1.0
         if measure not in MEASURES or not 0 < threshold <= 1:
-            names = " or ".join(f"{name}:T" for name in MEASURES)
+            names = one_of(f"{name}:T" for name in MEASURES)
             rule = f"{names} with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
             raise ParameterError.of("verify", "neighbours", rule, text)
         return cls(MEASURES[measure], threshold, shingle, normalise)

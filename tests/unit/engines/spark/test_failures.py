@@ -9,7 +9,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from nearkin.engines.spark.failures import engine_errors, of_a_task
-from nearkin.errors import DocumentError, EngineError, NearkinError, UnknownDocumentError
+from nearkin.errors import DocumentError, EngineError, NearkinError
 
 JAVA = """An error occurred while calling o1.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 3 in stage 1.0 failed 4 times, most recent \
@@ -42,9 +42,7 @@ def raising(error: str):
 @pytest.mark.parametrize(
     ("error", "kind", "message"),
     [
-        ("DocumentError('in.jsonl:3: not valid JSON')", DocumentError, "in.jsonl:3: not valid JSON"),
         ("DocumentError('ä ’x’\\n\\nand a second part')", DocumentError, "ä ’x’\n\nand a second part"),
-        ("UnknownDocumentError('it has no d1')", UnknownDocumentError, "it has no d1"),
         ("NearkinError()", NearkinError, ""),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
@@ -51,7 +52,7 @@ def expected_kind(column: list[object]) -> IdKind:
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "lines"])
 @pytest.mark.parametrize("batch_bytes", [1, 40, 1 << 20])
 @given(column=columns)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_the_kind_is_that_of_all_ids_that_are_there(tmp_path_factory, suffix, batch_bytes, column):
     path = tmp_path_factory.mktemp("ids") / "in"
     source = written(path, suffix, column)

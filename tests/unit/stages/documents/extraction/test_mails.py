@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compound_files import message
+from example_counts import examples
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
@@ -161,7 +162,7 @@ LINES = st.lists(
 
 
 @given(st.lists(LINES, min_size=1, max_size=5), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_mailbox_is_split_into_what_it_was_made_of(mails, ends_blank):
     made = [b"A: 1\n\n" + b"\n".join(lines) + b"\n" for lines in mails]
     box = b"\n".join(SEPARATOR + quoted(one) for one in made) + (b"\n" if ends_blank else b"")
@@ -175,7 +176,7 @@ def test_a_mailbox_is_split_into_what_it_was_made_of(mails, ends_blank):
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_bytes_are_a_mail_of_some_kind(data):
     found, members = read(data)
     assert found.text is not None

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compound_files import compound_file
+from example_counts import examples
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
@@ -50,14 +51,14 @@ def test_text_of_a_page(page, text):
 @given(
     st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cf")), min_size=1), min_size=1)
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_what_is_escaped_comes_back(words):
     page = "".join(f"<p><span>{python_html.escape(one)}</span></p>" for one in words)
     assert text_of_html(f"<html><body>{page}</body></html>") == "\n".join(words)
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_text_is_a_page(page):
     told = text_of_html(page)
     assert "\n\n\n" not in told
@@ -82,13 +83,13 @@ def test_character_sets_of_pages(data, end):
 
 
 @given(st.binary(max_size=200), st.one_of(st.none(), st.text(max_size=20), st.sampled_from(["utf-7", "hex", "idna"])))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_bytes_are_decoded_whatever_they_say_of_themselves(data, declared):
     assert isinstance(decoded(data, declared).text, str)
 
 
 @given(st.binary(max_size=700), st.sampled_from(["", *KIND_OF_SUFFIX]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_every_file_is_of_some_kind(data, suffix):
     known = {*KIND_OF_SUFFIX.values(), "text", "image", "packed", "unsupported"}
     assert kind_of(Blob(data), f"a{suffix}") in known
@@ -119,7 +120,7 @@ def test_kinds_of_archives_by_their_names():
         max_size=12,
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_compound_files_give_back_their_streams(streams):
     tops = {path: data for path, data in streams.items() if not any(path[:n] in streams for n in range(1, len(path)))}
     lower = [tuple(name.lower() for name in path) for path in tops]
@@ -131,7 +132,7 @@ def test_compound_files_give_back_their_streams(streams):
 
 
 @given(st.binary(min_size=1, max_size=60), st.integers(0, 3000))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_damaged_compound_files_are_errors_and_never_endless(patch, at):
     whole = bytearray(compound_file({("a",): b"x" * 5000, ("b", "c"): b"y" * 100, ("b", "d"): b"z" * 70}))
     whole[at % len(whole) : at % len(whole) + len(patch)] = patch
@@ -153,7 +154,7 @@ def test_objects_that_are_embedded_in_old_formats_are_known_to_be_lost():
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_safe_names_are_relative_and_printable(name):
     told = safe_name(name)
     assert not is_unsafe(told)

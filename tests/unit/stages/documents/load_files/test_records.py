@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.stages.documents.load_files.copying import copy_load_file
 from nearkin.stages.documents.load_files.dialect import Dialect, dialect_of, header_of
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
@@ -94,7 +95,7 @@ def test_a_file_that_is_read_and_written_has_the_same_bytes(
     assert copied(data) == data
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(PIECES, max_size=40), st.booleans(), st.integers(1, 9))
 def test_damaged_and_mixed_files_lose_lines_and_no_bytes(parts: list[str], is_utf8: bool, block: int) -> None:
     loses_no_bytes(parts, block, is_utf8=is_utf8)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
 
 SECRET = "the secret of another matter"
@@ -120,7 +121,7 @@ def test_paths_that_begin_with_two_dots_are_followed_from_the_load_file(place: P
     folder.close()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(300), deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=9))
 def test_no_path_leads_to_the_secret(place: Path, parts: list[str]) -> None:
     for joint in ("/", "\\", ""):

@@ -1,0 +1,1 @@
+"""Options of commands: names, help, panels and checks, each written once."""

@@ -1,0 +1,237 @@
+"""Options of the commands about a collection."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_collection = partial(typer.Option, rich_help_panel="The collection")
+_alike = partial(typer.Option, rich_help_panel="Tolerance", show_default=False)
+_versions = partial(typer.Option, rich_help_panel="Dates", show_default=False)
+_output = partial(typer.Option, rich_help_panel="Output")
+
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="COLLECTION",
+        help="A directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE\\[?schema=NAME], in which parts may be "
+        "omitted as for psql.",
+        show_default=False,
+    ),
+]
+Wave = Annotated[
+    str | None,
+    _collection(help="Name of a new or existing wave. [dim]default: wave 1, wave 2, …[/]", show_default=False),
+]
+WaveToRemove = Annotated[
+    str | None, _collection("--wave", help="Remove all documents that came in this wave.", show_default=False)
+]
+ChosenAlphabet = Annotated[
+    str | None,
+    _collection(
+        "--alphabet",
+        help="Alphabet of a new collection: universal (letters of every script) or latin (A to Z, a to z, 0 to 9, as "
+        "in the article). [dim]default: universal[/]",
+        show_default=False,
+    ),
+]
+ChosenIgnored = Annotated[
+    Path | None,
+    _collection(
+        "--ignore",
+        metavar="FILE",
+        help="File of passages that do not count in a new collection, as for nearkin dedup. The stored texts are "
+        "unchanged.",
+        show_default=False,
+    ),
+]
+ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Digits do not count in a new collection.")]
+ChosenIndex = Annotated[
+    str | None,
+    _collection(
+        "--index",
+        help="Similarity index of a new collection, such as 43B:k=40 or 1A:k=4. [dim]default: 43B:k=40[/]",
+        show_default=False,
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    _collection(
+        help="Directory for the index of a collection in PostgreSQL. [dim]default: $XDG_CACHE_HOME/nearkin, else "
+        "~/.cache/nearkin[/]",
+        show_default=False,
+    ),
+]
+Wait = Annotated[
+    float | None,
+    _collection(
+        metavar="SECONDS",
+        min=0,
+        help="Maximum time to wait while another process is writing; then the command ends with exit code 9. "
+        "[dim]default: 2[/]",
+        show_default=False,
+    ),
+]
+ReadOnly = Annotated[
+    bool,
+    _collection(
+        "--read-only",
+        help="Write nothing, for a collection on a medium that cannot be written. Missing parts of its index are "
+        "built for this command only, which takes longer.",
+    ),
+]
+DocId = Annotated[str, typer.Argument(metavar="DOC_ID", help="Id of a document.", show_default=False)]
+DocIdIfAny = Annotated[
+    str | None, typer.Argument(metavar="DOC_ID", help="Id of a document of the collection.", show_default=False)
+]
+DocIds = Annotated[list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of documents.", show_default=False)]
+Compared = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[COLLECTION] A B",
+        help="Two files; or a collection, and the ids of two of its documents, or of one with --file.",
+        show_default=False,
+    ),
+]
+VersionA = Annotated[
+    int | None,
+    _collection("--version-a", help="Version of A. [dim]default: the current version[/]", show_default=False),
+]
+VersionB = Annotated[
+    int | None,
+    _collection("--version-b", help="Version of B. [dim]default: the current version[/]", show_default=False),
+]
+File = Annotated[
+    Path | None, _collection("--file", help="Query with this file instead of a stored document.", show_default=False)
+]
+TextGiven = Annotated[
+    str | None, _collection("--text", help="Query with this text instead of a stored document.", show_default=False)
+]
+FileEncoding = Annotated[str, _collection("--encoding", help="Encoding of --file if it is not valid UTF-8.")]
+
+Method = Annotated[
+    str | None,
+    _alike(
+        "--measure",
+        "--method",
+        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. hamming: bits "
+        "of signatures, by --distance. si: one number per text, by --tolerance; neither complete nor exact. "
+        "containment: share of one text's word 5-grams in the other, and edit: edit similarity, both verified, by "
+        "--threshold. "
+        "[dim]default: words[/]",
+    ),
+]
+PairsMethod = Annotated[
+    str | None,
+    _alike(
+        "--measure",
+        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
+        "letters may be unrelated. [dim]default: words[/]",
+    ),
+]
+Gamma = Annotated[
+    float | None,
+    _alike(
+        help="Maximum distance of letter counts, as a share of the document's length. Every document within it is "
+        "found; similar ones can lie outside it. Below 1 for groups and conflicts. [dim]default: 0.025[/]"
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    _alike(
+        help="Minimum Jaccard similarity, for --measure words; or containment or edit similarity. [dim]default: 0.5; "
+        "for containment and edit 0.9[/]"
+    ),
+]
+Distance = Annotated[
+    int | None, _alike(help="Maximum number of different bits, of 256, for --measure hamming. [dim]default: 32[/]")
+]
+Tolerance = Annotated[
+    float | None,
+    _alike(
+        "--tolerance",
+        help="Maximum relative difference of similarity indexes, if si is chosen. [dim]default: 0.3[/]",
+    ),
+]
+Index = Annotated[
+    str | None,
+    _alike("--index", help="Similarity index that the collection must have, such as 43B:k=40."),
+]
+GroupOverlay = Annotated[
+    str | None,
+    _output(
+        "--overlay",
+        metavar="TOOL",
+        help="Write --out as an overlay with the field names of relativity, everlaw, reveal, purview or plain instead.",
+        show_default=False,
+    ),
+]
+Limit = Annotated[int, _output(min=1, help="Maximum number of results to print; the total is always shown.")]
+At = Annotated[
+    str | None,
+    _versions(
+        "--at",
+        metavar="YYYY-MM-DD",
+        help="Mark the version in force on this date: the newest that is not dated after it.",
+    ),
+]
+DateTag = Annotated[
+    str | None,
+    _versions("--date-tag", metavar="FIELD", help="Tag with the dates of the documents. [dim]default: date[/]"),
+]
+Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
+Uncounted = Annotated[
+    bool, _output("--uncounted", help="List the documents with too few letters for range search instead.")
+]
+Problems = Annotated[
+    bool, _output("--problems", help="List the documents that could not be stored or got another id instead.")
+]
+Html = Annotated[
+    Path | None, _output("--html", help="Also write the comparison to this HTML file.", show_default=False)
+]
+ContextLines = Annotated[int, _output("--context", min=0, help="Lines around each difference.")]
+Ignore = Annotated[
+    list[str] | None,
+    _output(
+        "--ignore",
+        metavar="KINDS",
+        help="Differences that do not count: case, punctuation, numbers, or several with commas between. White space"
+        " never counts.",
+    ),
+]
+Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
+Since = Annotated[
+    str | None,
+    _output(
+        "--since",
+        metavar="WAVE",
+        help="List what changed in the stored groups since the end of this wave, that is since the first nearkin "
+        "groups after its last documents.",
+        show_default=False,
+    ),
+]
+Direct = Annotated[
+    bool,
+    _output("--direct", help="List members, and only those that match the principal themselves.", show_default=False),
+]
+MakePrincipal = Annotated[
+    str | None,
+    _collection("--make-principal", help="Make this document the principal of its group.", show_default=False),
+]
+LabelIdColumn = Annotated[
+    str | None, _collection("--id", help="Column of LABELS with the ids. [dim]default: guessed[/]", show_default=False)
+]
+LabelColumn = Annotated[
+    str | None,
+    _collection(
+        "--label",
+        help="Column of LABELS with the labels. [dim]default: guessed if only one can be it[/]",
+        show_default=False,
+    ),
+]
+MaxConflicts = Annotated[
+    int, _output("--max-conflicts", min=1, help="Maximum number of conflicts to find and write, the worst first.")
+]

@@ -1,0 +1,96 @@
+"""Options of the commands about decisions of people."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_documents = partial(typer.Option, rich_help_panel="Documents", show_default=False)
+_decision = partial(typer.Option, rich_help_panel="The decision", show_default=False)
+_change = partial(typer.Option, rich_help_panel="The change")
+_output = partial(typer.Option, rich_help_panel="Output")
+
+FieldValue = Annotated[
+    str,
+    typer.Argument(
+        metavar="FIELD[=VALUE]", help="Tag to set, such as responsive=yes or privileged.", show_default=False
+    ),
+]
+Field = Annotated[str, typer.Argument(metavar="FIELD", help="Name of the tag to remove.", show_default=False)]
+IdsFile = Annotated[
+    Path | None,
+    _documents(
+        "--from",
+        help="File with the ids of the documents: one per line, or a column of a .csv, .tsv, .jsonl or .parquet file.",
+    ),
+]
+IdsColumn = Annotated[
+    str | None, _documents("--id", metavar="COLUMN", help="Column of --from with the ids. [dim]default: guessed[/]")
+]
+ValueColumn = Annotated[
+    str | None,
+    _documents(
+        "--value",
+        metavar="COLUMN",
+        help="Set the tag FIELD of each document to its value in this column of --from; rows without a value are "
+        "skipped.",
+    ),
+]
+OfGroup = Annotated[int | None, _documents("--group", help="All documents of this group; see nearkin groups.")]
+GroupThreshold = Annotated[
+    float | None, _documents("--threshold", help="Minimum Jaccard similarity of the groups. [dim]default: 0.5[/]")
+]
+GroupGamma = Annotated[float | None, _documents("--gamma", help="Gamma of the groups, for groups by letter counts.")]
+PurgedIds = Annotated[
+    list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of the documents to erase.", show_default=False)
+]
+Copies = Annotated[
+    bool, _documents("--copies", help="Also remove and erase other documents that have one of these texts.")
+]
+By = Annotated[
+    str | None,
+    _change(help="Name of the person who decides. [dim]default: your user name[/]", show_default=False),
+]
+DryRun = Annotated[bool, _change("--dry-run", help="Show what would be changed, and change nothing.")]
+Yes = Annotated[bool, _change("--yes", help="Change more than 100 documents.")]
+YesRemove = Annotated[bool, _change("--yes", help="Remove more than 100 documents.")]
+YesErase = Annotated[bool, _change("--yes", help="Erase the texts.")]
+NeverGroup = Annotated[
+    tuple[str, str] | None,
+    _decision("--never-group", metavar="DOC_ID DOC_ID", help="Never put these two documents into one group."),
+]
+SameGroup = Annotated[
+    tuple[str, str] | None,
+    _decision("--same-group", metavar="DOC_ID DOC_ID", help="Always put these two documents into one group."),
+]
+Principal = Annotated[
+    str | None, _decision("--principal", metavar="DOC_ID", help="Make a document the principal of its group.")
+]
+Note = Annotated[
+    tuple[str, str] | None,
+    _decision("--note", metavar="DOC_ID TEXT", help="Note on a document; an empty text removes the current note."),
+]
+GroupNote = Annotated[
+    tuple[int, str] | None,
+    _decision("--group-note", metavar="GROUP TEXT", help="Note on a group; an empty text removes the current note."),
+]
+ActivityNumber = Annotated[
+    int, typer.Argument(metavar="NUMBER", min=1, help="Number of the activity; see nearkin log.", show_default=False)
+]
+LabelsFileIfAny = Annotated[
+    Path | None,
+    typer.Argument(metavar="[LABELS]", help="CSV or TSV file of ids and labels.", show_default=False),
+]
+TagOfLabels = Annotated[
+    str | None, _documents("--tag", metavar="FIELD", help="Tag whose values are the labels; see nearkin tags.")
+]
+Since = Annotated[
+    str | None,
+    _output(help="List activities since this date or time, such as 2026-11-23T10:00 (UTC).", show_default=False),
+]
+OfDocument = Annotated[
+    str | None, _output("--of", metavar="DOC_ID", help="List activities on this document.", show_default=False)
+]

@@ -1,0 +1,347 @@
+"""Definitions of the options of all commands: names, help and panels.
+
+Each panel has a function that makes its options. If an option is None when not given, its help states the default,
+which may come from a preset or from the input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nearkin.cli.options.groups import OptionGroup
+from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
+from nearkin.stages.verification.measures import MEASURES
+
+_input = partial(typer.Option, rich_help_panel="Input")
+_search = partial(typer.Option, rich_help_panel="What is a near-duplicate", show_default=False)
+_choice = partial(typer.Option, rich_help_panel="What is kept", show_default=False)
+_output = partial(typer.Option, rich_help_panel="Output")
+_run = partial(typer.Option, rich_help_panel="The run")
+
+# -- Input ------------------------------------------------------------------------------------------------------------
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...",
+        help=f"{', '.join(one.listed for one in FORMATS.values() if one.listed)}, folders of text files or of "
+        "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but "
+        f"{' and '.join(table.listed for table in TABLES.values())} may be compressed (.gz, .bz2, .xz, .zst).",
+        show_default=False,
+    ),
+]
+Corpus = Annotated[
+    list[str],
+    typer.Argument(metavar="INPUT...", help="Files, folders or globs, as for nearkin dedup.", show_default=False),
+]
+FinishedRun = Annotated[Path, typer.Argument(metavar="DIR", help="Results of nearkin dedup.", show_default=False)]
+Text = Annotated[
+    str | None,
+    _input(help="Column with the text. [dim]default: guessed and printed[/]", show_default=False),
+]
+Title = Annotated[
+    str | None,
+    _input(
+        help="Column with a headline, to be put before the text with a space. [dim]default: none[/]",
+        show_default=False,
+    ),
+]
+Id = Annotated[
+    str | None,
+    _input("--id", help="Column with the id. [dim]default: guessed and printed, else file:line[/]", show_default=False),
+]
+Format = Annotated[
+    str | None,
+    _input(
+        "--format",
+        help=f"{names_with_hints()}. [dim]default: from the name and the first bytes[/]",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[str, _input(help="Fallback encoding for text, CSV and TSV that is not valid UTF-8.")]
+Documents = Annotated[int, _input(help="Number of documents to use; every pair of them is compared.")]
+Against = Annotated[
+    list[str] | None,
+    _input(
+        help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. Repeatable.",
+        show_default=False,
+    ),
+]
+
+# -- What is a near-duplicate -----------------------------------------------------------------------------------------
+
+Preset = Annotated[
+    str | None,
+    _search(help="fineweb, stack, ediscovery or contracts: starting points that other options override."),
+]
+Threshold = Annotated[
+    float | None,
+    _search(help="Minimum similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.7[/]"),
+]
+FamilyThreshold = Annotated[
+    float | None,
+    _search(
+        "--threshold",
+        help="Minimum similarity to the principal, above 0 and up to 1; of a collection, that of its groups. "
+        "[dim]default: 0.6; of a collection 0.5[/]",
+    ),
+]
+FamilyShingle = Annotated[
+    str | None,
+    _search(
+        "--shingle",
+        help="words:N or chars:N. With it a collection is searched like files. [dim]default: words:3[/]",
+    ),
+]
+HigherThreshold = Annotated[float, _search(help="Minimum similarity; at least the threshold of the run.")]
+Measure = Annotated[
+    str | None,
+    _search(help=" ".join(f"{one.name}: {one.summary}." for one in MEASURES.values()) + " [dim]default: jaccard[/]"),
+]
+Recall = Annotated[
+    float | None,
+    _search(
+        help="Probability of finding a pair at the threshold; bands and rows are chosen to reach it. "
+        "[dim]default: 0.99[/]"
+    ),
+]
+Shingle = Annotated[str | None, _search(help="words:N or chars:N. [dim]default: words:5[/]")]
+Normalise = Annotated[
+    str | None,
+    _search(
+        help="Differences to ignore: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
+        "or none. [dim]default: nfkc,case,space[/]"
+    ),
+]
+IgnoreFile = Annotated[
+    Path | None,
+    _search(
+        "--ignore",
+        metavar="FILE",
+        help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
+        ">>>; re:PATTERN for patterns of RE2. The stored texts are unchanged.",
+    ),
+]
+IgnoreNumbers = Annotated[
+    bool,
+    _search("--ignore-numbers", help="Digits do not count. A text of digits without letters is numbers only."),
+]
+MinShared = Annotated[
+    int | None,
+    _search(
+        help="With --against: minimum number of shingles shared with a document of the other set, instead of "
+        "--threshold. --shingle words:13 --min-shared 1 drops documents that share a 13-gram."
+    ),
+]
+Seed = Annotated[
+    int | None, _search(help="Random seed of the sketches; a different seed misses different pairs. [dim]default: 0[/]")
+]
+
+# -- Threads ----------------------------------------------------------------------------------------------------------
+
+_threads = partial(typer.Option, rich_help_panel="Threads")
+
+WindowDays = Annotated[
+    float,
+    _threads(
+        "--window-days",
+        metavar="DAYS",
+        help="Maximum number of days between an answer and the mail to which it is joined by subject, if its headers "
+        "name no mail in the input; the two must share an address. 0 turns this off.",
+    ),
+]
+NewTextOnly = Annotated[
+    bool,
+    _threads(
+        "--new-text-only",
+        help="Compare only the new text of a mail with later ones, without quoted text and signature. These are found "
+        "by plain rules, which can be wrong.",
+    ),
+]
+
+# -- What is kept -----------------------------------------------------------------------------------------------------
+
+Group = Annotated[
+    str | None,
+    _choice(
+        help="principal: every member is similar to its principal. component: everything a chain of pairs connects. "
+        "[dim]default: principal[/]"
+    ),
+]
+OtherGroup = Annotated[str | None, _choice(help="principal or component. [dim]default: as in the run[/]")]
+Keep = Annotated[
+    str | None,
+    _choice(
+        help="longest, shortest, first (on the command line), max:COLUMN or min:COLUMN (numbers, dates or times). "
+        "[dim]default: longest[/]"
+    ),
+]
+
+Drop = Annotated[
+    str | None,
+    _choice(
+        help="With --against, by containment: contained drops documents that lie in a document of the other set, "
+        "containing drops those that contain one, either drops both. [dim]default: contained[/]"
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DedupChoices(OptionGroup):
+    """Choices of a deduplication: each field is one of `DedupOptions`, None if not given."""
+
+    preset: Preset = None
+    threshold: Threshold = None
+    measure: Measure = None
+    recall: Recall = None
+    shingle: Shingle = None
+    normalise: Normalise = None
+    ignore: IgnoreFile = None
+    ignore_numbers: IgnoreNumbers = False
+    min_shared: MinShared = None
+    seed: Seed = None
+    group: Group = None
+    keep: Keep = None
+    drop: Drop = None
+
+
+# -- Output -----------------------------------------------------------------------------------------------------------
+
+Out = Annotated[Path, _output("--out", help="Directory for the results.", show_default=False)]
+OutBeside = Annotated[
+    Path | None,
+    _output("--out", help="Directory for the results. [dim]default: DIR/threshold-T[/]", show_default=False),
+]
+WriteKept = Annotated[
+    bool,
+    _output("--write-kept", help="Also write the cleaned corpus, in the format of the input."),
+]
+Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
+Overlay = Annotated[
+    str | None,
+    _output(
+        "--overlay",
+        metavar="TOOL",
+        help="Also write an overlay with the field names of relativity, everlaw, reveal, purview or plain, keyed on "
+        "the control number, in the encoding and with the delimiters of the load file.",
+        show_default=False,
+    ),
+]
+By = Annotated[
+    str | None,
+    _output(
+        "--by",
+        metavar="COLUMN",
+        help="Column by whose values the report counts dropped documents. The input is read twice.",
+    ),
+]
+ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]
+Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]
+JsonSummary = Annotated[bool, _output("--json", help="Print the summary as JSON and nothing else.")]
+Quiet = Annotated[bool, _output("--quiet", "-q", help="Print nothing but errors.")]
+
+# -- The run ----------------------------------------------------------------------------------------------------------
+
+Resume = Annotated[
+    bool,
+    _run(
+        "--resume",
+        help="Continue an interrupted run; the result is the same to the byte.",
+    ),
+]
+Overwrite = Annotated[bool, _run("--overwrite", help="Replace the results of an earlier run.")]
+Threads = Annotated[int, _run(help="Worker threads; 0 means one per CPU core.")]
+Memory = Annotated[str, _run(help="Memory limit, for example 2GiB; at least 256MiB.")]
+
+# -- Signatures -------------------------------------------------------------------------------------------------------
+
+_signature = partial(typer.Option, rich_help_panel="Signatures")
+
+Method = Annotated[
+    str,
+    _signature(
+        help="minhash (one bit per slot), weighted-topsig (needs statistics: given, counted first, or --online), "
+        "topsig, simhash (SHAKE-256), simhash-fast, minhash-truncated."
+    ),
+]
+Bits = Annotated[int, _signature(help="Length of a signature: a multiple of 8 from 8 to 1024.")]
+Features = Annotated[str, _signature(help="Features to count: chars:N or words:N.")]
+RawNormalise = Annotated[str, _signature(help="Differences to ignore: nfkc, case, space, joined by commas, or none.")]
+RawIgnoreFile = Annotated[
+    Path | None,
+    _signature(
+        "--ignore",
+        metavar="FILE",
+        help="File of passages that do not count, as for nearkin dedup.",
+        show_default=False,
+    ),
+]
+RawIgnoreNumbers = Annotated[bool, _signature("--ignore-numbers", help="Digits do not count.")]
+Density = Annotated[
+    float | None,
+    _signature(
+        help="Share of nonzero entries in a topsig vector, above 0 and up to 1. [dim]default: 1/sqrt(bits)[/]",
+        show_default=False,
+    ),
+]
+SignatureSeed = Annotated[int, _signature("--seed", help="Random seed of the signatures.")]
+StatisticsFile = Annotated[
+    Path | None,
+    _signature(
+        "--statistics",
+        help="Feature counts, from nearkin statistics. [dim]default: count the input first[/]",
+        show_default=False,
+    ),
+]
+Online = Annotated[
+    bool,
+    _signature("--online", help="Sign each document with the counts of those before it, and measure the difference."),
+]
+SignatureFile = Annotated[
+    Path, typer.Argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.", show_default=False)
+]
+AgainstSignatures = Annotated[
+    Path | None,
+    _search(
+        "--against", help="Compare with the signatures of this file: id_a is from SIGNATURES, id_b from this file."
+    ),
+]
+Distance = Annotated[
+    int | None,
+    _search(help="Maximum number of different bits. [dim]default: 3 in 32 for minhash, else 3[/]"),
+]
+Query = Annotated[
+    str | None, _search(help="Print only the neighbours of the document with this id, the nearest first.")
+]
+Verify = Annotated[
+    str | None,
+    _search(
+        help="Read the documents again and drop pairs below this similarity: "
+        f"{' or '.join(f'{name}:T' for name in MEASURES)}."
+    ),
+]
+VerifyShingle = Annotated[
+    str, _search("--shingle", help="Shingles for --verify: words:N or chars:N.", show_default=True)
+]
+VerifyNormalise = Annotated[
+    str,
+    _search(
+        "--normalise",
+        help="Differences that --verify ignores: nfkc, case, space, joined by commas, or none.",
+        show_default=True,
+    ),
+]
+Equal = Annotated[
+    str,
+    _search(
+        help="Pairs of documents with the same signature. all: every pair. first: only pairs with the first of them.",
+        show_default=True,
+    ),
+]
+OutFile = Annotated[Path, _output("--out", help="File for the result.", show_default=False)]
+OutFileIfAny = Annotated[Path | None, _output("--out", help="File for the result.", show_default=False)]

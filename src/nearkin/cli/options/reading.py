@@ -1,0 +1,94 @@
+"""Options of every command that reads documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nearkin.cli.options.definitions import Encoding, Format, Id, Text
+from nearkin.cli.options.groups import OptionGroup
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.rules import ReadingRules
+    from nearkin.workflows.reading.request import ReadingRequest
+
+_input = partial(typer.Option, rich_help_panel="Input")
+SKIP_DOCUMENTS = "skip-documents"
+MAX_UNREADABLE = "50%"
+LARGEST_DOCUMENT = "64MiB"
+
+OnError = Annotated[
+    str,
+    _input(
+        "--on-error",
+        help="skip-documents: skip and list unreadable documents; stop at a truncated or damaged file. skip: also use "
+        "the documents before the damage. stop: stop at the first unreadable document.",
+    ),
+]
+MaxUnreadable = Annotated[
+    str,
+    _input(
+        "--max-unreadable",
+        metavar="SHARE",
+        help="Maximum share of documents that may be unreadable, for example 1% or 0.01; above it the command fails.",
+    ),
+]
+MaxDocumentSize = Annotated[
+    str,
+    _input(
+        "--max-document-size",
+        metavar="SIZE",
+        help="Maximum size of one document. A larger one is skipped and counts as unreadable.",
+    ),
+]
+TextRoot = Annotated[
+    Path | None,
+    _input(
+        "--text-root",
+        metavar="DIR",
+        help="Folder of the text files that load files name; files outside it are never read. [dim]default: the folder "
+        "of the load file[/]",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class RulesOptions(OptionGroup):
+    """Options for unreadable documents and files."""
+
+    on_error: OnError = SKIP_DOCUMENTS
+    max_unreadable: MaxUnreadable = MAX_UNREADABLE
+    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT
+    text_root: TextRoot = None
+
+    def rules(self) -> ReadingRules:
+        """Return the reading rules that these options give."""
+        from nearkin.stages.documents.rules import ReadingRules
+
+        return ReadingRules.of(self.on_error, self.max_unreadable, self.max_document_size, self.text_root)
+
+
+@dataclass(frozen=True)
+class ReadingOptions(OptionGroup):
+    """Columns, format and encoding, and the rules."""
+
+    text: Text = None
+    id: Id = None
+    file_format: Format = None
+    encoding: Encoding = "utf-8"
+    rules: RulesOptions = field(default_factory=RulesOptions)
+
+    def request(self, inputs: Sequence[str]) -> ReadingRequest:
+        """Request that these inputs be read."""
+        from nearkin.workflows.reading.request import ReadingRequest
+
+        return ReadingRequest(
+            inputs=inputs, file_format=self.file_format, text=self.text, doc_id=self.id, encoding=self.encoding,
+            rules=self.rules.rules(),
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Near-duplicates whose labels differ."""

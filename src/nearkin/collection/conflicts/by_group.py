@@ -1,0 +1,298 @@
+"""Near-duplicates with different labels: by group, the documents that do not have the label of most.
+
+Groups are those of `nearkin.collection.groups.current`, with their numbers and the decisions of people, stored or not.
+
+Source: the check of a training set in Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar
+Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013. There every pair within a
+distance is listed; here a document is listed once, with the most similar one that has another label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Connection
+
+from nearkin.collection.conflicts.labelled import Entry, labelled_groups
+from nearkin.collection.conflicts.search import Contradiction, ContradictionSearch
+from nearkin.collection.decisions.for_groups import GroupDecisions, similarity_by
+from nearkin.collection.groups.grouping import NO_GROUP, Membership, regroup
+from nearkin.collection.matching.forest import Forest
+from nearkin.collection.matching.letters_only import is_letters_only
+from nearkin.collection.matching.matches import matching_of
+from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
+from nearkin.collection.result_tables import CONFLICT, table_of
+from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.contents import Content, contents_of
+from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.collection.stored.group_state import GroupState, n_not_compared
+from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.errors import ParameterError
+from nearkin.nouns import counted
+from nearkin.records import I64
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.marks import marked_text
+from nearkin.stages.differences.passages import first_difference
+from nearkin.stages.search.ranges.matches import check_threads
+from nearkin.stages.verification.edit import edit_similarity
+from nearkin.store.bulk import is_storable, named
+from nearkin.store.schema import documents
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, histogram
+
+Labels = Mapping[str, str] | Iterable[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A document whose label is not that of a near-duplicate.
+
+    Parameters
+    ----------
+    group : int or None
+        Number of its group, as `Collection.groups` has it; None if it is in none: a document with two labels, or copies
+        of a text with too few words.
+    majority_label : str
+        Label of most documents of the group; in a tie, that of the document stored first.
+    n_documents, n_with_majority_label : int
+        Number of labelled documents of the group, and of those with that label.
+    a : StoredDocument
+        The document; it does not have the majority's label.
+    b : StoredDocument
+        The most similar document with another label, if possible the majority's. A document with two labels is a
+        conflict with itself.
+    label_a, label_b : str
+    relative_distance : float
+        Distance of the letter counts, as a share of the longer vector's length.
+    edit_similarity : float or None
+        In characters; None if it would take too long.
+    jaccard : float
+        Jaccard similarity of the word 5-grams.
+    passage : tuple of Piece
+        Most telling difference, with a few words around it; empty if the texts are identical.
+    """
+
+    group: int | None
+    majority_label: str
+    n_documents: int
+    n_with_majority_label: int
+    a: StoredDocument
+    b: StoredDocument
+    label_a: str
+    label_b: str
+    relative_distance: float
+    edit_similarity: float | None
+    jaccard: float
+    passage: tuple[Piece, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields for JSON and tables; the passage is one marked-up text."""
+        return {
+            "group": self.group,
+            "majority_label": self.majority_label,
+            "n_documents": self.n_documents,
+            "n_with_majority_label": self.n_with_majority_label,
+            "id_a": self.a.doc_id,
+            "label_a": self.label_a,
+            "id_b": self.b.doc_id,
+            "label_b": self.label_b,
+            "relative_distance": self.relative_distance,
+            "edit_similarity": self.edit_similarity,
+            "jaccard": self.jaccard,
+            "passage": marked_text(self.passage),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflicts(Tabular):
+    """All conflicts within a tolerance.
+
+    Parameters
+    ----------
+    tolerance : Tolerance
+    conflicts : tuple of Conflict
+        By group, the most similar texts first; at most ``limit``.
+    n_found : int
+        Total number, including those not returned.
+    n_groups : int
+        Number of groups that they are in.
+    n_labelled : int
+        Number of documents of the collection with a label.
+    unknown : tuple of str
+        Labelled ids that are not in the collection.
+    n_uncounted : int
+        Number of labelled documents with too few letters or words, which are compared only with their copies.
+    n_not_compared : int
+        See `CollectionGroups`.
+    are_groups_stored : bool
+        Whether `Collection.groups` has stored these groups; otherwise they have the numbers that it would give them.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
+    tolerance: Tolerance
+    conflicts: tuple[Conflict, ...]
+    n_found: int
+    n_groups: int
+    n_labelled: int
+    unknown: tuple[str, ...]
+    n_uncounted: int
+    n_not_compared: int
+    are_groups_stored: bool
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
+        marks = [is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
+        return [{**one.to_dict(), "is_letters_only": mark} for one, mark in zip(self.conflicts, marks, strict=True)]
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each conflict, by group."""
+        return table_of(self.rows(), *CONFLICT)
+
+    def __repr__(self) -> str:
+        return f"Conflicts({counted(self.n_found, 'conflict')} in {counted(self.n_groups, 'group')})"
+
+    def _bars(self) -> Histogram:
+        return histogram(self.table["jaccard"], "Jaccard similarity")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "measure": self.tolerance.measure,
+            "method": self.tolerance.method,
+            self.tolerance.parameter: self.tolerance.value,
+            "n_found": self.n_found,
+            "n_groups": self.n_groups,
+            "n_labelled": self.n_labelled,
+            "n_unknown": len(self.unknown),
+            "unknown": list(self.unknown[:100]),
+            "n_uncounted": self.n_uncounted,
+            "n_not_compared": self.n_not_compared,
+            "are_groups_stored": self.are_groups_stored,
+            "is_truncated": self.n_found > len(self.conflicts),
+            "conflicts": self.rows(),
+        }
+
+
+def conflicts(
+    collection: OpenedCollection, labels: Labels, tolerance: Tolerance, *, limit: int, threads: int
+) -> Conflicts:
+    """Find conflicts; see `Collection.conflicts`."""
+    check_limit("conflicts", limit)
+    check_threads("conflicts", threads)
+    by_id = _by_id(labels)
+
+    def ask(seen: Snapshot) -> Conflicts:
+        connection, name = seen.connection, str(tolerance)
+        matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "conflicts")
+        state = GroupState.read(connection, name)
+        regrouped = regroup(
+            connection, state, matching, similarity_by(measures, tolerance), threads=threads,
+            progress=collection.progress,
+        )  # fmt: skip
+        entries = _entries(connection, by_id)
+        groups = labelled_groups(entries, _group_of(entries, regrouped.membership))
+        search = ContradictionSearch(matching, measures, _units(GroupDecisions.read(connection, state).same))
+        found = search.found_in(groups)
+        content_of = {one.document.doc_id: one.document.content for one in entries}
+        is_comparable = matching.is_comparable[np.array([*content_of.values()], np.int64)]
+        return Conflicts(
+            tolerance=tolerance,
+            conflicts=tuple(_told(connection, one) for one in found[:limit]),
+            n_found=len(found),
+            n_groups=len({id(one.group) for one in found}),
+            n_labelled=len(content_of),
+            unknown=tuple(doc_id for doc_id in by_id if doc_id not in content_of),
+            n_uncounted=int((~is_comparable).sum()),
+            n_not_compared=n_not_compared(connection, state) + regrouped.n_not_compared,
+            are_groups_stored=regrouped.is_stored(state),
+        )
+
+    return collection.answered(ask)
+
+
+def _by_id(labels: Labels) -> dict[str, list[str]]:
+    """Return the distinct labels of each document.
+
+    Raises
+    ------
+    ParameterError
+        An item is not a pair, or a value is not a str.
+    """
+    if not isinstance(labels, Iterable):
+        raise ParameterError.of("labels", "conflicts", "a mapping or pairs of ids and labels", labels)
+    by_id = dict[str, list[str]]()
+    for pair in labels.items() if isinstance(labels, Mapping) else labels:
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2
+        if not is_pair or not isinstance(pair[0], str) or not isinstance(pair[1], str):
+            raise ParameterError.of("labels", "conflicts", "pairs of an id and a label, each a str", pair)
+        known = by_id.setdefault(pair[0], [])
+        if pair[1] not in known:
+            known.append(pair[1])
+    return by_id
+
+
+def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
+    """Return the labelled documents; one with two labels occurs twice."""
+    found = list[Entry]()
+    for some in named([doc_id for doc_id in labels if is_storable(doc_id)]):
+        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
+        rows = connection.execute(with_documents().where(is_wanted)).all()
+        for document, (row, *_) in zip(stored_documents(rows), rows, strict=True):
+            found += [Entry(document, row, label) for label in labels[document.doc_id]]
+    return found
+
+
+def _units(same: I64) -> dict[int, int]:
+    """Number the contents that were decided to be in one group, the same number for those that belong together."""
+    nodes, places = np.unique(same, return_inverse=True)
+    forest = Forest(len(nodes))
+    forest.connect(*places.reshape(-1, 2).T)
+    return dict(zip(nodes.tolist(), forest.roots(np.arange(len(nodes))).tolist(), strict=True))
+
+
+def _group_of(entries: Sequence[Entry], membership: Membership) -> list[int]:
+    """Return the group of each entry; those in no group get a number below NO_GROUP, one for each text."""
+    contents = np.array([one.document.content for one in entries], np.int64)
+    groups = membership.group_of(contents)
+    found: list[int] = np.where(groups == NO_GROUP, NO_GROUP - 1 - contents, groups).tolist()
+    return found
+
+
+def _told(connection: Connection, one: Contradiction) -> Conflict:
+    a, b = one.odd.document, one.other.document
+    contents = contents_of(connection, list({a.content, b.content}))
+    is_same = a.content == b.content
+    text_a, text_b = contents[a.content].text, contents[b.content].text
+    _check(contents[a.content], contents[b.content], one)
+    return Conflict(
+        group=one.group.number if one.group.number >= 0 else None,
+        majority_label=one.group.majority_label,
+        n_documents=one.group.n_documents,
+        n_with_majority_label=one.group.n_with_majority_label,
+        a=a,
+        b=b,
+        label_a=one.odd.label,
+        label_b=one.other.label,
+        relative_distance=one.relative_distance,
+        edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
+        jaccard=one.jaccard,
+        passage=() if is_same else first_difference(compare_texts(text_a, text_b, context_lines=0)),
+    )
+
+
+def _check(a: Content, b: Content, one: Contradiction) -> None:
+    """Compute the distance again from the store, so that a damaged index never appears in a result."""
+    counts = np.stack([a.counts, b.counts]).astype(np.int64)
+    gap, longest = counts[0] - counts[1], max(1, int(np.einsum("ij,ij->i", counts, counts).max()))
+    stored = float(np.sqrt(gap @ gap / longest))
+    if stored != one.relative_distance:
+        raise StaleIndexError(
+            f"{one.odd.document} and {one.other.document} are at {stored}, not at {one.relative_distance}"
+        )

@@ -1,0 +1,109 @@
+"""Labelled documents that contradict a near-duplicate of their group: which one each is shown with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.collection.conflicts.labelled import Entry, LabelledGroup
+from nearkin.collection.matching.matches import Matching, PairMeasures
+from nearkin.records import I64
+
+_MAX_EXAMINED = 1_024
+"""Maximum number of texts with another label of which the most promising are chosen, unless none of them matches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """An entry, and the nearest one with another label."""
+
+    group: LabelledGroup
+    odd: Entry
+    other: Entry
+    jaccard: float
+    relative_distance: float
+
+    @property
+    def likeness(self) -> tuple[float, float, int, str]:
+        """Sort key; the most similar texts come first."""
+        return -self.jaccard, self.relative_distance, self.odd.row, self.odd.label
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionSearch:
+    """Finds the entries whose label is not that of a near-duplicate.
+
+    Parameters
+    ----------
+    matching : Matching
+    measures : PairMeasures
+    unit_of : mapping of int to int
+        Contents that people decided to be in one group; those with the same number belong together.
+    """
+
+    matching: Matching
+    measures: PairMeasures
+    unit_of: Mapping[int, int]
+
+    def found_in(self, groups: Sequence[LabelledGroup]) -> list[Contradiction]:
+        """Return the contradictions by group, the most similar first.
+
+        Two entries contradict each other if they have different labels, and their texts match or were decided to be in
+        one group.
+        """
+        own = [found for found in map(self._of_group, groups) if found]
+        return [one for found in sorted(own, key=lambda found: found[0].likeness) for one in found]
+
+    def _of_group(self, group: LabelledGroup) -> list[Contradiction]:
+        found = dict[tuple[int, str], Contradiction]()
+        for most in (_MAX_EXAMINED, None):
+            open_ = [odd for odd in group.odd if (odd.row, odd.label) not in found]
+            if most is None:
+                open_ = [odd for odd in open_ if len(group.others(odd.label)[1]) > _MAX_EXAMINED]
+            found |= self._nearest(group, [(odd, content) for odd in open_ for content in self._of(group, odd, most)])
+        return sorted(found.values(), key=lambda one: one.likeness)
+
+    def _nearest(
+        self, group: LabelledGroup, asked: Sequence[tuple[Entry, int]]
+    ) -> dict[tuple[int, str], Contradiction]:
+        """Return the nearest entry with another label of each one, by its row and label; the majority's is better."""
+        left = np.array([odd.document.content for odd, _ in asked], np.int64)
+        right = np.array([content for _, content in asked], np.int64)
+        likeness = self.measures.of(left, right)
+        is_one = self.matching.is_match(likeness)
+        nearest = dict[tuple[int, str], Contradiction]()
+        for i in np.lexsort((likeness.relative_distance, -likeness.jaccard)).tolist():
+            odd, content = asked[i]
+            if not (is_one[i] or self._are_decided(odd.document.content, content)):
+                continue
+            other = group.first_with_another_label(odd.label, content)
+            known = nearest.get((odd.row, odd.label))
+            if known is None or (known.other.label != group.majority_label == other.label):
+                nearest[odd.row, odd.label] = Contradiction(
+                    group=group,
+                    odd=odd,
+                    other=other,
+                    jaccard=float(likeness.jaccard[i]),
+                    relative_distance=float(likeness.relative_distance[i]),
+                )
+        return nearest
+
+    def _of(self, group: LabelledGroup, odd: Entry, most: int | None) -> list[int]:
+        """Return contents with another label that may be the most similar: of the majority first, then of all."""
+        content, others = odd.document.content, group.others(odd.label)
+        promising = [self.matching.promising(content, _spread(some, most)).tolist() for some in others]
+        decided = [one for one in others[1].tolist() if self._are_decided(content, one)] if self.unit_of else []
+        copies = [content] if content in others[1] else []
+        return list(dict.fromkeys([*copies, *decided, *(one for some in promising for one in some)]))
+
+    def _are_decided(self, a: int, b: int) -> bool:
+        return a in self.unit_of and self.unit_of[a] == self.unit_of.get(b)
+
+
+def _spread(contents: I64, most: int | None) -> I64:
+    """Return at most so many of them, at even distances."""
+    if most is None or len(contents) <= most:
+        return contents
+    return contents[np.linspace(0, len(contents) - 1, most).astype(np.int64)]

@@ -1,0 +1,120 @@
+"""Removal of documents from a collection; their versions stay in its history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import ColumnElement, Connection, select
+
+from nearkin.collection.decisions.activity import checked_by, record
+from nearkin.collection.decisions.records import REMOVE, SettingChange
+from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
+from nearkin.collection.stored.removed_rows import remove_current
+from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.nouns import counted, first_of
+from nearkin.store.bulk import is_storable, named
+from nearkin.store.schema import documents, loads
+from nearkin.store.store import Store
+
+_MAX_NAMED, _MAX_OF_AN_ID = 5, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Documents that were removed, or would be.
+
+    Parameters
+    ----------
+    n_documents : int
+    is_dry_run : bool
+        True: these documents would be removed; nothing was changed.
+    number : int or None
+        Number of the activity in the log; None if nothing was removed.
+    doc_ids : tuple of str
+        Ids of the documents, in the order of the collection.
+    """
+
+    n_documents: int
+    is_dry_run: bool = False
+    number: int | None = None
+    doc_ids: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types, with the ids of a dry run only."""
+        shown = {"doc_ids": list(self.doc_ids)} if self.is_dry_run else {}
+        return {"n_documents": self.n_documents, "is_dry_run": self.is_dry_run, "number": self.number, **shown}
+
+
+def remove(
+    store: Store,
+    doc_ids: Sequence[str],
+    *,
+    wave: str | None,
+    by: str | None = None,
+    dry_run: bool = False,
+    max_documents: int | None = None,
+) -> Removed:
+    """Remove the named documents, or those whose current version was added in a wave; see `Collection.remove`.
+
+    Raises
+    ------
+    UnknownDocumentError
+        A document, or the wave, does not exist; nothing is removed.
+    ParameterError
+        Neither or both are given, or a name is invalid.
+    """
+    wanted, who = checked_ids(doc_ids, "remove"), checked_by(by)
+    if bool(wanted) == (wave is not None):
+        raise ParameterError("Give either a list of documents to remove or a wave.")
+    with store.reading() if dry_run else store.writing() as connection:
+        if wave is not None:
+            of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))
+            conditions = [documents.c.load.in_(of_wave)]
+        else:
+            _refuse_unknown(connection, wanted)
+            conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
+        found = [one for condition in conditions for one in _current_versions(connection, condition)]
+        ids = tuple(doc_id for doc_id, _ in found)
+        if dry_run or (max_documents is not None and len(found) > max_documents):
+            return Removed(len(found), is_dry_run=True, doc_ids=ids)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        for condition in conditions:
+            remove_current(connection, condition, now)
+        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+        data = {} if wave is None else {"wave": wave}
+        number = record(connection, REMOVE, changes, by=who, data=data) if changes else None
+    return Removed(len(found), number=number, doc_ids=ids)
+
+
+def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
+    query = select(documents.c.doc_id, documents.c.version).where(condition & documents.c.is_current)
+    return [(row.doc_id, row.version) for row in connection.execute(query.order_by(documents.c.row))]
+
+
+def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
+    """Refuse ids without a current document; the message names the first of them and says why the first is missing."""
+    known = _current(connection, wanted)
+    unknown = [doc_id for doc_id in wanted if doc_id not in known]
+    if not unknown:
+        return
+    try:
+        document(connection, unknown[0])
+    except UnknownDocumentError as error:
+        if len(unknown) == 1:
+            raise
+        names = first_of([repr(doc_id[:_MAX_OF_AN_ID]) for doc_id in unknown], _MAX_NAMED)
+        raise UnknownDocumentError(
+            f"{len(unknown):,} of {counted(len(wanted), 'document')} are not in the collection: {names}. Nothing was "
+            f"removed. {error}"
+        ) from None
+
+
+def _current(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
+    """Return those ids that have a current document."""
+    found = set[str]()
+    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
+        found |= set(connection.execute(select(documents.c.doc_id).where(is_wanted)).scalars())
+    return found

@@ -1,0 +1,1 @@
+"""Groups with permanent numbers, their changes, and their state at earlier moments."""

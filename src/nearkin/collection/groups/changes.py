@@ -1,0 +1,217 @@
+"""Changes of the groups of a collection since the last call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.groups.grouping import NO_GROUP, Membership
+from nearkin.collection.stored.group_history import past_groups
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.records import I64, Bool
+from nearkin.store.bulk import named
+from nearkin.store.schema import documents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChange:
+    """Changes of a group since the last call.
+
+    Parameters
+    ----------
+    number : int
+    is_new : bool
+    new_documents : tuple of str
+    joined_documents : tuple of str
+        Documents that were stored and in no group at the last call, and are in this one now.
+    new_versions : tuple of str
+        Members with another text than at the last call.
+    left_documents : tuple of str
+        Documents that are in no group any more: by a decision, or because removed texts linked them.
+    gone_documents : tuple of str
+        Other former members: removed from the collection, or with a text now that is not in this group.
+    merged : tuple of int
+        Groups that are now part of this one; their numbers are gone.
+    split_from : tuple of int
+        Groups, still existing, to which members of this one belonged.
+    n_lost : int
+        Number of texts that no document has any more, apart from those that `new_versions` replaced.
+    is_dissolved : bool
+        Fewer than two documents are left.
+    principal_was : str or None
+        Former principal if it left the group. A newer version of it replaces it without being listed here.
+    """
+
+    number: int
+    is_new: bool
+    new_documents: tuple[str, ...]
+    joined_documents: tuple[str, ...]
+    new_versions: tuple[str, ...]
+    left_documents: tuple[str, ...]
+    gone_documents: tuple[str, ...]
+    merged: tuple[int, ...]
+    split_from: tuple[int, ...]
+    n_lost: int
+    is_dissolved: bool
+    principal_was: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberRows:
+    """Current documents of all groups, as columns sorted by group, then by row."""
+
+    row: I64
+    group: I64
+    content: I64
+    n_characters: I64
+    doc_id: list[str]
+    version: list[int]
+    wave: list[str]
+
+
+def group_changes(
+    connection: Connection,
+    state: GroupState,
+    membership: Membership,
+    rows: MemberRows,
+    is_new: Bool,
+    gone: Mapping[int, str],
+) -> tuple[GroupChange, ...]:
+    """Compare the former and the present group of each content."""
+    before = Membership(state.member_contents, state.member_groups)
+    now_of_old = membership.group_of(before.contents)
+    was_of_now = before.group_of(membership.contents)
+    old, present = set(before.groups.tolist()), set(membership.groups.tolist())
+    moved = (was_of_now != NO_GROUP) & (was_of_now != membership.groups)
+    merged, split = dict[int, set[int]](), dict[int, set[int]]()
+    for number, was in zip(membership.groups[moved].tolist(), was_of_now[moved].tolist()):
+        (split if was in present else merged).setdefault(number, set()).add(was)
+    group_of = dict(zip(before.contents.tolist(), before.groups.tolist()))
+    newcomers, versions, replaced = _arrived(connection, state.seen_row, rows, is_new, group_of)
+    joined = dict[int, list[str]]()
+    for i in np.flatnonzero(~is_new & (before.group_of(rows.content) == NO_GROUP)).tolist():
+        joined.setdefault(int(rows.group[i]), []).append(rows.doc_id[i])
+    lost = {content: group_of[content] for content in before.contents[now_of_old == NO_GROUP].tolist()}
+    left, n_lost = _departed(connection, lost, replaced)
+    gone_members = _gone_members(connection, state, rows, dict(zip(before.contents.tolist(), now_of_old.tolist())))
+    changed = newcomers.keys() | versions.keys() | merged.keys() | split.keys() | n_lost.keys() | (present - old)
+    changed |= joined.keys() | gone_members.keys() | (gone.keys() & present)
+    absorbed = set().union(*merged.values()) if merged else set()
+    return tuple(
+        GroupChange(
+            number=number,
+            is_new=number not in old,
+            new_documents=tuple(newcomers.get(number, ())),
+            joined_documents=tuple(joined.get(number, ())),
+            new_versions=tuple(versions.get(number, ())),
+            left_documents=tuple(left.get(number, ())),
+            gone_documents=tuple(gone_members.get(number, ())),
+            merged=tuple(sorted(merged.get(number, ()))),
+            split_from=tuple(sorted(split.get(number, ()))),
+            n_lost=n_lost.get(number, 0),
+            is_dissolved=number not in present,
+            principal_was=gone.get(number),
+        )
+        for number in sorted(changed)
+        if number not in absorbed
+    )
+
+
+def _arrived(
+    connection: Connection, seen_row: int, rows: MemberRows, is_new: Bool, group_of: Mapping[int, int]
+) -> tuple[dict[int, list[str]], dict[int, list[str]], set[int]]:
+    """Return the new documents of each group, the new versions of members, and the contents that these replaced."""
+    places, former = np.flatnonzero(is_new).tolist(), dict[str, int]()
+    for some in named([rows.doc_id[i] for i in places if rows.version[i] > 1]):
+        is_former = documents.c.doc_id.in_(some) & (documents.c.row < seen_row)
+        query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
+        former |= dict(connection.execute(query).all())  # of several versions the last one
+    newcomers, versions, replaced = dict[int, list[str]](), dict[int, list[str]](), set[int]()
+    for i in places:
+        doc_id, number = rows.doc_id[i], int(rows.group[i])
+        if doc_id in former and group_of.get(former[doc_id]) == number:
+            versions.setdefault(number, []).append(doc_id)
+            replaced.add(former[doc_id])
+        else:
+            newcomers.setdefault(number, []).append(doc_id)
+    return newcomers, versions, replaced
+
+
+def _departed(
+    connection: Connection, lost: Mapping[int, int], replaced: set[int]
+) -> tuple[dict[int, list[str]], dict[int, int]]:
+    """Return the documents that left each group, and the number of texts that it lost with their documents.
+
+    Parameters
+    ----------
+    connection : Connection
+    lost : dict of int to int
+        Contents that are in no group any more, and their former groups.
+    replaced : set of int
+        Contents that new versions of members replaced, which are not counted.
+    """
+    left, n_lost, live = dict[int, list[str]](), dict.fromkeys(lost.values(), 0), set[int]()
+    for some in named(list(lost)):
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current
+        query = select(documents.c.content, documents.c.doc_id).where(is_wanted).order_by(documents.c.row)
+        for content, doc_id in connection.execute(query):
+            left.setdefault(lost[content], []).append(doc_id)
+            live.add(content)
+    for content in lost.keys() - live - replaced:
+        n_lost[lost[content]] += 1
+    return left, n_lost
+
+
+def _gone_members(
+    connection: Connection, state: GroupState, rows: MemberRows, group_of: Mapping[int, int]
+) -> dict[int, list[str]]:
+    """Return the former members of each group that are no longer current documents with a text of it.
+
+    Parameters
+    ----------
+    connection : Connection
+    state : GroupState
+    rows : MemberRows
+    group_of : dict of int to int
+        Present groups of the contents that were in one.
+
+    Returns
+    -------
+    dict of int to list of str
+        By the group that their former text is in now, or else by their former group. Empty if no history of the
+        groups was stored, as earlier versions of Nearkin did not.
+    """
+    past = past_groups(connection, state.tolerance)
+    if past is None or past.seen_row != state.seen_row:
+        return {}
+    is_gone = ~np.isin(past.rows, rows.row)
+    former = dict(zip(past.rows[is_gone].tolist(), past.groups[is_gone].tolist()))
+    present, gone = set(zip(rows.group.tolist(), rows.doc_id)), dict[int, list[str]]()
+    for some in named(list(former)):
+        columns = documents.c.row, documents.c.doc_id, documents.c.content, documents.c.is_current
+        for one in connection.execute(select(*columns).where(documents.c.row.in_(some)).order_by(documents.c.row)):
+            now = group_of.get(one.content, NO_GROUP)
+            number = former[one.row] if now == NO_GROUP else now
+            if not one.is_current and (number, one.doc_id) not in present:
+                gone.setdefault(number, []).append(one.doc_id)
+    return gone
+
+
+def ids_of_missing(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, str]:
+    """Return, by number of the group, the principals whose stored version is no longer in the group."""
+    here = set(zip(rows.group.tolist(), rows.row.tolist()))
+    missing = {number: row for number, row in state.principals.items() if (number, row) not in here}
+    names = dict[int, str]()
+    for some in named(list(missing.values())):
+        query = select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))
+        names |= {found.row: found.doc_id for found in connection.execute(query)}
+    return {number: names[row] for number, row in missing.items()}
+
+
+def gone_principals(names: Mapping[int, str], rows: MemberRows) -> dict[int, str]:
+    """Select the principals of which no version is in the group."""
+    here = set(zip(rows.group.tolist(), rows.doc_id)) if names else set()
+    return {number: doc_id for number, doc_id in names.items() if (number, doc_id) not in here}

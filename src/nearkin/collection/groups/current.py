@@ -1,0 +1,360 @@
+"""Groups of a collection at one tolerance, and their changes since the last call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Connection, select
+
+from nearkin.collection.decisions.activity import next_number
+from nearkin.collection.decisions.deciding import record_principal
+from nearkin.collection.decisions.for_groups import say_grouped, similarity_by
+from nearkin.collection.decisions.principals import chosen_principals, places_of_chosen
+from nearkin.collection.groups.changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
+from nearkin.collection.groups.grouping import Membership, Regrouped, regroup
+from nearkin.collection.matching.letters_only import is_letters_only
+from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
+from nearkin.collection.opened import OpenedCollection, Snapshot
+from nearkin.collection.stored import group_history, group_state
+from nearkin.collection.stored.documents import check_id, document
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.tolerance import Tolerance, described
+from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.nouns import counted
+from nearkin.records import I64, Bool
+from nearkin.stages.search.ranges.matches import check_threads
+from nearkin.store.bulk import named
+from nearkin.store.schema import contents, documents, groupings, loads, members, waves
+from nearkin.tabular.page import Histogram
+from nearkin.tabular.tabular import Tabular, counts_of
+
+MEMBERS_SCHEMA = pa.schema(
+    [
+        pa.field("group", pa.int64(), nullable=False),
+        pa.field("doc_id", pa.large_string(), nullable=False),
+        pa.field("version", pa.int32(), nullable=False),
+        pa.field("wave", pa.large_string(), nullable=False),
+        pa.field("n_characters", pa.int64(), nullable=False),
+        pa.field("is_principal", pa.bool_(), nullable=False),
+        pa.field("is_proposed_principal", pa.bool_(), nullable=False),
+        pa.field("jaccard", pa.float64(), nullable=False),  # of the word 5-grams, with the principal
+        pa.field("relative_distance", pa.float64(), nullable=False),  # of the letter counts
+        pa.field("is_match", pa.bool_(), nullable=False),  # of the principal; otherwise linked through others
+        pa.field("is_new", pa.bool_(), nullable=False),  # since the last call
+        pa.field("is_letters_only", pa.bool_(), nullable=False),  # letters like the principal's, wording not
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Documents linked by matches.
+
+    Parameters
+    ----------
+    number : int
+        Permanent number; never given to another group.
+    principal : str
+        Document that represents the group. It stays principal, in any version, as long as it is in the group.
+    proposed_principal : str or None
+        Longest document, or the earliest of the longest, if it is not the principal. It is only a suggestion.
+    n_documents : int
+    n_texts : int
+        Number of distinct texts.
+    n_chained : int
+        Number of documents that do not match the principal, only linked to it through others.
+    """
+
+    number: int
+    principal: str
+    proposed_principal: str | None
+    n_documents: int
+    n_texts: int
+    n_chained: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionGroups(Tabular):
+    """All groups at one tolerance.
+
+    Parameters
+    ----------
+    tolerance : Tolerance
+    groups : tuple of Group
+        The largest first.
+    changes : tuple of GroupChange
+        By number of the group; empty the first time.
+    is_first : bool
+        Whether there were no groups at this tolerance before.
+    new_waves : tuple of str
+        Waves that added documents since the last call.
+    n_uncounted : int
+        Number of current documents with too few letters or words to compare; they are in no group.
+    n_not_compared : int
+        Number of pairs of texts with near signatures that were not compared by words, in this and all earlier calls,
+        as nearer pairs of the same groups or texts did not match. Later calls may have put some of them into one group.
+    members : Table
+        Table with `MEMBERS_SCHEMA`: the principal of each group first, then the others, the most similar first.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("members",)
+
+    tolerance: Tolerance
+    groups: tuple[Group, ...]
+    changes: tuple[GroupChange, ...]
+    is_first: bool
+    new_waves: tuple[str, ...]
+    n_uncounted: int
+    n_not_compared: int
+    members: pa.Table
+
+    @property
+    def n_indirect(self) -> int:
+        """Number of members that do not match the principal of their group."""
+        return sum(one.n_chained for one in self.groups)
+
+    def direct_members(self) -> pa.Table:
+        """Return the members that match their principal, with `MEMBERS_SCHEMA`, of groups with at least two of them."""
+        direct = self.members.filter(self.members["is_match"])
+        numbers, n = np.unique(direct["group"].to_numpy(), return_counts=True)
+        return direct.filter(pa.array(np.isin(direct["group"].to_numpy(), numbers[n > 1])))
+
+    def __repr__(self) -> str:
+        groups, members = counted(len(self.groups), "group"), counted(len(self.members), "document")
+        return f"CollectionGroups({groups} with {members}; texts {self.tolerance.in_words()})"
+
+    def _bars(self) -> Histogram:
+        sizes = pa.chunked_array([[one.n_documents for one in self.groups]], pa.int64())
+        return counts_of(sizes, "documents in a group")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types, without the members."""
+        return {
+            "measure": self.tolerance.measure,
+            "method": self.tolerance.method,
+            self.tolerance.parameter: self.tolerance.value,
+            "is_first": self.is_first,
+            "new_waves": list(self.new_waves),
+            "n_groups": len(self.groups),
+            "n_documents": len(self.members),
+            "n_indirect": self.n_indirect,
+            "n_uncounted": self.n_uncounted,
+            "n_not_compared": self.n_not_compared,
+            "groups": [asdict(one) for one in self.groups],
+            "changes": [asdict(one) for one in self.changes],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Updated:
+    """Groups with what is stored of them, up to a row of documents and a number of the log."""
+
+    grouping: CollectionGroups
+    state: GroupState
+    regrouped: Regrouped
+    principals: dict[int, int]
+    rows: I64  # shape (n_documents, 2): row and group of each document
+    seen_row: int
+    last_activity: int
+
+
+def group(collection: OpenedCollection, tolerance: Tolerance, *, threads: int) -> CollectionGroups:
+    """Update the groups at a tolerance, store them unless opened read-only, and return the changes.
+
+    See `Collection.groups`.
+    """
+    check_threads("groups", threads)
+
+    def ask(seen: Snapshot) -> _Updated:
+        state = GroupState.read(seen.connection, str(tolerance))
+        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
+        regrouped = regroup(
+            seen.connection, state, matching, similarity_by(measures, tolerance),
+            threads=threads, progress=collection.progress,
+        )  # fmt: skip
+        n_before = group_state.n_not_compared(seen.connection, state)
+        regrouped = replace(regrouped, n_not_compared=n_before + regrouped.n_not_compared)
+        rows = _rows_of(seen.connection, regrouped.membership)
+        grouping, principals = _told(seen, tolerance, state, regrouped, rows, matching, measures)
+        return _Updated(
+            grouping=grouping,
+            state=state,
+            regrouped=regrouped,
+            principals=principals,
+            rows=np.stack([rows.row, rows.group], axis=1),
+            seen_row=group_state.n_rows(seen.connection),
+            last_activity=next_number(seen.connection) - 1,
+        )
+
+    found = collection.answered(ask)
+    if collection.store.access.is_read_only:
+        return found.grouping
+    state, membership = found.state, found.regrouped.membership
+    with collection.store.writing() as connection:
+        if not state.is_same_as(GroupState.read(connection, state.tolerance)):
+            raise CollectionBusyError(
+                f"Another process has grouped {collection.place} or made a principal meanwhile. Try again."
+            )
+        group_state.write(
+            connection, state, seen_row=found.seen_row, next_group=found.regrouped.next_group,
+            contents=membership.contents, numbers=membership.groups, principals=found.principals,
+        )  # fmt: skip
+        group_history.record(
+            connection, state.tolerance, found.rows, np.array(list(found.principals.items()), np.int64).reshape(-1, 2),
+            seen_row=found.seen_row, is_first=state.number is None,
+        )  # fmt: skip
+        group_state.store_not_compared(connection, state, found.regrouped.n_not_compared)
+        say_grouped(connection, state.tolerance, found.last_activity)
+    return found.grouping
+
+
+def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Tolerance) -> int:
+    """Make a document the principal of its group, and return the group's number."""
+    check_id(doc_id)
+    with collection.store.writing() as connection:
+        content = document(connection, doc_id).content
+        row = connection.execute(
+            select(documents.c.row).where((documents.c.doc_id == doc_id) & documents.c.is_current)
+        ).scalar_one()
+        found = connection.execute(
+            select(members.c.grouping, members.c.group_number)
+            .select_from(members.join(groupings))
+            .where((groupings.c.tolerance == str(tolerance)) & (members.c.content == content))
+        ).first()
+        if found is None:
+            raise ParameterError(
+                f"{doc_id!r} is in no group at {described(str(tolerance))}. Update the groups first: nearkin groups"
+            )
+        GroupState.read(connection, str(tolerance))  # refuses damage, which a new checksum would hide
+        record_principal(connection, doc_id)
+        group_state.make_principal(connection, found.grouping, found.group_number, row)
+    return int(found.group_number)
+
+
+def _rows_of(connection: Connection, membership: Membership) -> MemberRows:
+    columns = (
+        documents.c.row, documents.c.content, contents.c.n_characters, documents.c.doc_id, documents.c.version,
+        waves.c.name,
+    )  # fmt: skip
+    joined = documents.join(contents).join(loads).join(waves)
+    found = list[Any]()
+    for some in named(membership.contents.tolist()):
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current
+        found += connection.execute(select(*columns).select_from(joined).where(is_wanted)).all()
+    row, content, length = (np.array([one[i] for one in found], np.int64) for i in range(3))
+    of_group = membership.group_of(content)
+    order = np.lexsort((row, of_group))
+    doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (3, 4, 5))
+    return MemberRows(
+        row=row[order],
+        group=of_group[order],
+        content=content[order],
+        n_characters=length[order],
+        doc_id=doc_id,
+        version=version,
+        wave=wave,
+    )
+
+
+def _told(
+    seen: Snapshot,
+    tolerance: Tolerance,
+    state: GroupState,
+    regrouped: Regrouped,
+    rows: MemberRows,
+    matching: Matching,
+    measures: PairMeasures,
+) -> tuple[CollectionGroups, dict[int, int]]:
+    """Return the groups with their principals, and the changes."""
+    numbers, starts = np.unique(rows.group, return_index=True)
+    ends = np.append(starts[1:], len(rows.group))
+    proposed = _longest(rows, starts, ends)
+    names = ids_of_missing(seen.connection, state, rows)
+    places = _principals(rows, numbers, starts, ends, state, names, proposed)
+    chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
+    places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
+    found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
+    is_match = matching.is_match(found)
+    is_new = rows.row >= state.seen_row
+    told = tuple(
+        Group(
+            number=int(number),
+            principal=rows.doc_id[place],
+            proposed_principal=rows.doc_id[best] if best != place else None,
+            n_documents=int(end - start),
+            n_texts=len(np.unique(rows.content[start:end])),
+            n_chained=int((~is_match[start:end]).sum()),
+        )
+        for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
+    )
+    is_first = state.number is None
+    gone = gone_principals(names, rows)
+    changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
+    new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
+    table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
+    by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
+    principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
+    return CollectionGroups(
+        tolerance=tolerance,
+        groups=by_size,
+        changes=changes,
+        is_first=is_first,
+        new_waves=new_waves,
+        n_uncounted=regrouped.n_uncounted,
+        n_not_compared=regrouped.n_not_compared,
+        members=table,
+    ), principals
+
+
+def _longest(rows: MemberRows, starts: I64, ends: I64) -> I64:
+    """Position of the longest document of each group; in a tie, the one stored first."""
+    return np.array([a + int(rows.n_characters[a:b].argmax()) for a, b in zip(starts, ends)], np.int64)
+
+
+def _principals(
+    rows: MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
+) -> I64:
+    """Position of each group's principal: the previous one if it is still in the group."""
+    places = proposed.copy()
+    for i, (number, start, end) in enumerate(zip(numbers.tolist(), starts.tolist(), ends.tolist())):
+        if number in names:  # another version of it may be in the group
+            places[i] = next((at for at in range(start, end) if rows.doc_id[at] == names[number]), places[i])
+        elif number in state.principals:
+            places[i] = start + int(np.searchsorted(rows.row[start:end], state.principals[number]))
+    return places
+
+
+def _members(
+    rows: MemberRows,
+    places: I64,
+    proposed: I64,
+    found: Similarities,
+    is_match: Bool,
+    is_new: Bool,
+    tolerance: Tolerance,
+) -> pa.Table:
+    is_principal = np.zeros(len(rows.row), np.bool_)
+    is_principal[places] = True
+    is_proposed = np.zeros(len(rows.row), np.bool_)
+    is_proposed[proposed] = True
+    order = np.lexsort((rows.row, found.relative_distance, -found.jaccard, ~is_principal, rows.group))
+    listed = order.tolist()
+    columns = [
+        rows.group[order], pa.array([rows.doc_id[i] for i in listed], pa.large_string()),
+        np.array([rows.version[i] for i in listed], np.int32),
+        pa.array([rows.wave[i] for i in listed], pa.large_string()), rows.n_characters[order],
+        is_principal[order], (is_proposed & ~is_principal)[order],
+        found.jaccard[order], found.relative_distance[order], is_match[order], is_new[order],
+        np.array([is_letters_only(one, tolerance) for one in found.jaccard[order].tolist()], np.bool_),
+    ]  # fmt: skip
+    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=MEMBERS_SCHEMA)
+
+
+def _waves_since(connection: Connection, row: int) -> list[str]:
+    joined = documents.join(loads).join(waves)
+    query = select(waves.c.name).select_from(joined).where(documents.c.row >= row).distinct().order_by(waves.c.name)
+    return list(connection.execute(query).scalars())

@@ -1,0 +1,159 @@
+"""Groups with permanent numbers: updated for a wave, stored, and reported with their changes.
+
+Groups are the connected components of matches (`nearkin.collection.matching.matches`). Every member is reported with
+its similarity to the group's principal, which shows members that are linked only through a chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection
+
+from nearkin.collection.decisions.for_groups import GroupDecisions
+from nearkin.collection.matching.constraints import Similarity
+from nearkin.collection.matching.forest import Forest
+from nearkin.collection.matching.matches import Matching
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.records import I64
+from nearkin.runs.progress import Progress
+
+NO_GROUP = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Contents and their groups.
+
+    Parameters
+    ----------
+    contents : int64 array, shape (n_members,)
+        Sorted.
+    groups : int64 array, shape (n_members,)
+        Number of each one's group.
+    """
+
+    contents: I64
+    groups: I64
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def group_of(self, contents: I64) -> I64:
+        """Return the group of each content; NO_GROUP for those in no group.
+
+        Examples
+        --------
+        >>> Membership(np.array([3, 5]), np.array([1, 2])).group_of(np.array([5, 4])).tolist()
+        [2, -1]
+        """
+        if not len(self.contents):
+            return np.full(len(contents), NO_GROUP)
+        places = np.minimum(np.searchsorted(self.contents, contents), len(self.contents) - 1)
+        return np.where(self.contents[places] == contents, self.groups[places], NO_GROUP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regrouped:
+    """Groups that are up to date.
+
+    Parameters
+    ----------
+    membership : Membership
+    next_group : int
+        The next free number.
+    n_uncounted : int
+        Number of current documents with too few letters or words to be compared.
+    n_not_compared : int
+        Number of pairs of texts that may match and were not compared; see `nearkin.collection.matching.matches`.
+    """
+
+    membership: Membership
+    next_group: int
+    n_uncounted: int
+    n_not_compared: int
+
+    def is_stored(self, state: GroupState) -> bool:
+        """Whether a stored grouping has the same groups."""
+        return np.array_equal(self.membership.contents, state.member_contents) and np.array_equal(
+            self.membership.groups, state.member_groups
+        )
+
+
+def regroup(
+    connection: Connection,
+    state: GroupState,
+    matching: Matching,
+    similarity: Similarity,
+    *,
+    threads: int,
+    progress: Progress,
+) -> Regrouped:
+    """Update groups. Only new texts, and groups that lost a text or a decision, are compared again.
+
+    Parameters
+    ----------
+    connection : Connection
+        Connection of the snapshot that the matching belongs to.
+    state : GroupState
+        State of the grouping and of the documents.
+    matching : Matching
+    similarity : callable
+        Decides to which part of a divided group a text belongs; see `nearkin.collection.matching.constraints`.
+    threads : int
+    progress : Progress
+    """
+    before = Membership(state.member_contents, state.member_groups)
+    decided = GroupDecisions.read(connection, state)
+    n_contents = len(matching.is_comparable)
+    is_live, n_copies = state.live_contents(connection, n_contents)
+    broken = np.union1d(before.groups[~is_live[before.contents]], before.group_of(decided.undone))
+    is_kept = ~np.isin(before.groups, broken) if len(broken) else np.ones(len(before), np.bool_)
+    orphans = before.contents[~is_kept]
+    again = np.concatenate([orphans, decided.undone])
+    asked = np.unique(np.concatenate([state.new_contents(connection), again[is_live[again]]]))
+    forest = Forest(n_contents)
+    forest.connect(*_chained(before.contents[is_kept], before.groups[is_kept]))
+    n_not_compared = matching.link(forest, asked, is_live, threads=threads, progress=progress)
+    copies = np.flatnonzero((n_copies > 1) & matching.is_comparable)
+    forest.connect(copies, copies)
+    nodes, component = decided.kept(*forest.components(), n_copies, similarity, before.group_of)
+    numbers, following = _numbered(nodes, component, before, state.next_group)
+    return Regrouped(
+        membership=Membership(nodes, numbers),
+        next_group=following,
+        n_uncounted=int(n_copies[~matching.is_comparable].sum()),
+        n_not_compared=n_not_compared,
+    )
+
+
+def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
+    """Return pairs that keep earlier groups connected: each member with the one before it in its group."""
+    order = np.lexsort((contents, groups))
+    contents, groups = contents[order], groups[order]
+    is_same = groups[1:] == groups[:-1]
+    return contents[:-1][is_same], contents[1:][is_same]
+
+
+def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -> tuple[I64, int]:
+    """Return the group number of each node: that of most of its component's members, or a new one.
+
+    An old number goes to the component with most of its members; in a tie, to that with the lowest content.
+    """
+    was = before.group_of(nodes)
+    is_old = was != NO_GROUP
+    pairs, n_shared = np.unique(np.stack([component[is_old], was[is_old]]), axis=1, return_counts=True)
+    numbers = np.full(int(component.max(initial=-1)) + 1, NO_GROUP)
+    taken = set[int]()
+    for place in np.lexsort((pairs[0], pairs[1], -n_shared)).tolist():
+        one, old = int(pairs[0, place]), int(pairs[1, place])
+        if numbers[one] == NO_GROUP and old not in taken:
+            numbers[one] = old
+            taken.add(old)
+    firsts = np.unique(component, return_index=True)
+    for one in firsts[0][np.argsort(firsts[1])].tolist():
+        if numbers[one] == NO_GROUP:
+            numbers[one] = next_group
+            next_group += 1
+    return numbers[component] if len(component) else np.zeros(0, np.int64), next_group

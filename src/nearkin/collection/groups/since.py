@@ -1,0 +1,373 @@
+"""Changes of the stored groups since the state at the end of a wave; asked at any time, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.decisions.for_groups import seen_activity
+from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.documents import FSCK, stored_documents, with_documents
+from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionError, ParameterError
+from nearkin.nouns import counted, first_of
+from nearkin.store.bulk import named
+from nearkin.store.integrity import refuse_changed
+from nearkin.store.schema import changes as changed_settings
+from nearkin.store.schema import documents, loads, waves
+from nearkin.tabular.tabular import Tabular
+
+ChangeKind = Literal["new", "joined", "new version", "moved", "left", "removed", "principal"]
+CHANGES_SCHEMA = pa.schema(
+    [
+        pa.field("group", pa.int64()),  # null: in none now
+        pa.field("group_was", pa.int64()),  # null: in none then
+        pa.field("doc_id", pa.large_string(), nullable=False),
+        pa.field("version", pa.int32(), nullable=False),
+        pa.field("wave", pa.large_string(), nullable=False),
+        pa.field("change", pa.large_string(), nullable=False),
+        pa.field("is_principal", pa.bool_(), nullable=False),
+        pa.field("was_principal", pa.bool_(), nullable=False),
+    ]
+)
+_N_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChangeSince:
+    """Changes of one group since the end of a wave.
+
+    Parameters
+    ----------
+    number : int
+    is_new : bool
+        There was no group of this number.
+    is_dissolved : bool
+        There is no group of this number any more. Members that are not listed here are in another group.
+    n_documents, n_documents_were : int
+    new_documents : tuple of str
+        Documents that were stored, or got another text, after that wave, and were not in this group.
+    joined_documents : tuple of str
+        Documents that were stored and in no group, and are in this one now.
+    new_versions : tuple of str
+        Members with another text than then.
+    left_documents : tuple of str
+        Members then that are in no group now.
+    removed_documents : tuple of str
+        Members then that were removed from the collection.
+    merged : tuple of int
+        Groups whose members are now in this one; their numbers are gone.
+    split_from : tuple of int
+        Groups, still existing, to which members of this one belonged.
+    principal, principal_was : str or None
+        None: the group did not exist.
+    """
+
+    number: int
+    is_new: bool
+    is_dissolved: bool
+    n_documents: int
+    n_documents_were: int
+    new_documents: tuple[str, ...]
+    joined_documents: tuple[str, ...]
+    new_versions: tuple[str, ...]
+    left_documents: tuple[str, ...]
+    removed_documents: tuple[str, ...]
+    merged: tuple[int, ...]
+    split_from: tuple[int, ...]
+    principal: str | None
+    principal_was: str | None
+
+    @property
+    def has_new_principal(self) -> bool:
+        """Whether a group that existed then has another principal."""
+        return not self.is_new and not self.is_dissolved and self.principal != self.principal_was
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsSince(Tabular):
+    """Changes of the groups at one tolerance since the end of a wave.
+
+    Parameters
+    ----------
+    tolerance : Tolerance
+    wave : str
+    grouped_then, grouped_now : str
+        When the two compared groupings were computed: the first one after the wave, and the latest. UTC, ISO 8601.
+    n_groups, n_groups_were : int
+    changes : tuple of GroupChangeSince
+        By number of the group. A group that is wholly part of another one now is listed there.
+    n_not_grouped : int
+        Number of documents added since the latest grouping, which is all that is compared.
+    n_gone : int
+        Number of members that were removed or got another text since the latest grouping.
+    n_decisions : int
+        Number of decisions on groups since the latest grouping.
+    documents : Table
+        Table with `CHANGES_SCHEMA`: a row for each document with a change, by group.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("documents",)
+
+    tolerance: Tolerance
+    wave: str
+    grouped_then: str
+    grouped_now: str
+    n_groups: int
+    n_groups_were: int
+    changes: tuple[GroupChangeSince, ...]
+    n_not_grouped: int
+    n_gone: int
+    n_decisions: int
+    documents: pa.Table
+
+    def __repr__(self) -> str:
+        return f"GroupsSince({counted(len(self.changes), 'changed group')} since wave {self.wave})"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types, without the documents."""
+        names = ("wave", "grouped_then", "grouped_now", "n_groups", "n_groups_were")
+        left = ("n_not_grouped", "n_gone", "n_decisions")
+        return {
+            "measure": self.tolerance.measure,
+            "method": self.tolerance.method,
+            self.tolerance.parameter: self.tolerance.value,
+            **{name: getattr(self, name) for name in (*names, *left)},
+            "changes": [asdict(one) for one in self.changes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A document in a group, at one of the two moments."""
+
+    row: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupsOf:
+    """Groups at one moment, by the ids of documents."""
+
+    members: dict[str, _Member]
+    principals: dict[int, str]
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        """Number of documents of each group."""
+        numbers, n = np.unique([one.group for one in self.members.values()], return_counts=True)
+        return dict(zip(numbers.tolist(), n.tolist(), strict=True))
+
+
+def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) -> GroupsSince:
+    """Compare the stored groups with those at the end of a wave; see `Collection.groups_since`."""
+    if not isinstance(wave, str):
+        raise ParameterError.of("since", "groups", "the name of a wave", wave)
+    with collection.store.reading() as connection:
+        refuse_changed(connection, waves, loads)
+        then, now = _both(connection, wave, tolerance)
+        known = _documents(connection, np.union1d(then.rows, now.rows).tolist() + list(now.principals.values()))
+        before, after = _by_id(then, known), _by_id(now, known)
+        kinds = dict(_kinds(before, after, _current_ids(connection, before.members.keys()), then.seen_row))
+        return GroupsSince(
+            tolerance=tolerance,
+            wave=wave,
+            grouped_then=then.grouped_at,
+            grouped_now=now.grouped_at,
+            n_groups=len(after.principals),
+            n_groups_were=len(before.principals),
+            changes=tuple(_changes(before, after, kinds)),
+            n_not_grouped=_n_not_grouped(connection, now.seen_row),
+            n_gone=sum(not known[row].is_current for row in now.rows.tolist()),
+            n_decisions=_n_decisions(connection, tolerance),
+            documents=_table(before, after, kinds, known),
+        )
+
+
+def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups]:
+    """Return the groups after the wave, and the latest ones with their present principals.
+
+    Raises
+    ------
+    ParameterError
+        There is no such wave, or no groups were stored between its last load and the next.
+    CollectionError
+        The stored groups are not those of the history.
+    """
+    of_waves = select(waves.c.name, func.max(loads.c.load)).select_from(waves.join(loads)).group_by(waves.c.name)
+    last_loads = {name: int(last) for name, last in connection.execute(of_waves)}
+    if wave not in last_loads:
+        ordered = sorted(last_loads, key=lambda name: last_loads[name])
+        raise ParameterError(f"There is no wave {wave!r}. Waves: {first_of(ordered, _N_NAMED, len(ordered))}")
+    name = str(tolerance)
+    state, now = GroupState.read(connection, name), past_groups(connection, name)
+    if now is None or now.seen_row != state.seen_row:
+        raise ParameterError(
+            f"No groups {tolerance.in_words()} were stored with their history. Store them: nearkin groups COLLECTION"
+        )
+    then = past_groups(connection, name, last_loads[wave])
+    if then is None:
+        raise ParameterError(_not_known(wave, last_loads, grouped_loads(connection, name), tolerance))
+    _refuse_other_groups(connection, state, now)
+    return then, PastGroups(
+        number=now.number,
+        grouped_at=now.grouped_at,
+        last_load=now.last_load,
+        seen_row=now.seen_row,
+        rows=now.rows,
+        groups=now.groups,
+        principals=state.principals,
+    )
+
+
+def _not_known(wave: str, last_loads: Mapping[str, int], grouped: set[int], tolerance: Tolerance) -> str:
+    if last_loads[wave] > max(grouped):
+        return (
+            f"The groups {tolerance.in_words()} were not updated since wave {wave!r} was added. Update them: "
+            "nearkin groups COLLECTION"
+        )
+    usable = sorted((name for name, last in last_loads.items() if last in grouped), key=lambda name: last_loads[name])
+    asked = first_of(list(map(repr, usable)), _N_NAMED, len(usable)) if usable else "none yet"
+    return (
+        f"The groups {tolerance.in_words()} at the end of wave {wave!r} are not known: none were stored between its "
+        f"last load and the next one. Known at the end of: {asked}"
+    )
+
+
+def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGroups) -> None:
+    """Refuse a history whose latest groups differ from the stored ones."""
+    content_of = dict[int, int]()
+    for some in named(now.rows.tolist()):
+        found = connection.execute(select(documents.c.row, documents.c.content).where(documents.c.row.in_(some)))
+        content_of |= {one.row: one.content for one in found}
+    pairs = {(content_of.get(row), group) for row, group in zip(now.rows.tolist(), now.groups.tolist(), strict=True)}
+    if pairs != set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True)):
+        raise CollectionError(
+            f"The groups at {state.tolerance} and their history differ in the store. Run nearkin fsck COLLECTION, then "
+            "nearkin groups."
+        )
+
+
+def _documents(connection: Connection, rows: list[int]) -> dict[int, StoredDocument]:
+    found = dict[int, StoredDocument]()
+    for some in named(sorted(set(rows))):
+        stored = connection.execute(with_documents().where(documents.c.row.in_(some))).all()
+        found |= zip([one.row for one in stored], stored_documents(stored), strict=True)
+    if len(found) < len(set(rows)):
+        raise CollectionError(f"Rows of documents in groups are missing from the store. {FSCK}")
+    return found
+
+
+def _by_id(groups: PastGroups, known: Mapping[int, StoredDocument]) -> _GroupsOf:
+    members = zip(groups.rows.tolist(), groups.groups.tolist(), strict=True)
+    return _GroupsOf(
+        {known[row].doc_id: _Member(row, group) for row, group in members},
+        {number: known[row].doc_id for number, row in groups.principals.items()},
+    )
+
+
+def _current_ids(connection: Connection, doc_ids: Any) -> set[str]:
+    found = set[str]()
+    for some in named(list(doc_ids)):
+        is_it = documents.c.doc_id.in_(some) & documents.c.is_current
+        found |= set(connection.execute(select(documents.c.doc_id).where(is_it)).scalars())
+    return found
+
+
+def _kinds(before: _GroupsOf, after: _GroupsOf, current: set[str], seen_row: int) -> Iterator[tuple[str, ChangeKind]]:
+    """Yield the documents with a change, and its kind."""
+    for doc_id in before.members.keys() | after.members.keys():
+        was, now = before.members.get(doc_id), after.members.get(doc_id)
+        if now is None:
+            yield doc_id, "left" if doc_id in current else "removed"
+        elif was is None:
+            yield doc_id, "new" if now.row >= seen_row else "joined"
+        elif was.group != now.group:
+            yield doc_id, "moved"
+        elif was.row != now.row:
+            yield doc_id, "new version"
+        elif (before.principals.get(was.group) == doc_id) != (after.principals.get(now.group) == doc_id):
+            yield doc_id, "principal"
+
+
+def _changes(before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind]) -> Iterator[GroupChangeSince]:
+    """Yield the changed groups by number."""
+    listed = dict[int, dict[str, list[str]]]()
+    moved = dict[int, set[int]]()
+    for doc_id, kind in sorted(kinds.items()):
+        was, now = before.members.get(doc_id), after.members.get(doc_id)
+        number = now.group if now is not None else was.group if was is not None else 0
+        listed.setdefault(number, {}).setdefault(kind, []).append(doc_id)
+        if kind == "moved" and was is not None:
+            moved.setdefault(number, set()).add(was.group)
+            listed.setdefault(was.group, {})
+    sizes, sizes_were = after.sizes, before.sizes
+    elsewhere = {was for sources in moved.values() for was in sources} - after.principals.keys()
+    for number in sorted(listed):
+        of_kinds, sources = listed[number], moved.get(number, set())
+        if number in elsewhere and not of_kinds:
+            continue
+        yield GroupChangeSince(
+            number=number,
+            is_new=number not in before.principals,
+            is_dissolved=number not in after.principals,
+            n_documents=sizes.get(number, 0),
+            n_documents_were=sizes_were.get(number, 0),
+            new_documents=tuple(of_kinds.get("new", ())),
+            joined_documents=tuple(of_kinds.get("joined", ())),
+            new_versions=tuple(of_kinds.get("new version", ())),
+            left_documents=tuple(of_kinds.get("left", ())),
+            removed_documents=tuple(of_kinds.get("removed", ())),
+            merged=tuple(sorted(sources - after.principals.keys())),
+            split_from=tuple(sorted(sources & after.principals.keys())),
+            principal=after.principals.get(number),
+            principal_was=before.principals.get(number),
+        )
+
+
+def _n_not_grouped(connection: Connection, seen_row: int) -> int:
+    is_new = (documents.c.row >= seen_row) & documents.c.is_current
+    return int(connection.execute(select(func.count()).select_from(documents).where(is_new)).scalar_one())
+
+
+def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
+    """Return the number of decisions that a grouping has not heeded yet."""
+    changes = changed_settings.c
+    is_new = changes.kind.in_((NEVER_GROUP, SAME_GROUP)) & (
+        changes.activity > seen_activity(connection, str(tolerance))
+    )
+    return int(connection.execute(select(func.count(changes.activity.distinct())).where(is_new)).scalar_one())
+
+
+def _table(
+    before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind], known: Mapping[int, StoredDocument]
+) -> pa.Table:
+    rows = list[dict[str, object]]()
+    for doc_id, kind in kinds.items():
+        was, now = before.members.get(doc_id), after.members.get(doc_id)
+        one = now or was
+        if one is None:
+            continue
+        rows.append(
+            {
+                "group": None if now is None else now.group,
+                "group_was": None if was is None else was.group,
+                "doc_id": doc_id,
+                "version": known[one.row].version,
+                "wave": known[one.row].wave,
+                "change": kind,
+                "is_principal": now is not None and after.principals.get(now.group) == doc_id,
+                "was_principal": was is not None and before.principals.get(was.group) == doc_id,
+            }
+        )
+    rows.sort(key=lambda row: (row["group"] or row["group_was"], row["doc_id"]))
+    return pa.Table.from_pylist(rows, CHANGES_SCHEMA)

@@ -1,0 +1,1 @@
+"""Comparison of all that is stored with what it is made from."""

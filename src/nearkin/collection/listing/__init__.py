@@ -1,0 +1,1 @@
+"""Questions about documents by id, words and conditions."""

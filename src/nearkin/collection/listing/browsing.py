@@ -1,0 +1,223 @@
+"""Queries about stored documents by their ids and their words, which `Collection` inherits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.collection.opened import OpenedCollection
+
+if TYPE_CHECKING:
+    from nearkin.collection.history import DocumentHistory
+    from nearkin.collection.listing.conditions import Which
+    from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.lists import ListedDocuments, Sort
+    from nearkin.collection.word_search.results import SearchResult
+
+
+class DocumentQueries:
+    """Queries that read documents as they are stored, and compare none."""
+
+    opened: OpenedCollection
+
+    def details(self, doc_id: str, *, version: int | None = None) -> DocumentDetails:
+        """Return a document with its text, its dates, its versions and its copies.
+
+        Parameters
+        ----------
+        doc_id : str
+        version : int, optional
+            By default the current version.
+
+        Returns
+        -------
+        DocumentDetails
+            ``document`` (wave, source, line, length), ``text``, ``added_at``, ``removed_at``, ``versions``, and
+            ``copies``: the other current documents with the same text.
+
+        Raises
+        ------
+        UnknownDocumentError
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due."), ("b", "The rent is due.")], wave="march")
+        ...         found = collection.details("a")
+        >>> found.document.wave, found.text, found.versions, found.copies
+        ('march', 'The rent is due.', (1,), ('b',))
+        """
+        from nearkin.collection.listing.details import details
+
+        with self.opened.store.reading() as connection:
+            return details(connection, doc_id, version)
+
+    def documents(
+        self,
+        *,
+        wave: str | None = None,
+        doc_id: str | None = None,
+        source: str | None = None,
+        which: Which = "current",
+        added_since: str | None = None,
+        added_before: str | None = None,
+        has_copies: bool = False,
+        tag: str | None = None,
+        group: int | None = None,
+        has_near_duplicates: bool = False,
+        threshold: float | None = None,
+        gamma: float | None = None,
+        sort: Sort = "id",
+        date_tag: str = "date",
+        limit: int | None = None,
+    ) -> ListedDocuments:
+        """List documents that meet all of the given conditions.
+
+        Parameters
+        ----------
+        wave : str, optional
+            Wave that added the listed version.
+        doc_id, source : str, optional
+            Pattern of the id, or of the name of the file: ``*`` stands for any characters, ``?`` for one.
+        which : {"current", "removed", "all"}
+            "removed": the last version of each removed document. "all": every version, also replaced ones.
+        added_since, added_before : str, optional
+            Date or time in ISO 8601, in UTC unless it has an offset.
+        has_copies : bool
+            Only documents whose text another current document has, too.
+        tag : str, optional
+            ``FIELD`` or ``FIELD=VALUE``: only documents with this tag; without ``=``, whatever its value.
+        group : int, optional
+            Only members of this stored group; see `groups`.
+        has_near_duplicates : bool
+            Only documents in a stored group with another text.
+        threshold, gamma : float, optional
+            Tolerance of these groups; by default that of `groups`.
+        sort : {"id", "added", "length", "wave", "date"}
+            By id; the newest first; the longest first; the earliest wave first; or by the dates in tags, the earliest
+            first and documents without a date last.
+        date_tag : str
+            Field of the tags that have the dates.
+        limit : int, optional
+            Maximum number of documents to return; the result always has the total. By default all.
+
+        Returns
+        -------
+        ListedDocuments
+            ``table``, a pyarrow Table, and ``n_found``.
+
+        Raises
+        ------
+        ParameterError
+        UnknownDocumentError
+            There is no such wave.
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("lease-1", "The rent is due."), ("note", "Nothing is due at all.")])
+        ...         found = collection.documents(doc_id="lease-*")
+        >>> found.n_found, found.table.select(["doc_id", "wave", "n_characters"]).to_pylist()
+        (1, [{'doc_id': 'lease-1', 'wave': 'wave 1', 'n_characters': 16}])
+        """
+        from nearkin.collection.listing.conditions import DocumentFilter
+        from nearkin.collection.listing.lists import listed
+        from nearkin.collection.tolerance import Tolerance
+
+        wanted = DocumentFilter(
+            wave=wave,
+            doc_id=doc_id,
+            source=source,
+            which=which,
+            added_since=added_since,
+            added_before=added_before,
+            has_copies=has_copies,
+            tag=tag,
+            group=group,
+            has_near_duplicates=has_near_duplicates,
+            tolerance=Tolerance.if_given(threshold=threshold, gamma=gamma),
+        )
+        with self.opened.store.reading() as connection:
+            return listed(connection, wanted, sort, limit, date_tag)
+
+    def history(self, doc_id: str) -> DocumentHistory:
+        """List all versions of a document, the oldest first, with the change that each made.
+
+        Parameters
+        ----------
+        doc_id : str
+            Id of a document; it may have been removed.
+
+        Returns
+        -------
+        DocumentHistory
+            ``versions``: each with its ``document``, ``added_at``, ``removed_at``, and its ``change`` from the version
+            before, with the most telling passage.
+
+        Raises
+        ------
+        UnknownDocumentError
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due in 30 days.")], wave="march")
+        ...         added = collection.add([("a", "The rent is due in 45 days.")], wave="april")
+        ...         found = collection.history("a")
+        >>> [(one.document.version, one.document.wave) for one in found.versions]
+        [(1, 'march'), (2, 'april')]
+        >>> "".join(piece.text for piece in found.versions[1].change.passage)
+        'The rent is due in 30 45 days.'
+        """
+        from nearkin.collection.history import history
+
+        with self.opened.store.reading() as connection:
+            return history(connection, doc_id)
+
+    def search(self, query: str, *, wave: str | None = None, limit: int | None = 50) -> SearchResult:
+        """Find the current documents that have all words of a query, the most relevant first.
+
+        Words are compared as everywhere in Nearkin: runs of letters and digits, without case, after NFKC; words are
+        not stemmed. The words of all texts are stored by the first search, and by later ones those of new texts.
+
+        Parameters
+        ----------
+        query : str
+            Words; phrases in "quotes", whose words follow one another; beginnings of words before a ``*``.
+        wave : str, optional
+            Only documents whose current version this wave added.
+        limit : int, optional
+            Maximum number of documents to return, None for all; the result always has the total.
+
+        Returns
+        -------
+        SearchResult
+            ``documents``: each with its ``document``, its ``relevance`` (BM25) and a ``snippet``.
+
+        Raises
+        ------
+        ParameterError
+            The query has no word, or cannot be parsed.
+        UnknownDocumentError
+            There is no such wave.
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due on the first day."), ("b", "Rental cars.")])
+        ...         found = collection.search('rent "first day"'), collection.search("rent*")
+        >>> [(one.document.doc_id, one.snippet_text) for one in found[0].documents]
+        [('a', 'The [rent] is due on the [first] [day].')]
+        >>> [one.document.doc_id for one in found[1].documents]
+        ['b', 'a']
+        """
+        from nearkin.collection.word_search.searching import search
+
+        return search(self.opened, query, wave=wave, limit=limit)

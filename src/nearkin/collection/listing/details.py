@@ -1,0 +1,143 @@
+"""A stored document with its text and all that is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.decisions.activity import current_tags, values_of
+from nearkin.collection.decisions.records import GROUP_NOTE, NOTE
+from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.contents import stored_text
+from nearkin.collection.stored.documents import document
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.tolerance import described
+from nearkin.store.integrity import refuse_changed
+from nearkin.store.schema import documents, groupings, loads, members, tags, waves
+
+MAX_COPIES = 1_000
+"""Maximum number of copies that are listed; the total is always known."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOfDocument:
+    """A stored group that has a document as a member.
+
+    Parameters
+    ----------
+    tolerance : str
+        Tolerance of the groups, such as ``words, threshold 0.5``.
+    number : int
+    principal : str
+        Id of the group's principal; it may have been removed since.
+    n_documents : int
+        Number of current documents in the group.
+    note : str or None
+    """
+
+    tolerance: str
+    number: int
+    principal: str
+    n_documents: int
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentDetails:
+    """A stored document with its text and its history.
+
+    Parameters
+    ----------
+    document : StoredDocument
+        The version.
+    text : str
+        Unchanged.
+    added_at : str
+        When this version was added; UTC, ISO 8601.
+    removed_at : str or None
+        When the document was removed; None for current and for replaced versions.
+    versions : tuple of int
+        All versions stored under the id, the oldest first.
+    copies : tuple of str
+        Ids of other current documents with the same text, in the order in which they were added; at most 1,000.
+    n_copies : int
+        Number of such documents.
+    tags : mapping of str to str
+        Values by field; empty for a bare tag. They belong to the id.
+    note : str or None
+    groups : tuple of GroupOfDocument
+        By tolerance; as stored by the latest update of each. Empty for versions that are not current.
+    """
+
+    document: StoredDocument
+    text: str
+    added_at: str
+    removed_at: str | None
+    versions: tuple[int, ...]
+    copies: tuple[str, ...]
+    n_copies: int
+    tags: Mapping[str, str]
+    note: str | None
+    groups: tuple[GroupOfDocument, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "document"}
+        lists = {"versions": list(self.versions), "copies": list(self.copies)}
+        decided = {"tags": dict(self.tags), "groups": [asdict(one) for one in self.groups]}
+        return {**self.document.to_dict(), **own, **lists, **decided}
+
+
+def details(connection: Connection, doc_id: str, version: int | None) -> DocumentDetails:
+    """Return a document with its text; see `Collection.details`."""
+    refuse_changed(connection, waves, loads)
+    own = document(connection, doc_id, version)
+    of_id = (
+        select(documents.c.version, documents.c.removed_at, loads.c.added_at)
+        .select_from(documents.join(loads))
+        .where(documents.c.doc_id == doc_id)
+        .order_by(documents.c.version)
+    )
+    versions = {row.version: row for row in connection.execute(of_id)}
+    is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
+    copies = select(documents.c.doc_id).where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
+    n_copies = connection.execute(select(func.count()).select_from(documents).where(is_copy)).scalar_one()
+    return DocumentDetails(
+        document=own,
+        text=stored_text(connection, own.content),
+        added_at=versions[own.version].added_at,
+        removed_at=versions[own.version].removed_at,
+        versions=tuple(versions),
+        copies=tuple(connection.execute(copies).scalars()),
+        n_copies=n_copies,
+        tags={field: value for _, field, value, _ in current_tags(connection, tags.c.doc_id == doc_id)},
+        note=values_of(connection, [(NOTE, doc_id, "")]).get((NOTE, doc_id, "")),
+        groups=_groups_of(connection, own.content) if own.is_current else (),
+    )
+
+
+def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, ...]:
+    """Return the stored groups with a text."""
+    stored = select(groupings.c.tolerance).join_from(groupings, members).where(members.c.content == content)
+    found = list[GroupOfDocument]()
+    for tolerance in sorted(connection.execute(stored).scalars()):
+        state = GroupState.read(connection, tolerance)
+        number = int(state.member_groups[state.member_contents == content][0])
+        in_group = select(members.c.content).where(
+            (members.c.grouping == state.number) & (members.c.group_number == number)
+        )
+        is_member = documents.c.content.in_(in_group) & documents.c.is_current
+        principal = select(documents.c.doc_id).where(documents.c.row == state.principals[number])
+        note = GROUP_NOTE, tolerance, str(number)
+        found.append(
+            GroupOfDocument(
+                described(tolerance),
+                number,
+                connection.execute(principal).scalar_one(),
+                connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),
+                values_of(connection, [note]).get(note),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,201 @@
+"""Lists of stored documents as tables, filtered and sorted by the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import pyarrow as pa
+from sqlalchemy import Connection, Select, and_, case, exists, func, select
+
+from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
+from nearkin.collection.decisions.activity import verified
+from nearkin.collection.decisions.tags import checked_field
+from nearkin.collection.listing.conditions import DocumentFilter, GroupsAsked
+from nearkin.collection.stored.documents import refuse_changed_row, with_documents
+from nearkin.errors import ParameterError
+from nearkin.nouns import counted
+from nearkin.store.integrity import refuse_changed
+from nearkin.store.ordering import by_bytes
+from nearkin.store.schema import contents, documents, loads, members, tags, waves
+from nearkin.tabular.tabular import Tabular
+
+Sort = Literal["id", "added", "length", "wave", "date"]
+_ROWS_AT_A_TIME = 1 << 13
+_FIELDS: dict[str, pa.DataType] = {
+    "doc_id": pa.large_string(),
+    "version": pa.int32(),
+    "wave": pa.large_string(),
+    "source": pa.large_string(),
+    "line": pa.int64(),
+    "n_characters": pa.int64(),
+    "n_copies": pa.int64(),
+    "is_current": pa.bool_(),
+    "added_at": pa.large_string(),
+    "removed_at": pa.large_string(),
+    "date": pa.large_string(),
+    "group": pa.int64(),
+    "is_principal": pa.bool_(),
+}
+LISTED = pa.schema(list(_FIELDS.items()))
+"""Columns of a list: ``n_copies`` counts the other current documents with the same text; ``date`` is the value of the
+tag with the dates; ``group`` and ``is_principal`` are null unless a condition is about groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocuments(Tabular):
+    """Documents of a collection.
+
+    Parameters
+    ----------
+    table : pyarrow Table
+        A row for each document, with the columns `doc_id`, `version`, `wave`, `source`, `line`, `n_characters`,
+        `n_copies` (other current documents with the same text), `is_current`, `added_at` and `removed_at` (UTC, ISO
+        8601), `date` (value of the tag with the dates, of current versions), `group` and `is_principal` (null unless a
+        condition is about groups).
+    n_found : int
+        Number of documents that meet the conditions, including those not returned.
+    n_not_grouped : int
+        Number of current documents added since groups were updated, if a condition is about groups.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
+    table: pa.Table
+    n_found: int
+    n_not_grouped: int = 0
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether documents were found that are not returned."""
+        return self.n_found > len(self.table)
+
+    def __repr__(self) -> str:
+        return f"ListedDocuments({counted(self.n_found, 'document')}, {len(self.table):,} listed)"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "n_found": self.n_found,
+            "is_truncated": self.is_truncated,
+            "n_not_grouped": self.n_not_grouped,
+            "documents": self.table.to_pylist(),
+        }
+
+
+def listed(
+    connection: Connection, wanted: DocumentFilter, sort: Sort, limit: int | None, date_tag: str = DATE_TAG
+) -> ListedDocuments:
+    """List documents; see `Collection.documents`."""
+    table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit, date_tag), LISTED)
+    n_found = n_listed(connection, wanted) if limit is not None else len(table)
+    return ListedDocuments(table, n_found, n_not_grouped(connection, wanted))
+
+
+def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
+    """Count the documents that meet the conditions."""
+    joined = documents.join(loads)
+    condition = wanted.condition(connection, wanted.groups_asked(connection))
+    return int(connection.execute(select(func.count()).select_from(joined).where(condition)).scalar_one())
+
+
+def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
+    """Count the current documents added since the groups of a condition were updated."""
+    asked = wanted.groups_asked(connection)
+    if asked is None:
+        return 0
+    is_new = documents.c.is_current & (documents.c.row >= asked.seen_row)
+    return int(connection.execute(select(func.count()).where(is_new)).scalar_one())
+
+
+def listed_batches(
+    connection: Connection,
+    wanted: DocumentFilter,
+    sort: Sort = "id",
+    limit: int | None = None,
+    date_tag: str = DATE_TAG,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the documents that meet the conditions in batches, so that a list of any length takes little memory.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed.
+    ParameterError
+        The order does not exist, or the limit is no int of at least 1; or the order is by dates, and the tag of a
+        document is no date.
+    """
+    if sort not in get_args(Sort):
+        raise ParameterError.of("sort", "documents", f"one of {', '.join(get_args(Sort))}", sort)
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        raise ParameterError.of("limit", "documents", "an int >= 1", limit)
+    date_tag = checked_field(date_tag)
+    refuse_changed(connection, waves, loads)
+    if sort == "date":
+        refuse_wrong_dates(connection, date_tag)
+    groups = wanted.groups_asked(connection)
+    is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
+    page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)
+    page = _sorted(connection, page, sort).limit(limit)
+    query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(*tags.c), groups)
+    rows = connection.execute(query, execution_options=_STREAMED)
+    for some in rows.partitions(_ROWS_AT_A_TIME):
+        yield _batch(some, groups)
+
+
+def _with_groups(query: Select[Any], groups: GroupsAsked | None) -> Select[Any]:
+    """Add the row and the number of the group to a query that asks about groups."""
+    if groups is None:
+        return query
+    is_it = (members.c.grouping == groups.number) & (members.c.content == documents.c.content)
+    return query.outerjoin(members, is_it).add_columns(documents.c.row, members.c.group_number)
+
+
+def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
+    """Add the number of copies to a query, where the documents with each text are counted once, not for each row."""
+    counted, own = documents.alias("counted"), documents.alias("own")
+    counts = select(counted.c.content, func.count().label("n")).where(counted.c.is_current).group_by(counted.c.content)
+    if is_cut:  # only the texts on the page
+        counts = counts.where(counted.c.content.in_(page.with_only_columns(documents.c.content)))
+    of_text = counts.subquery("of_text")
+    has_it = exists().where(own.c.doc_id == documents.c.doc_id, own.c.is_current, own.c.content == documents.c.content)
+    n_own = case((documents.c.is_current | has_it, 1), else_=0)
+    query = page.outerjoin(of_text, of_text.c.content == documents.c.content)
+    return query.add_columns(loads.c.added_at, func.coalesce(of_text.c.n, 0) - n_own)
+
+
+_STREAMED = {"yield_per": _ROWS_AT_A_TIME}
+_DERIVED = ("wave", "n_copies", "date", "group", "is_principal")
+_SHOWN = [name for name in _FIELDS if name not in _DERIVED]
+_N_TAGS = len(tags.c)
+
+
+def _batch(rows: Sequence[Any], groups: GroupsAsked | None) -> pa.RecordBatch:
+    """Make a batch of the rows, each of which is compared with its checksum."""
+    of_groups = [tuple(row[-2:]) if groups is not None else (None, None) for row in rows]
+    rest = [tuple(row[:-2]) if groups is not None else tuple(row) for row in rows]
+    for row in rows:
+        refuse_changed_row(row)
+    of_tags = [row[-_N_TAGS:] for row in rest]
+    verified(tags, [row for row in of_tags if row[0] is not None])
+    columns = {name: [getattr(row, name) for row in rows] for name in _SHOWN}
+    columns |= {"wave": [row.name for row in rows], "n_copies": [row[-_N_TAGS - 1] for row in rest]}
+    columns |= {"date": [row[2] for row in of_tags], "group": [group for _, group in of_groups]}
+    columns["is_principal"] = [
+        None if group is None or groups is None else groups.principals.get(group) == row for row, group in of_groups
+    ]
+    return pa.record_batch([pa.array(columns[name], kind) for name, kind in _FIELDS.items()], schema=LISTED)
+
+
+def _sorted(connection: Connection, query: Select[Any], sort: Sort) -> Select[Any]:
+    by_id = by_bytes(connection, documents.c.doc_id), documents.c.version
+    if sort == "id":
+        return query.order_by(*by_id)
+    if sort == "added":
+        return query.order_by(documents.c.row.desc())
+    if sort == "wave":
+        return query.order_by(loads.c.wave, *by_id)
+    if sort == "date":  # documents without a date last
+        return query.order_by(tags.c.value.is_(None), by_bytes(connection, tags.c.value), *by_id)
+    return query.order_by(contents.c.n_characters.desc(), *by_id)

@@ -1,0 +1,158 @@
+"""A load: the documents of one command, stored in one transaction.
+
+Readers see all of a load or nothing, and an interrupted process leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from nearkin.collection.counting import TextCounting
+from nearkin.collection.loads.incoming import PURGED, Examined, Incoming, examine
+from nearkin.collection.loads.known_texts import KnownTexts, known_texts
+from nearkin.collection.loads.loading import Load
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored.documents import checked_wave
+from nearkin.engines.local import map_ordered
+from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """Counts of what a load stored.
+
+    Parameters
+    ----------
+    wave : str
+    n_new : int
+        Documents whose ids were not in the collection, or had been removed.
+    n_new_versions : int
+        Documents whose text differs from the current one of their id.
+    n_unchanged : int
+        Documents stored already with the same id and text, or stored earlier in this wave and changed by a later one.
+    n_problems : int
+        Documents that could not be stored; listed in the table of problems.
+    n_contents : int
+        Texts that the collection did not have under any id.
+    n_repeated : int
+        New versions whose id occurred before in the same load.
+    n_repaired : int
+        Stored texts, and rows of documents, that were damaged or missing and have been restored.
+    n_missing : int
+        Texts of added documents that are missing from the store. The added text is not proven to be the same, and is
+        stored as a new version.
+    """
+
+    wave: str
+    n_new: int
+    n_new_versions: int
+    n_unchanged: int
+    n_problems: int
+    n_contents: int
+    n_repeated: int = 0
+    n_repaired: int = 0
+    n_missing: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return asdict(self)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of the load's documents that are now in the collection."""
+        return self.n_new + self.n_new_versions + self.n_unchanged
+
+
+def add_incoming(
+    opened: OpenedCollection, incoming: Iterable[Incoming], *, wave: str | None, threads: int, rules: ReadingRules
+) -> Added:
+    """Store documents, and index them; see `add`."""
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise ParameterError.of("threads", "add", "an int >= 1", threads)
+    added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules)
+    try:
+        opened.settle()
+    except (NearkinError, OSError) as error:  # what was added is stored all the same
+        opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
+    return added
+
+
+def add(
+    store: Store,
+    counting: TextCounting,
+    incoming: Iterable[Incoming],
+    *,
+    wave: str | None,
+    threads: int,
+    rules: ReadingRules,
+) -> Added:
+    """Store documents; if anything fails, none is stored.
+
+    Parameters
+    ----------
+    store : Store
+    counting : TextCounting
+    incoming : iterable of Incoming
+    wave : str, optional
+        Name of a new wave or of an existing one, which grows; by default "wave 1", "wave 2", …
+    threads : int
+        Number of threads that count and sign.
+    rules : ReadingRules
+        Whether an unreadable document ends the load, and how many may be unreadable.
+
+    Raises
+    ------
+    DocumentError, SourceError
+        See `ReadingRules`; nothing is stored.
+    """
+    wave = None if wave is None else checked_wave(wave)
+
+    def known(digests: Sequence[bytes]) -> KnownTexts:
+        with store.reading() as own:
+            return known_texts(own, digests)
+
+    with store.writing() as connection:
+        load = Load.begin(connection, store, counting, wave)
+        unreadable = _Unreadable()
+        work = partial(examine, counting=counting, known=known, wave=load.name)
+        for examined in map_ordered(work, incoming, threads=threads):
+            if rules.on_error == "stop":
+                _stop_at_problems(examined)
+            unreadable.take(examined)
+            load.store(examined)
+        rules.check_readable(unreadable.n, unreadable.n_documents, unreadable.first)
+        return _added(load)
+
+
+def _added(load: Load) -> Added:
+    return Added(wave=load.name, n_contents=load.next_content - load.first_content, **asdict(load.finish()))
+
+
+def _stop_at_problems(examined: Examined) -> None:
+    for source, line, problem in zip(examined.sources, examined.lines, examined.problems):
+        if problem is not None:
+            raise DocumentError(
+                f"{source}:{line}: {problem}. The run stops at bad documents because of --on-error stop; nothing was "
+                "stored."
+            )
+
+
+@dataclass(slots=True)
+class _Unreadable:
+    """Documents of a load that cannot be stored, counted."""
+
+    n: int = 0
+    n_documents: int = 0
+    first: str = ""
+
+    def take(self, examined: Examined) -> None:
+        """Count the problems of a batch."""
+        self.n_documents += len(examined.problems)
+        for source, line, problem in zip(examined.sources, examined.lines, examined.problems):
+            if problem not in (None, PURGED):
+                self.n += 1
+                self.first = self.first or f"{source}:{line}: {problem}"

@@ -1,0 +1,178 @@
+"""Preparation of documents for storage: checked, counted, signed, indexed, compressed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import zstandard
+
+from nearkin import _compute as pc
+from nearkin.collection.counting import TextCounting
+from nearkin.collection.loads.known_texts import Known
+from nearkin.collection.stored.profiles import Profile, profiles_of
+from nearkin.nouns import counted
+from nearkin.records import U64, Bool
+from nearkin.stages.documents.normalisation import AS_IT_CAME
+from nearkin.stages.documents.preparing import prepare
+
+_LEVEL = 3
+PURGED = "its text was purged"
+"""Problem of a document with an erased text, which is not stored again."""
+_MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
+_MAX_STORED = 900_000_000  # bytes: SQLite allows a billion, PostgreSQL 1 GiB
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A batch of documents from a reader.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Of `records.DOCUMENTS_SCHEMA`.
+    sources : LargeStringArray, shape (n_documents,)
+        Source of each document.
+    name : str or None
+        Prefix of the names given to documents without an id; by default the wave.
+    """
+
+    batch: pa.RecordBatch
+    sources: pa.LargeStringArray
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """The same documents, ready to be stored: columns of Python objects for a database's driver.
+
+    Parameters
+    ----------
+    doc_ids, sources, problems : lists of str
+    digests : list of bytes
+    lines : list of int
+    contents : dict of bytes to tuple
+        Contents that the store may lack, by digest: the columns of ``contents`` after the number.
+    profiles : dict of bytes to tuple
+        The columns of ``profiles``, in the same way.
+    damaged : set of bytes
+        Digests whose stored text is damaged, to be replaced by the added one.
+    """
+
+    doc_ids: list[str]
+    sources: list[str]
+    lines: list[int]
+    problems: list[str | None]
+    digests: list[bytes]
+    contents: dict[bytes, tuple[Any, ...]]
+    profiles: dict[bytes, Profile]
+    damaged: set[bytes]
+
+
+def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
+    """Check and digest the documents; count, sign, index and compress contents that are not stored yet."""
+    prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
+    doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
+    problems = [problem or _bad_id(doc_id) for problem, doc_id in zip(prepared["problem"].to_pylist(), doc_ids)]
+    firsts: dict[bytes, int] = {}
+    for row, (digest, problem) in enumerate(zip(digests, problems)):
+        if problem is None:
+            firsts.setdefault(digest, row)
+    stored = known(list(firsts))
+    for digest in (*stored.whole, *stored.purged):
+        del firsts[digest]
+    if stored.purged:
+        problems = [problem or (PURGED if one in stored.purged else None) for one, problem in zip(digests, problems)]
+    contents, profiles = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
+    for digest, content in contents.items():
+        if len(content[-1]) > _MAX_STORED:
+            problems = [
+                f"too long to be stored: {counted(len(content[-1]), 'byte')} when compressed"
+                if one == digest
+                else problem
+                for one, problem in zip(digests, problems)
+            ]
+    sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()
+    return Examined(
+        doc_ids=doc_ids,
+        sources=sources,
+        lines=lines,
+        problems=problems,
+        digests=digests,
+        contents=contents,
+        profiles=profiles,
+        damaged=stored.damaged,
+    )
+
+
+def _contents(
+    prepared: pa.RecordBatch, counting: TextCounting
+) -> tuple[dict[bytes, tuple[Any, ...]], dict[bytes, Profile]]:
+    """Return the rows of the tables ``contents`` and ``profiles``, without their numbers."""
+    if not prepared.num_rows:
+        return {}, {}
+    texts = prepared["text"]
+    vectors, signed, indexed = counting.count(texts), counting.sign(texts), counting.index(texts)
+    counts = np.ascontiguousarray(vectors.counts, "<u4")
+    compress = zstandard.ZstdCompressor(_LEVEL).compress
+    digests = prepared["digest"].to_pylist()
+    columns = [
+        digests,
+        pc.binary_length(texts).to_pylist(),
+        prepared["n_characters"].to_pylist(),
+        vectors.n_counted.tolist(),
+        vectors.n_others.tolist(),
+        vectors.is_counted.tolist(),
+        [row.tobytes() for row in counts],
+        [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
+        [compress(text) for text in texts.view(pa.large_binary()).to_pylist()],
+    ]
+    profiles = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
+    return dict(zip(digests, zip(*columns, strict=True))), dict(zip(digests, profiles, strict=True))
+
+
+def _bad_id(doc_id: str) -> str | None:
+    if "\0" in doc_id:
+        return "the id contains the character U+0000, which PostgreSQL cannot store"
+    if len(doc_id) > _MAX_OF_AN_ID or len(doc_id.encode()) > _MAX_OF_AN_ID:
+        return f"the id is longer than {_MAX_OF_AN_ID:,} bytes"
+    return None
+
+
+class SeenIds:
+    """Ids seen in a load, in eight bytes each.
+
+    Two ids may have the same hash, with a probability below one in a hundred thousand for ten million ids; the later
+    document is then counted as repeating an id.
+
+    Examples
+    --------
+    >>> seen = SeenIds()
+    >>> seen.mark(["a", "b", "a"]).tolist(), seen.mark(["b", "c"]).tolist()
+    ([False, False, True], [True, False])
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[U64] = []
+
+    def mark(self, doc_ids: Sequence[str]) -> Bool:
+        """Return whether each id occurred before, in this call or an earlier one."""
+        if not doc_ids:
+            return np.zeros(0, np.bool_)
+        joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
+        hashes = np.frombuffer(joined, np.uint64)
+        is_seen = np.ones(len(hashes), np.bool_)
+        distinct, firsts = np.unique(hashes, return_index=True)
+        is_seen[firsts] = False
+        for part in self._parts:
+            places = np.minimum(np.searchsorted(part, hashes), len(part) - 1)
+            is_seen |= part[places] == hashes
+        self._parts.append(distinct)
+        while len(self._parts) > 1 and len(self._parts[-2]) < 2 * len(self._parts[-1]):  # few parts, each sorted
+            last = self._parts.pop()
+            self._parts[-1] = np.sort(np.concatenate([self._parts[-1], last]))
+        return is_seen

@@ -1,0 +1,363 @@
+"""A load in progress: decides which documents are new, changed or stored already, and collects the rows to write."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from nearkin.collection.counting import TextCounting
+from nearkin.collection.loads.incoming import Examined, SeenIds
+from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
+from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
+from nearkin.collection.stored import shingle_table
+from nearkin.collection.stored.newest import Newest, newest_of
+from nearkin.collection.stored.segments import believable_loads, loads_of
+from nearkin.errors import CollectionError
+from nearkin.store import schema
+from nearkin.store.bulk import insert_rows, named
+from nearkin.store.checksums import checksum, covered
+from nearkin.store.seals import Seals, documents_of
+from nearkin.store.store import Store
+
+_IS_CURRENT = [column.name for column in schema.documents.columns].index("is_current")
+_TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts of a load so far."""
+
+    n_new: int = 0
+    n_new_versions: int = 0
+    n_unchanged: int = 0
+    n_problems: int = 0
+    n_repeated: int = 0
+    n_repaired: int = 0
+    n_missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """An added document whose text is stored; ``repeats_id``: its id occurred before in the load."""
+
+    doc_id: str
+    content: int
+    source: str
+    line: int
+    repeats_id: bool
+
+
+@dataclass(slots=True)
+class _LoadRows:
+    """Rows that a batch adds to the tables."""
+
+    documents: dict[int, list[Any]] = field(default_factory=dict)
+    contents: list[tuple[Any, ...]] = field(default_factory=list)
+    profiles: list[tuple[Any, ...]] = field(default_factory=list)
+    problems: list[tuple[Any, ...]] = field(default_factory=list)
+    replaced: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class Load:
+    """A load inside its transaction.
+
+    Attributes
+    ----------
+    name : str
+        Name of the wave.
+    keeps_words : bool
+        Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
+    brings_back : bool
+        Whether a text added earlier to the same wave becomes current again.
+    waiting : dict
+        By id, texts that the id had before this load. They are stored again at its end unless they precede the current
+        text. So adding a file with repeated ids again stores nothing, whatever the name of the wave.
+    """
+
+    connection: Connection
+    collection_store: Store
+    counting: TextCounting
+    number: int
+    wave: int
+    name: str
+    added_at: str
+    first_content: int
+    next_content: int
+    next_row: int
+    keeps_words: bool = False
+    brings_back: bool = False
+    figures: Figures = field(default_factory=Figures)
+    n_new_problems: int = 0
+    seen: SeenIds = field(default_factory=SeenIds)
+    digest: Any = field(default_factory=hashlib.sha256)
+    seals: Seals = field(default_factory=Seals)
+    repaired: set[bytes] = field(default_factory=set)
+    missing: set[int] = field(default_factory=set)
+    waiting: dict[str, list[_Came]] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
+        """Begin a load with the next free numbers; the wave is looked up or created."""
+        waves, loads, seals = schema.waves, schema.loads, Seals()
+        next_content = _next_content(connection, store)  # refuses a damaged store before anything is written
+        number = 1 + (connection.execute(select(func.max(loads.c.load))).scalar() or 0)
+        n_waves = connection.execute(select(func.max(waves.c.wave))).scalar() or 0
+        name = name if name is not None else _new_name(connection, n_waves + 1)
+        wave = connection.execute(select(waves.c.wave).where(waves.c.name == name)).scalar()
+        if wave is None:
+            wave = n_waves + 1
+            own = checksum((wave, name), name)
+            connection.execute(insert(waves).values(wave=wave, name=name, checksum=own))
+            seals.add(waves.name, [own])
+        keeps_words = shingle_table.are_kept(connection)
+        if keeps_words:
+            shingle_table.fill(connection, store, counting)
+        # stored first, because its rows refer to it; its counts are written at the end
+        figures = dict.fromkeys(("n_new", "n_new_versions", "n_unchanged", "n_problems"), 0)
+        added_at = datetime.now(UTC).isoformat(timespec="seconds")
+        bounds = {"first_content": next_content, "end_content": next_content, "digest": b""}
+        connection.execute(insert(loads).values(load=number, wave=wave, added_at=added_at, **bounds, **figures))
+        last = connection.execute(select(func.max(schema.documents.c.row))).scalar()
+        next_row = 0 if last is None else int(last) + 1
+        return cls(
+            connection=connection,
+            collection_store=store,
+            counting=counting,
+            number=number,
+            wave=wave,
+            name=name,
+            added_at=added_at,
+            first_content=next_content,
+            next_content=next_content,
+            next_row=next_row,
+            keeps_words=keeps_words,
+            seals=seals,
+        )
+
+    def copy(self) -> Load:
+        """Copy the state of the load, to go on from if the rows of a batch are rolled back."""
+        return replace(
+            self,
+            figures=replace(self.figures),
+            seen=deepcopy(self.seen),
+            digest=self.digest.copy(),
+            seals=deepcopy(self.seals),
+            repaired=set(self.repaired),
+            missing=set(self.missing),
+            waiting={doc_id: list(texts) for doc_id, texts in self.waiting.items()},
+        )
+
+    def store(self, examined: Examined) -> None:
+        """Store a batch, in the order of its documents."""
+        newest, n_mended = newest_of(self.connection, set(examined.doc_ids), wave=self.wave, load=self.number)
+        self.figures.n_repaired += n_mended
+        numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
+        self._repair(examined, newest, numbers)
+        rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
+        for i, digest in enumerate(examined.digests):
+            doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
+            problem = examined.problems[i]
+            if problem is not None:
+                rows.problems.append((doc_id.replace("\0", "\N{SYMBOL FOR NULL}"), source, line, problem))
+                continue
+            content = numbers.get(digest)
+            if content is None:
+                content = numbers[digest] = self._new_content(digest, examined, rows)
+            one = _Came(doc_id, content, source, line, bool(is_repeated[i]))
+            was = newest.get(doc_id)
+            if was is None or not was.is_current:
+                self.figures.n_new += 1
+                newest[doc_id] = self._new_version(one, was, rows)
+            elif was.content == content:  # texts waiting for this id preceded the current one: its history
+                self.figures.n_unchanged += 1 + len(self.waiting.pop(doc_id, ()))
+            elif content in was.in_wave and not self.brings_back:
+                self.figures.n_unchanged += 1  # adding an old text again does not undo a later one
+            elif content in was.before and not was.is_of_load and not self.brings_back:
+                self._wait(one)
+            else:
+                newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
+        self._write(rows)
+
+    def _wait(self, one: _Came) -> None:
+        waiting = self.waiting.setdefault(one.doc_id, [])
+        if waiting and waiting[-1].content == one.content:
+            self.figures.n_unchanged += 1
+        else:
+            waiting.append(one)
+
+    def _new_versions(self, came: Iterable[_Came], was: Newest, rows: _LoadRows) -> Newest:
+        """Store texts that replace a current one, each as a new version."""
+        for one in came:
+            if was.row in rows.documents:
+                rows.documents[was.row][_IS_CURRENT] = False
+            else:
+                rows.replaced.append(was.row)
+            self.figures.n_new_versions += 1
+            self.figures.n_repeated += one.repeats_id
+            was = self._new_version(one, was, rows)
+        return was
+
+    def _new_content(self, digest: bytes, examined: Examined, rows: _LoadRows) -> int:
+        number = self.next_content
+        self.next_content += 1
+        self.digest.update(digest)
+        rows.contents.append((number, *examined.contents[digest]))
+        rows.profiles.append((number, *examined.profiles[digest]))
+        return number
+
+    def _new_version(self, one: _Came, was: Newest | None, rows: _LoadRows) -> Newest:
+        version, row = 1 if was is None else was.version + 1, self.next_row
+        self.next_row += 1
+        values = row, one.doc_id, version, one.content, self.number, one.source, one.line
+        rows.documents[row] = [*values, True, None, checksum((*values, None), one.doc_id)]
+        return Newest(version=version, row=row, content=one.content, is_current=True)
+
+    def _repair(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
+        """Replace damaged stored texts with the added ones."""
+        for digest in examined.damaged - self.repaired:
+            number = numbers.get(digest)
+            if number is not None:
+                content, profile = examined.contents[digest], examined.profiles[digest]
+                repair(self.connection, self.collection_store, self.counting, number, content, profile)
+                self.repaired.add(digest)
+                self.figures.n_repaired += 1
+        wanted = dict[int, set[bytes]]()
+        for doc_id, digest, problem in zip(examined.doc_ids, examined.digests, examined.problems, strict=True):
+            if problem is None and digest not in numbers and doc_id in newest:
+                wanted.setdefault(newest[doc_id].content, set()).add(digest)
+        found = with_lost_digests(self.connection, wanted)
+        numbers |= found
+        self.figures.n_repaired += len(found)
+        self._put_back(examined, newest, numbers)
+
+    def _put_back(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
+        """Restore missing texts if the digest of their load proves that the added ones are the same."""
+        came = dict[int, set[bytes]]()
+        for doc_id, digest, problem in zip(examined.doc_ids, examined.digests, examined.problems, strict=True):
+            was = newest.get(doc_id)
+            if problem is None and was is not None and was.content >= 0 and was.content != numbers.get(digest):
+                came.setdefault(was.content, set()).add(digest)
+        missing = missing_of(self.connection, came) - self.missing if came else set()
+        if not missing:
+            return
+        unknown = {number: came[number] - numbers.keys() for number in missing}
+        loads, _ = believable_loads(self.connection, self.collection_store)  # the current load has no digest yet
+        found = proven(self.connection, loads, unknown)
+        for number, digest in found.items():
+            content, profile = examined.contents[digest], examined.profiles[digest]
+            put_back(self.connection, self.collection_store, self.counting, number, content, profile)
+            numbers[digest] = number
+        self.missing |= missing
+        self.figures.n_repaired += len(found)
+        self.figures.n_missing += len(missing) - len(found)
+
+    def _write(self, rows: _LoadRows) -> None:
+        documents, problems = schema.documents, schema.problems
+        for some in named(rows.replaced):
+            self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
+        insert_rows(self.connection, schema.contents, _columns(rows.contents))
+        insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
+        if self.keeps_words:
+            came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
+            shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
+        insert_rows(self.connection, documents, _columns(rows.documents.values()))
+        self.seals.add(documents_of(self.wave), [row[-1] for row in rows.documents.values()])
+        self.figures.n_problems += len(rows.problems)
+        unknown = self._unknown(rows.problems)
+        numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
+        own = [checksum(row, row[0]) for row in numbered]
+        insert_rows(self.connection, problems, _columns([(*row, one) for row, one in zip(numbered, own)]))
+        self.seals.add(problems.name, own)
+        self.n_new_problems += len(unknown)
+
+    def _unknown(self, problems: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Select problems not recorded by an earlier load: adding the same documents again stores nothing."""
+        columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
+        told = set[Any]()
+        for some in named([problem[0] for problem in problems]):
+            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(columns[0].in_(some)))}
+        return [problem for problem in problems if problem not in told]
+
+    def finish(self) -> Figures:
+        """Write the load's counts and the seals; a load that added nothing leaves no trace."""
+        self._bring_back()
+        loads, waves, figures = schema.loads, schema.waves, self.figures
+        mine = loads.c.load == self.number
+        if figures.n_new or figures.n_new_versions or self.n_new_problems:
+            counts = figures.n_new, figures.n_new_versions, figures.n_unchanged, figures.n_problems
+            values = (
+                self.number, self.wave, self.added_at, self.first_content, self.next_content, self.digest.digest(),
+                *counts,
+            )  # fmt: skip
+            own = checksum(values, self.number)
+            right = dict(zip(covered(loads), values, strict=True)) | {"checksum": own}
+            del right["load"]  # SQLite would look through all documents for one with the load
+            self.connection.execute(update(loads).where(mine).values(**right))
+            self.seals.add(loads.name, [own])
+            self.seals.add(documents_of(self.wave), [])  # a wave with nothing but problems has a seal too
+        else:
+            self.connection.execute(loads.delete().where(mine))
+            of_wave = select(loads.c.load).where(loads.c.wave == self.wave)
+            if self.connection.execute(of_wave).first() is None:
+                self.connection.execute(waves.delete().where(waves.c.wave == self.wave))
+                self.seals.take(waves.name, [checksum((self.wave, self.name), self.name)])
+        self.seals.write(self.connection)
+        return figures
+
+    def _bring_back(self) -> None:
+        """Store the waiting texts, as if they were added last."""
+        for some in named(list(self.waiting)):
+            newest, _ = newest_of(self.connection, set(some), wave=self.wave, load=self.number)
+            rows = _LoadRows()
+            for doc_id in some:
+                self._new_versions(self.waiting[doc_id], newest[doc_id], rows)
+            self._write(rows)
+        self.waiting.clear()
+
+
+def _next_content(connection: Connection, store: Store) -> int:
+    """Return the number of the next text.
+
+    Raises
+    ------
+    CollectionError
+        Texts exist beyond those that were added, so new ones would get wrong numbers.
+    """
+    end = _end_of_loads(connection, store)
+    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
+    if last is not None and last >= end:
+        raise CollectionError(
+            f"{store.place} is damaged: it has a text with the number {last}, but only {end:,} were added. Run "
+            "nearkin fsck COLLECTION, which repairs what it can and lists the rest."
+        )
+    return end
+
+
+def _end_of_loads(connection: Connection, store: Store) -> int:
+    """Return the number after that of the last added text, which the last load has: no other load is read."""
+    loads = schema.loads
+    row = connection.execute(select(loads).order_by(loads.c.load.desc()).limit(1)).first()
+    if row is None:
+        return 0
+    *values, stored = row
+    if checksum(values, values[0]) == stored:
+        return int(row.end_content)
+    return max((load.end for load in loads_of(connection, store)), default=0)  # which says what is damaged
+
+
+def _new_name(connection: Connection, number: int) -> str:
+    """Return the default name of a wave: the first free one from this number."""
+    names = set(connection.execute(select(schema.waves.c.name)).scalars())
+    return next(name for name in (f"wave {i}" for i in count(number)) if name not in names)
+
+
+def _columns(rows: Iterable[Any]) -> list[Any]:
+    return list(zip(*rows, strict=True))

@@ -1,0 +1,1 @@
+"""Documents and texts as a collection stores them, and tables derived from them."""

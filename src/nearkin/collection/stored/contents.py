@@ -1,0 +1,273 @@
+"""Stored texts, with their counts and signatures."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import zstandard
+from sqlalchemy import Connection, select
+
+from nearkin.collection.counting import SIGNATURE, TextCounting
+from nearkin.collection.stored.documents import FSCK
+from nearkin.collection.stored.purged import purged_contents
+from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from nearkin.kernels.buffers import strings
+from nearkin.nouns import counted
+from nearkin.records import U8, U32
+from nearkin.store.bulk import named
+from nearkin.store.schema import contents, documents
+
+_NOT_STORED = -1
+_MAX_OF_A_BYTE = 1 << 17
+"""Maximum number of bytes that one compressed byte stands for: Zstandard needs three or more for a block of 128 KiB."""
+
+
+class _OfThread(threading.local):
+    """A decompressor per thread: it is not thread-safe, and creating one takes longer than unpacking a page of text."""
+
+    def __init__(self) -> None:
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_OWN = _OfThread()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """A text with its counts and signature.
+
+    Parameters
+    ----------
+    number : int
+        -1: not in the store.
+    digest : bytes
+        SHA-256.
+    counts : uint32 array, shape (n_dimensions,)
+    is_counted : bool
+    signature : uint8 array, shape (n_bytes,), or None
+    text : str
+    """
+
+    number: int
+    digest: bytes
+    counts: U32
+    is_counted: bool
+    signature: U8 | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedText:
+    """A content whose stored text does not match its digest.
+
+    Parameters
+    ----------
+    number : int
+    digests : tuple of bytes
+        The stored digest, and the digest of the stored bytes if they can be unpacked: one of the two is damaged.
+    reason : str
+    """
+
+    number: int
+    digests: tuple[bytes, ...]
+    reason: str
+
+
+def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Content]:
+    """Return contents by their numbers, including texts.
+
+    Raises
+    ------
+    CollectionError
+        A content is damaged or missing.
+    """
+    found, damaged = whole_contents_of(connection, numbers)
+    if damaged:
+        raise _damaged_text_of(connection, damaged[0].number, damaged[0].reason)
+    return found
+
+
+def stored_text(connection: Connection, number: int) -> str:
+    """Return a text, even if its counts or signature are damaged.
+
+    Raises
+    ------
+    CollectionError
+        The text is damaged or missing.
+    """
+    is_it = contents.c.content == number
+    row = connection.execute(select(contents.c.text, contents.c.digest).where(is_it)).first()
+    if row is None:
+        raise _missing(number)
+    text, reason = _text(row.text, row.digest)
+    if text is None:
+        raise _damaged_text_of(connection, number, _damaged(number, reason))
+    return text
+
+
+def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+    """Return texts by their numbers, even if their counts or signatures are damaged.
+
+    Raises
+    ------
+    CollectionError
+        A text is damaged or missing.
+    """
+    found = dict[int, str]()
+    columns = contents.c.content, contents.c.text, contents.c.digest
+    for some in named(numbers):
+        for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
+            text, reason = _text(row.text, row.digest)
+            if text is None:
+                raise _damaged_text_of(connection, row.content, _damaged(row.content, reason))
+            found[row.content] = text
+    if missing := [number for number in numbers if number not in found]:
+        raise _missing(missing[0])
+    return found
+
+
+def _damaged_text_of(connection: Connection, number: int, reason: str) -> CollectionError:
+    has_it = documents.c.content == number
+    names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
+    if activity := purged_contents(connection, [number]).get(number):
+        return UnknownDocumentError(f"The text of {', '.join(map(repr, names))} was purged (activity {activity}).")
+    return CollectionError(f"{reason} It is the text of {', '.join(map(repr, names))}.")
+
+
+def _missing(number: int) -> CollectionError:
+    return CollectionError(f"The text of content {number} is missing from the store. {FSCK}")
+
+
+def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
+    """Return contents by their numbers, and separately those whose text is damaged.
+
+    Raises
+    ------
+    CollectionError
+        A content is missing, or its counts or signature are damaged.
+    """
+    columns = (
+        contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
+        contents.c.n_letters, contents.c.text,
+    )  # fmt: skip
+    queries = (select(*columns).where(contents.c.content.in_(some)) for some in named(numbers))
+    return whole_contents_in((row for query in queries for row in connection.execute(query)), numbers)
+
+
+def whole_contents_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
+    """Make contents of rows that were read; see `whole_contents_of`."""
+    found, damaged = dict[int, Content](), list[DamagedText]()
+    for row in rows:
+        text, reason = _text(row.text, row.digest)
+        if text is not None:
+            found[row.content] = _content(row, text)
+            continue
+        digests = tuple(one for one in (row.digest, digest_of(row.text)) if isinstance(one, bytes))
+        damaged.append(DamagedText(row.content, digests, _damaged(row.content, reason)))
+    known = {one.number for one in damaged} | found.keys()
+    missing = [number for number in numbers if number not in known]
+    if missing:
+        raise _missing(missing[0])
+    return found, damaged
+
+
+def _content(row: Any, text: str) -> Content:
+    if not _are_vectors(row.counts, row.n_letters, row.signature):
+        raise CollectionError(f"The letter counts or the signature of content {row.content} are damaged. {FSCK}")
+    signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
+    counts = np.frombuffer(row.counts, "<u4")
+    return Content(
+        number=row.content, digest=row.digest, counts=counts, is_counted=row.is_counted, signature=signature, text=text
+    )
+
+
+def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
+    """Check types and the sum of the counts: SQLite stores any type in any column."""
+    if not isinstance(counts, bytes) or not counts or len(counts) % 4:
+        return False
+    if int(np.frombuffer(counts, "<u4").sum(dtype=np.uint64)) != n_letters:
+        return False
+    return signature is None or (isinstance(signature, bytes) and 8 * len(signature) == SIGNATURE.bits)
+
+
+def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
+    """Count and sign a given text; the result has its number if the text is stored.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(text, str):
+        raise ParameterError.of("text", "similar", "a str", text)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ParameterError.of("text", "similar", "text that can be encoded as UTF-8", text[error.start]) from error
+    texts = strings([text])
+    vectors, signed = counting.count(texts), counting.sign(texts)
+    digest = hashlib.sha256(data).digest()
+    number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
+    signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
+    own = _NOT_STORED if number is None else int(number)
+    return Content(
+        number=own,
+        digest=digest,
+        counts=vectors.counts[0],
+        is_counted=bool(vectors.is_counted[0]),
+        signature=signature,
+        text=text,
+    )
+
+
+def text_of(number: int, stored: object, digest: object) -> str:
+    """Return a text unchanged.
+
+    Raises
+    ------
+    CollectionError
+        The stored text is damaged.
+    """
+    text, reason = _text(stored, digest)
+    if text is None:
+        raise CollectionError(_damaged(number, reason))
+    return text
+
+
+def _text(stored: object, digest: object) -> tuple[str | None, str]:
+    """Return a text; or None, and the reason why it cannot be read."""
+    try:
+        data = _unpacked(stored)
+        if hashlib.sha256(data).digest() == digest:
+            return data.decode("utf-8"), ""
+    except (zstandard.ZstdError, TypeError, ValueError, MemoryError) as error:
+        return None, str(error)
+    return None, "its SHA-256 does not match"
+
+
+def _damaged(number: int, reason: str) -> str:
+    return (
+        f"The text of content {number} is damaged in the store ({reason}). Run nearkin fsck COLLECTION to list all "
+        "damage. Add the document again to repair its text, or restore the database from a backup."
+    )
+
+
+def digest_of(stored: object) -> bytes | None:
+    """Return the SHA-256 of a stored text; None if it cannot be unpacked."""
+    try:
+        return hashlib.sha256(_unpacked(stored)).digest()
+    except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
+        return None
+
+
+def _unpacked(stored: Any) -> bytes:
+    """Unpack the bytes of a text; the frame itself says how many there are."""
+    size = zstandard.frame_content_size(stored)
+    if size > _MAX_OF_A_BYTE * len(stored) + _MAX_OF_A_BYTE:
+        reason = f"{counted(size, 'byte')} cannot have been packed into {len(stored):,}"
+        raise zstandard.ZstdError(reason)  # before memory for them is allocated
+    return _OWN.decompressor.decompress(stored)

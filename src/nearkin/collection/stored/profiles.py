@@ -1,0 +1,91 @@
+"""Numbers of each text for similarity search in plain SQL: its similarity index, and some of its letter counts.
+
+Two vectors of letter counts differ in length, and in each count, by at most their distance: so conditions on these
+columns lose no text within a distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.counting import TextCounting
+from nearkin.collection.stored.contents import Content
+from nearkin.kernels.buffers import strings
+from nearkin.kernels.letters import LATIN, N_LATIN
+from nearkin.kernels.plain.mixing import mix
+from nearkin.records import I64, U32, Bool
+from nearkin.stages.search.ranges.directions import squared_lengths
+from nearkin.store import schema
+from nearkin.store.bulk import named
+
+COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
+"""Row of a profile, without the number of its content."""
+Profile = tuple[int | None, ...]
+_PLACES = tuple(LATIN.index(letter) for letter in schema.LETTERS)
+_OTHER_PLACES = tuple(N_LATIN + (mix(ord(letter)) >> 58) for letter in schema.OTHER_LETTERS)
+
+
+def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> list[Profile]:
+    """Return the rows of the table ``profiles``, without their numbers.
+
+    Parameters
+    ----------
+    counts : uint32 array, shape (n_texts, n_dimensions)
+    is_counted : bool array, shape (n_texts,)
+    values : int64 array, shape (n_texts,)
+        Similarity indexes.
+    has_value : bool array, shape (n_texts,)
+
+    Examples
+    --------
+    >>> counts = np.zeros((1, 62), np.uint32)
+    >>> counts[0, [LATIN.index("e"), LATIN.index("t")]] = 30, 40
+    >>> dict(zip(COLUMNS[:5], profiles_of(counts, np.ones(1, bool), np.array([-7]), np.ones(1, bool))[0]))
+    {'similarity_index': -7, 'squared_length': 2500, 'length': 50, 'n_e': 30, 'n_t': 40}
+    """
+    squares = squared_lengths(counts)
+    nothing = np.zeros(len(counts), np.int64)
+    others = [counts[:, place] if place < counts.shape[1] else nothing for place in _OTHER_PLACES]
+    columns = [squares, whole_roots(squares), *(counts[:, place] for place in _PLACES), *others]
+    told = [_told(values, has_value), *(_told(column, is_counted) for column in columns)]
+    return list(zip(*told, strict=True))
+
+
+def _told(column: I64 | U32, mask: Bool) -> list[int | None]:
+    numbers = column.astype(object)
+    numbers[~mask] = None
+    return numbers.tolist()  # type: ignore[no-any-return]
+
+
+def whole_roots(squares: I64) -> I64:
+    """Return the integer square roots, rounded down.
+
+    Examples
+    --------
+    >>> whole_roots(np.array([0, 24, 25, 2**60 - 1, 2**60])).tolist()
+    [0, 4, 5, 1073741823, 1073741824]
+    """
+    roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)  # may be off by one in either direction
+    roots -= roots * roots > squares
+    roots += (roots + 1) * (roots + 1) <= squares
+    return roots
+
+
+def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
+    """Return the similarity indexes of stored contents, by number."""
+    profiles, found = schema.profiles.c, dict[int, int | None]()
+    for some in named(numbers):
+        query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
+        found |= {row.content: row.similarity_index for row in connection.execute(query)}
+    return found
+
+
+def similarity_index_of(connection: Connection, counting: TextCounting, query: Content) -> int | None:
+    """Return the similarity index of a text, stored or not."""
+    if query.number >= 0:
+        return similarity_indexes(connection, [query.number]).get(query.number)
+    made = counting.index(strings([query.text]))
+    return int(made.values[0]) if made.has_value[0] else None

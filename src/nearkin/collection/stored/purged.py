@@ -1,0 +1,79 @@
+"""Erased texts: their numbers stay, and queries say that they were erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, select
+
+from nearkin.collection.stored.documents import FSCK
+from nearkin.errors import CollectionError
+from nearkin.store.bulk import named
+from nearkin.store.checksums import checksum
+from nearkin.store.schema import contents, documents, profiles, purges
+
+BLANK: dict[str, object] = {
+    "n_bytes": 0,
+    "n_characters": 0,
+    "n_letters": 0,
+    "n_other_letters": 0,
+    "is_counted": False,
+    "counts": b"",
+    "signature": None,
+    "text": b"",
+}
+"""Columns of an erased content; its number and its digest stay, by which the other texts of its load are proven."""
+
+
+def purged_contents(
+    connection: Connection, numbers: Iterable[int] | None = None, *, skip_changed: bool = False
+) -> dict[int, int]:
+    """Return those contents that were erased, of all or of some, and the numbers of the activities.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed, unless ``skip_changed``.
+    """
+    found = dict[int, int]()
+    every: list[Sequence[int] | None] = [None] if numbers is None else [*named(list(numbers))]
+    for some in every:
+        query = select(purges) if some is None else select(purges).where(purges.c.content.in_(some))
+        for content, activity, stored in connection.execute(query):
+            if checksum((content, activity), content) == stored:
+                found[content] = activity
+            elif not skip_changed:
+                raise CollectionError(f"The row of the purge of text {content} was changed in the store. {FSCK}")
+    return found
+
+
+def purged_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
+    """Return the digests of erased texts among some."""
+    found = set[bytes]()
+    if connection.execute(select(purges.c.content).limit(1)).first() is None:
+        return found
+    joined = purges.join(contents, purges.c.content == contents.c.content)
+    for some in named(digests):
+        query = select(contents.c.digest).select_from(joined).where(contents.c.digest.in_(some))
+        found |= {bytes(digest) for digest in connection.execute(query).scalars()}
+    return found
+
+
+def faults_of_purges(connection: Connection) -> list[str]:
+    """Return the erased texts of which something is stored, or that a current document has."""
+    told = list[str]()
+    for content in purged_contents(connection, skip_changed=True):
+        row = connection.execute(select(contents).where(contents.c.content == content)).first()
+        has_profile = connection.execute(select(profiles.c.content).where(profiles.c.content == content)).first()
+        if row is None:
+            told.append(f"the row of the erased text {content} is missing")
+        elif has_profile is not None or any(_plain(getattr(row, name)) != value for name, value in BLANK.items()):
+            told.append(f"text {content} was erased, but something of it is stored")
+        is_held = (documents.c.content == content) & documents.c.is_current
+        for doc_id in connection.execute(select(documents.c.doc_id).where(is_held)).scalars():
+            told.append(f"document {doc_id!r} is current, but its text {content} was erased")
+    return told
+
+
+def _plain(value: object) -> object:
+    return bytes(value) if isinstance(value, memoryview) else value

@@ -1,0 +1,323 @@
+"""Index of a collection: decides which segments should exist, and makes them; it is kept beside the store.
+
+The store is authoritative. A segment that is missing, damaged, or made from other data is rebuilt from it; without
+write permission it is built in memory. So a crash, a full disk or a lost folder costs time but no results.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.counting import SIGNATURE, TextCounting
+from nearkin.collection.stored import segment_files
+from nearkin.collection.stored.segment_files import DamagedSegmentError, Segment, check, load, name_of, save
+from nearkin.errors import CollectionError, OutputError
+from nearkin.nouns import counted
+from nearkin.records import U64, Bool, LetterVectors
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.search.ranges.segment import RangeSegment
+from nearkin.store import schema
+from nearkin.store.checksums import checksum, covered
+from nearkin.store.store import Store
+
+_AT_A_TIME = 1 << 14
+_WRITTEN_BY_NOW_S = 86_400.0
+_OF_LOADS = covered(schema.loads)
+Span = tuple[int, int]
+"""First content, and one after the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSpan:
+    """The contents added by one load, and their digest.
+
+    ``generation`` is that of the store, which is raised when derived data must be rebuilt.
+    """
+
+    first: int
+    end: int
+    digest: bytes
+    generation: int = 0
+
+
+def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
+    """Return the loads that added contents, in order.
+
+    Raises
+    ------
+    CollectionError
+        A row of a load was changed, so data derived from it would be wrong.
+    """
+    loads, changed = believable_loads(connection, store)
+    if changed:
+        raise CollectionError(
+            f"{store.place} is damaged: the row of load {changed[0]} was changed. Run "
+            "nearkin fsck COLLECTION, which repairs what it can and lists the rest."
+        )
+    return loads
+
+
+def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSpan, ...], list[object]]:
+    """Return the unchanged loads that added contents, in order, and the numbers of the changed ones."""
+    generation = store.generation(connection)
+    spans, changed = list[LoadSpan](), list[object]()
+    for *values, stored in connection.execute(select(schema.loads).order_by(schema.loads.c.load)):
+        if checksum(values, values[0]) != stored:
+            changed.append(values[0])
+            continue
+        load = dict(zip(_OF_LOADS, values))
+        spans.append(LoadSpan(load["first_content"], load["end_content"], bytes(load["digest"]), generation))
+    return tuple(span for span in spans if span.end > span.first), changed
+
+
+def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
+    """Return the segments that should exist: each at least twice as long as the next.
+
+    So there are few segments after any number of loads, and each content is copied only a few times.
+
+    Examples
+    --------
+    >>> wanted_spans([LoadSpan(0, 100, b""), LoadSpan(100, 110, b""), LoadSpan(110, 120, b"")])
+    ((0, 100), (100, 120))
+    """
+    spans: list[Span] = []
+    for one in loads:
+        spans.append((one.first, one.end))
+        while len(spans) > 1 and _length(spans[-2]) < 2 * _length(spans[-1]):
+            (first, _), (_, end) = spans[-2:]
+            spans[-2:] = [(first, end)]
+    return tuple(spans)
+
+
+def _length(span: Span) -> int:
+    return span[1] - span[0]
+
+
+class Segments:
+    """The segments of one collection.
+
+    Parameters
+    ----------
+    folder : Path
+        Directory of the segments; it may be missing.
+    collection : str
+        Id of the collection.
+    counting : TextCounting
+    is_read_only : bool
+        Whether missing segments are built in memory and not saved.
+    """
+
+    def __init__(self, folder: Path, collection: str, counting: TextCounting, *, is_read_only: bool = False) -> None:
+        self.folder, self._collection, self._counting = folder, collection, counting
+        self._is_read_only = is_read_only
+        self._forgotten = set[str]()
+        self._held: dict[tuple[Span, str], Segment] = {}
+        self._loads: Sequence[LoadSpan] = ()
+        self._lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):  # a child lacks the thread that may hold the lock
+            forgotten = weakref.ref(self)
+
+            def unlock() -> None:
+                if (alive := forgotten()) is not None:
+                    alive._lock = threading.Lock()
+
+            os.register_at_fork(after_in_child=unlock)
+
+    def cover(
+        self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
+    ) -> tuple[Segment, ...]:
+        """Return segments for all contents, in order; missing ones are built.
+
+        Parameters
+        ----------
+        connection : Connection
+            Connection of the snapshot from which the loads were read.
+        loads : sequence of LoadSpan
+        progress : Progress
+            Reports what is rebuilt.
+        settle : bool
+            Make the segments of `wanted_spans` and remove all others: for writers. Readers use those that exist.
+        """
+        with self._lock:
+            if not settle and self._held and loads == self._loads:  # nothing was added since the last query
+                return tuple(self._held.values())
+            spans = wanted_spans(loads) if settle else self._spans_there(loads)
+            held = {(span, self._digest(loads, span)): span for span in spans}
+            segments = {
+                key: self._held.get(key) or self._have(connection, loads, span, progress) for key, span in held.items()
+            }
+            self._held, self._loads = segments, loads
+            if settle:
+                self._remove_all_but(spans)
+            return tuple(segments.values())
+
+    def check(self, loads: Sequence[LoadSpan]) -> dict[str, str | None]:
+        """Check every checksum of every existing segment: return its name, and the fault or None.
+
+        Segments of loads after these are left out.
+        """
+        told: dict[str, str | None] = {}
+        for span in self.listed():
+            if span[1] > max((load.end for load in loads), default=0):
+                continue
+            try:
+                check(self.folder / name_of(*span), self._identity(loads, span), fully=True)
+                told[name_of(*span)] = None
+            except DamagedSegmentError as error:
+                told[name_of(*span)] = str(error)
+        return told
+
+    def differs_from_store(self, connection: Connection, loads: Sequence[LoadSpan], name: str) -> str | None:
+        """Return how a segment differs from the store, or None: it may have been built when the store was damaged."""
+        first, _, end = name.partition("-")
+        span = int(first), int(end)
+        try:
+            segment = load(self.folder, *span, self._identity(loads, span))
+        except DamagedSegmentError as error:
+            return str(error)
+        vectors, words, has_features = read_contents(connection, self._counting, span, Silent())
+        if not segment.vectors.is_of(vectors):
+            return f"{name}: its letter counts differ from the store's"
+        if not (np.array_equal(segment.words, words) and np.array_equal(segment.has_features, has_features)):
+            return f"{name}: its signatures differ from the store's"
+        return None
+
+    def forget(self, name: str) -> None:
+        """Remove a damaged segment; one that may not be removed is not used again."""
+        with self._lock:
+            self._held.clear()
+            if self._is_read_only:
+                self._forgotten.add(name)
+                return
+            segment_files.remove(self.folder / name)
+
+    def remove_all(self) -> None:
+        """Remove every segment, and what killed processes left, so that nothing of an erased text stays."""
+        with self._lock:
+            self._held.clear()
+            self._loads = ()
+            for path in self.folder.iterdir() if self.folder.is_dir() else ():
+                segment_files.remove(path)
+
+    def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
+        return {
+            "collection": self._collection,
+            "letters": self._counting.letters.fingerprint,
+            "signatures": self._counting.signatures,
+            "contents": self._digest(loads, span),
+        }
+
+    @staticmethod
+    def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
+        """Return a digest of the store's contents in the span; a store restored from a backup may have others."""
+        inside = [one for one in loads if span[0] <= one.first and one.end <= span[1]]
+        joined = b"".join(one.digest for one in inside)
+        generations = ",".join(str(one.generation) for one in inside[:1] if one.generation)
+        return hashlib.sha256(joined + generations.encode()).hexdigest()
+
+    def _spans_there(self, loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
+        """Return the existing segments, the longest first, and the gaps that must be built."""
+        bounds = {one.first for one in loads} | {one.end for one in loads}
+        there = sorted((s for s in self.listed() if {*s} <= bounds), key=lambda s: (s[0], -s[1]))
+        end = max(bounds, default=0)
+        spans: list[Span] = []
+        at = 0
+        while at < end:
+            begins_here = next((span for span in there if span[0] == at), None)
+            after = min((span[0] for span in there if span[0] > at), default=end)
+            spans.append(begins_here or (at, after))
+            at = spans[-1][1]
+        return tuple(spans)
+
+    def listed(self) -> list[Span]:
+        """List the segments in the directory."""
+        spans = []
+        for path in self.folder.glob("*-*") if self.folder.is_dir() else ():
+            first, _, end = path.name.partition("-")
+            if first.isdecimal() and end.isdecimal():
+                spans.append((int(first), int(end)))
+        return spans
+
+    def _have(self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress) -> Segment:
+        """Load a segment from its files, or build it."""
+        identity = self._identity(loads, span)
+        try:
+            if name_of(*span) not in self._forgotten:
+                return load(self.folder, *span, identity)
+        except DamagedSegmentError as error:
+            if (self.folder / name_of(*span)).exists():
+                progress.say(f"part of the index is damaged and is rebuilt from the store ({error})")
+        segment = build(connection, self._counting, span, progress)
+        if self._is_read_only:
+            n = counted(span[1] - span[0], "text")
+            progress.say(f"read-only: the index of {n} is built for this command, and not saved")
+            return segment
+        try:
+            save(segment, self.folder, identity)
+            return load(self.folder, *span, identity)
+        except (OutputError, DamagedSegmentError) as error:
+            progress.say(f"the index could not be saved, and stays in memory: {error}")
+            return segment
+
+    def _remove_all_but(self, spans: Sequence[Span]) -> None:
+        for span in set(self.listed()) - set(spans):
+            segment_files.remove(self.folder / name_of(*span))
+        for left in self.folder.glob(".*.part"):  # left by a killed process, unless one is writing it
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > _WRITTEN_BY_NOW_S:
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+def build(connection: Connection, counting: TextCounting, span: Span, progress: Progress) -> Segment:
+    """Build a segment from the store."""
+    vectors, words, has_features = read_contents(connection, counting, span, progress)
+    return Segment(*span, RangeSegment.build(vectors), words, has_features)
+
+
+def read_contents(
+    connection: Connection, counting: TextCounting, span: Span, progress: Progress
+) -> tuple[LetterVectors, U64, Bool]:
+    """Read letter counts, signatures, and which contents have signatures."""
+    first, end = span
+    n_contents = end - first
+    counts = np.zeros((n_contents, counting.letters.n_dimensions), np.uint32)
+    signatures = np.zeros((n_contents, SIGNATURE.bits // 8), np.uint8)
+    is_counted, has_features = np.zeros(n_contents, np.bool_), np.zeros(n_contents, np.bool_)
+    contents = schema.contents.c
+    unit: Literal["documents"] = "documents"
+    progress.start("index", n_contents, unit)
+    sizes = 4 * counts.shape[1], signatures.shape[1]
+    for start in range(first, end, _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, end)
+        rows = connection.execute(
+            select(contents.content, contents.counts, contents.is_counted, contents.signature)
+            .where(contents.content >= start, contents.content < stop)
+            .order_by(contents.content)
+        ).all()
+        # if the store lacks contents, the others are found; nearkin fsck reports the missing ones
+        whole = [row for row in rows if isinstance(row[1], bytes) and len(row[1]) == sizes[0]]
+        places = np.array([row[0] for row in whole], np.int64) - first
+        counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), counts.shape[1])
+        is_counted[places] = [bool(row[2]) for row in whole]
+        signed = [row for row in rows if isinstance(row[3], bytes) and len(row[3]) == sizes[1]]
+        places = np.array([row[0] for row in signed], np.int64) - first
+        signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(
+            len(signed), sizes[1]
+        )
+        has_features[places] = True
+        progress.advance(stop - start)
+    progress.finish()
+    return counting.vectors_of_counts(counts, is_counted), signatures.view(np.uint64), has_features

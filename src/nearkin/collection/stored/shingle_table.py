@@ -1,0 +1,225 @@
+"""Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities.
+
+Only collections in which plain SQL by words was installed have them (`nearkin sql install`). Every load then stores the
+sets and the keys of its new texts before its documents, so that they are complete whenever a document is visible. Facts
+say up to which content they are stored, and which contents below have none, because their stored texts are damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
+from sqlalchemy.exc import DBAPIError
+
+from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
+from nearkin.collection.stored import key_table
+from nearkin.collection.stored.contents import text_of
+from nearkin.collection.stored.key_table import texts_from
+from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.word_sets import word_sets
+from nearkin.errors import CollectionError
+from nearkin.records import U64
+from nearkin.runs.progress import Progress, Silent
+from nearkin.store import schema
+from nearkin.store.bulk import insert_rows, named
+from nearkin.store.store import Store
+
+SHINGLES_TABLE = Table(
+    "shingles",
+    MetaData(),  # created by the statements below
+    Column("content", BigInteger, primary_key=True, autoincrement=False),
+    Column("hashes", LargeBinary, nullable=False),
+)
+"""Sets by contents: sorted hashes of 64 bits, each as eight bytes, the most significant first."""
+FINGERPRINT = f"{NORMALISE.fingerprint};{SHINGLES.fingerprint};sorted;big-endian"
+METHOD, END, LOST = "shingles", "shingles_end", "shingles_lost"
+_FACTS = (METHOD, END, LOST)
+_CONTENT_BY_KEY = "CREATE INDEX IF NOT EXISTS check_keys_of_content ON check_keys (content)"
+_MADE = {
+    "sqlite": [
+        "CREATE TABLE shingles (content INTEGER PRIMARY KEY REFERENCES contents (content), hashes BLOB NOT NULL)",
+        _CONTENT_BY_KEY,
+    ],
+    "postgresql": [
+        "CREATE TABLE shingles (content BIGINT PRIMARY KEY REFERENCES contents (content), hashes BYTEA NOT NULL)",
+        "ALTER TABLE shingles ALTER COLUMN hashes SET STORAGE EXTERNAL",  # hashes cannot be compressed
+        _CONTENT_BY_KEY,
+    ],
+}
+_IS_THERE = {
+    "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'shingles'",
+    "postgresql": "SELECT to_regclass('shingles') IS NOT NULL",
+}
+_TOLD = "sets of word 5-grams"
+
+
+@dataclass(frozen=True, slots=True)
+class ShinglesState:
+    """Reach of the stored sets.
+
+    Parameters
+    ----------
+    end : int or None
+        The contents below have stored sets of today's method; None: it is not known.
+    n_contents : int
+        One more than the highest number of a content.
+    lost : tuple of int
+        Contents below ``end`` without a set, because their texts are damaged.
+    """
+
+    end: int | None
+    n_contents: int
+    lost: tuple[int, ...]
+
+
+def are_kept(connection: Connection) -> bool:
+    """Whether plain SQL by words was installed, so that sets are stored with every text."""
+    return bool(connection.exec_driver_sql(_IS_THERE[connection.dialect.name]).scalar())
+
+
+def shingles_state(connection: Connection, store: Store) -> ShinglesState:
+    """Return the reach of the stored sets in a snapshot or transaction."""
+    facts = store.facts_now(connection, _FACTS)
+    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
+    n_contents = 0 if last is None else int(last) + 1
+    numbers = [facts.get(END, ""), *(one for one in facts.get(LOST, "").split(",") if one)]
+    are_numbers = all(one.isascii() and one.isdecimal() and len(one) < 19 for one in numbers)
+    if facts.get(METHOD) != FINGERPRINT or not are_numbers or int(numbers[0]) > n_contents:
+        return ShinglesState(None, n_contents, ())
+    return ShinglesState(int(numbers[0]), n_contents, tuple(map(int, numbers[1:])))
+
+
+def keep(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
+    """Store the sets and keys of all texts, inside a write transaction, and of all later ones from now on."""
+    if not are_kept(connection):
+        for statement in _MADE[store.dialect]:
+            connection.exec_driver_sql(statement)
+    fill(connection, store, counting, progress)
+
+
+def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress | None = None) -> None:
+    """Store the sets and keys of contents that have none yet, inside a write transaction."""
+    progress = progress or Silent()
+    key_table.fill(connection, store, counting, progress)
+    now = shingles_state(connection, store)
+    if now.end == now.n_contents:
+        return
+    first = now.end or 0  # None: new, damaged, or stored by another version of Nearkin
+    connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content >= first))
+    lost = list(now.lost)
+    for numbers, texts, lost_here in texts_from(connection, first, progress, stage="words"):
+        _write(connection, numbers.tolist(), word_sets(counting, texts))
+        lost += lost_here
+    _say(connection, store, now.n_contents, lost)
+
+
+def store_words(
+    connection: Connection, store: Store, counting: TextCounting, contents: Sequence[tuple[int, object, object]]
+) -> None:
+    """Store the sets and keys of new contents, in the transaction that stores them and before their documents.
+
+    Parameters
+    ----------
+    connection : Connection
+        In a write transaction; the sets and keys of all earlier contents are stored.
+    store : Store
+    counting : TextCounting
+    contents : sequence of (int, bytes, bytes)
+        Number, compressed text and digest of each, in ascending order.
+    """
+    if not contents:
+        return
+    numbers = [number for number, _, _ in contents]
+    texts = [text_of(number, text, digest) for number, text, digest in contents]
+    made = keys_of(texts, counting.ignored)
+    key_table.append(connection, counting, numbers, texts, made)
+    _write(connection, numbers, [np.sort(made.sets.hashes[a:b]) for a, b in _spans(made.sets.offsets)])
+    key_table.mark_complete(connection, store, numbers[-1] + 1)
+    store.say(connection, {END: str(numbers[-1] + 1)})
+
+
+def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
+    """Return how the stored sets differ from the texts, or None; sets not stored yet are no difference."""
+    if not are_kept(connection):
+        return None
+    try:
+        return _difference(connection, store, counting, progress)
+    except (DBAPIError, CollectionError, TypeError, ValueError, OverflowError) as error:
+        return f"{_TOLD}: invalid ({error})"
+
+
+def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
+    now = shingles_state(connection, store)
+    if now.end is None:
+        return f"{_TOLD}: missing or of another version"
+    table, n_seen, is_right, lost = SHINGLES_TABLE.c, 0, True, list[int]()
+    for numbers, texts, lost_here in texts_from(connection, 0, progress, now.end, stage="words"):
+        lost += lost_here
+        stored = dict[int, object]()
+        for some in named(numbers.tolist()):
+            query = select(table.content, table.hashes).where(table.content.in_(some))
+            stored |= {row.content: row.hashes for row in connection.execute(query)}
+        right = dict(zip(numbers.tolist(), map(_packed, word_sets(counting, texts)), strict=True))
+        is_right = is_right and stored == right
+        n_seen += len(right)
+    n_stored = connection.execute(select(func.count()).select_from(SHINGLES_TABLE)).scalar_one()
+    for some in named(lost):  # a set of a text that was damaged later cannot be compared, and is kept: it was right
+        n_stored -= connection.execute(select(func.count()).where(table.content.in_(some))).scalar_one()
+    if not is_right or n_stored != n_seen or not set(lost) >= set(now.lost):
+        return f"{_TOLD}: the stored sets do not match the texts"
+    return None
+
+
+def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
+    """Store all sets again, inside a write transaction."""
+    store.unsay(connection, METHOD)
+    fill(connection, store, counting, progress)
+
+
+def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
+    """Store the set of a repaired text, if it should have a stored set by now."""
+    if not are_kept(connection):
+        return
+    now = shingles_state(connection, store)
+    if now.end is None or number >= now.end:
+        return  # it is stored together with all others
+    connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content == number))
+    _write(connection, [number], word_sets(counting, [text]))
+    _say(connection, store, now.end, [one for one in now.lost if one != number])
+
+
+def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
+    """Delete the sets of erased texts; none is expected of them any more."""
+    if not are_kept(connection):
+        return
+    for some in named(numbers):
+        connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(some)))
+    now = shingles_state(connection, store)
+    if now.end is not None:
+        _say(connection, store, now.end, sorted(set(now.lost) - set(numbers)))
+
+
+def _say(connection: Connection, store: Store, end: int, lost: Sequence[int]) -> None:
+    store.say(connection, {METHOD: FINGERPRINT, END: str(end), LOST: ",".join(map(str, lost))})
+
+
+def _spans(offsets: np.ndarray) -> list[tuple[int, int]]:
+    return list(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True))
+
+
+def _write(connection: Connection, numbers: Sequence[int], sets: Sequence[U64]) -> None:
+    insert_rows(connection, SHINGLES_TABLE, [numbers, [_packed(hashes) for hashes in sets]])
+
+
+def _packed(hashes: U64) -> bytes:
+    """Return a sorted set as bytes.
+
+    Examples
+    --------
+    >>> _packed(np.array([1, 2**63], np.uint64)).hex()
+    '00000000000000018000000000000000'
+    """
+    return hashes.astype(">u8").tobytes()

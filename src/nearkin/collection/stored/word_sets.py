@@ -1,0 +1,147 @@
+"""Sets of the word 5-grams of texts, and their Jaccard similarity.
+
+Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.counting import TextCounting
+from nearkin.collection.stored.contents import texts_of
+from nearkin.kernels.buffers import strings
+from nearkin.kernels.overlap import n_common
+from nearkin.records import F64, I64, U64
+from nearkin.store.bulk import named
+from nearkin.store.schema import contents
+
+_TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
+_PAIRS_AT_A_TIME = 1 << 10
+_MAX_HASHES = 1 << 24
+"""Maximum number of hashes kept for further pairs, 128 MiB."""
+_FIRST_ROOM = 1 << 16
+_NOT_HELD = -1
+
+
+def word_sets(counting: TextCounting, texts: Sequence[str]) -> list[U64]:
+    """Return the sorted hashes of the set of word 5-grams of each text."""
+    sets = counting.shingles(strings(list(texts)))
+    return [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]
+
+
+def jaccards(counting: TextCounting, text: str, others: Sequence[str]) -> list[float]:
+    """Return the Jaccard similarity of a text with each of the others; 1 for two texts without words."""
+    (own,) = word_sets(counting, [text])
+    return [jaccard(own, other) for other in word_sets(counting, others)]
+
+
+def jaccard(a: U64, b: U64) -> float:
+    """Return the Jaccard similarity of two sets; 1 if both are empty."""
+    n_both = len(np.intersect1d(a, b, assume_unique=True))
+    n_all = len(a) + len(b) - n_both
+    return n_both / n_all if n_all else 1.0
+
+
+def shares(a: U64, b: U64) -> tuple[float, float, float]:
+    """Return the Jaccard similarity of two sets, the share of the first in the second, and of the second in the first.
+
+    Examples
+    --------
+    >>> shares(np.array([1, 2], np.uint64), np.array([1, 2, 3, 4], np.uint64))
+    (0.5, 1.0, 0.5)
+    """
+    n_both = len(np.intersect1d(a, b, assume_unique=True))
+    n_all = len(a) + len(b) - n_both
+    if not n_all:
+        return 1.0, 1.0, 1.0
+    return n_both / n_all, n_both / max(1, len(a)), n_both / max(1, len(b))
+
+
+def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the contents in lots whose texts fit in memory; a single text is never too long."""
+    batch, n_bytes = list[int](), 0
+    for some in named(numbers):
+        query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
+        for number, length in connection.execute(query.order_by(contents.c.content)).all():
+            length = length if isinstance(length, int) else 0  # damaged; reading the text reports it
+            if batch and (n_bytes + length > _TEXT_BYTES_AT_A_TIME or len(batch) == _TEXTS_AT_A_TIME):
+                yield batch
+                batch, n_bytes = [], 0
+            batch.append(number)
+            n_bytes += length
+    if batch:
+        yield batch
+
+
+class WordSets:
+    """Sets of stored texts, read when they are compared and kept for the next pairs while there is room.
+
+    Parameters
+    ----------
+    connection : Connection
+    counting : TextCounting
+    n_contents : int
+        All contents have lower numbers.
+    """
+
+    def __init__(self, connection: Connection, counting: TextCounting, n_contents: int) -> None:
+        self._connection, self._counting = connection, counting
+        self._place = np.full(n_contents, _NOT_HELD, np.int64)
+        self._hashes = np.zeros(_FIRST_ROOM, np.uint64)  # filled up to the last end; the rest is room
+        self._ends = np.zeros(1, np.int64)
+
+    def jaccards(self, left: I64, right: I64) -> F64:
+        """Return the exact Jaccard similarity of each pair of contents; 1 for two texts without words.
+
+        Raises
+        ------
+        CollectionError
+            A text is damaged or missing.
+        """
+        found = np.ones(len(left))
+        apart = np.flatnonzero(left != right)
+        apart = apart[np.lexsort((right[apart], left[apart]))]
+        for start in range(0, len(apart), _PAIRS_AT_A_TIME):
+            some = apart[start : start + _PAIRS_AT_A_TIME]
+            found[some] = self._measured(left[some], right[some])
+        return found
+
+    def _measured(self, left: I64, right: I64) -> F64:
+        self._hold(np.unique(np.concatenate([left, right])))
+        a, b = self._place[left], self._place[right]
+        sizes = np.diff(self._ends)
+        both = n_common(self._hashes, self._ends[:-1], self._ends[1:], a.astype(np.uint32), b.astype(np.uint32))
+        n_all = sizes[a] + sizes[b] - both
+        return np.where(n_all == 0, 1.0, both / np.maximum(n_all, 1))
+
+    def _hold(self, numbers: I64) -> None:
+        """Read the sets that are missing; forget all others first if there are too many."""
+        missing = numbers[self._place[numbers] == _NOT_HELD]
+        if not len(missing):
+            return
+        if self._ends[-1] > _MAX_HASHES:
+            self._place[:] = _NOT_HELD
+            self._ends = self._ends[:1]
+            missing = numbers
+        ends = [self._ends]
+        n_held, n_hashes = len(self._ends) - 1, int(self._ends[-1])
+        for some in some_at_a_time(self._connection, missing.tolist()):
+            texts = texts_of(self._connection, some)
+            sets = self._counting.shingles(strings([texts[number] for number in some]))
+            self._reserve(n_hashes, len(sets.hashes))
+            self._hashes[n_hashes : n_hashes + len(sets.hashes)] = sets.hashes
+            ends.append(np.asarray(sets.offsets[1:], np.int64) + n_hashes)
+            self._place[some] = np.arange(n_held, n_held + len(some))
+            n_held, n_hashes = n_held + len(some), n_hashes + len(sets.hashes)
+        self._ends = np.concatenate(ends)
+
+    def _reserve(self, n_filled: int, n_more: int) -> None:
+        """Make room for more hashes; doubled, as to copy all of them each time took longer than to read the texts."""
+        if n_filled + n_more <= len(self._hashes):
+            return
+        grown = np.zeros(max(n_filled + n_more, 2 * len(self._hashes)), np.uint64)
+        grown[:n_filled] = self._hashes[:n_filled]
+        self._hashes = grown

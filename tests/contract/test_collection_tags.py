@@ -1,0 +1,165 @@
+"""Tags of people: kept, replaced, logged and removed; the same in both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from contract.leases import GAMMA, OTHER, collection_of_leases, tags_of
+from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.tags import tags_as_labels
+from nearkin.errors import ParameterError, UnknownDocumentError
+from places import SomePlace
+
+
+@pytest.fixture
+def collection(place: SomePlace) -> Iterator[Collection]:
+    with collection_of_leases(place) as opened:
+        yield opened
+
+
+def test_tags_are_set_replaced_and_removed(collection) -> None:
+    told = collection.tag(["d0", "d1", "d0"], " responsive ", "yes", by="ada")
+    assert (told.number, len(told.changes), told.n_unchanged) == (1, 2, 0)
+    told = collection.tag(["d1", "d2"], "responsive", "no", by="bo")
+    assert [(one.subject, one.was, one.now) for one in told.changes] == [("d1", "yes", "no"), ("d2", None, "no")]
+    collection.tag(["d1"], "privileged")
+    assert tags_of(collection) == {
+        ("d0", "responsive"): "yes",
+        ("d1", "responsive"): "no",
+        ("d2", "responsive"): "no",
+        ("d1", "privileged"): "",
+    }
+    assert collection.untag(["d1", "d3"], "responsive").n_unchanged == 1
+    counts = [(one.field, one.value, one.n_documents) for one in collection.tags().counts]
+    assert counts == [("privileged", "", 1), ("responsive", "no", 1), ("responsive", "yes", 1)]
+    with collection.opened.store.reading() as connection:
+        assert tags_as_labels(connection, "responsive") == [("d2", "no"), ("d0", "yes")]
+
+
+def test_a_tag_stays_over_versions_and_comes_back_with_its_document(collection) -> None:
+    collection.tag(["d0"], "hot", by="ada")
+    collection.add([("d0", OTHER + " More.")])
+    assert tags_of(collection) == {("d0", "hot"): ""}
+    collection.remove(["d0"])
+    assert tags_of(collection) == {}
+    (count,) = collection.tags().counts
+    assert (count.n_documents, count.n_removed) == (0, 1)
+    collection.add([("d0", OTHER)], wave="again")
+    assert tags_of(collection) == {("d0", "hot"): ""}
+    collection.remove(["d0"])
+    assert len(collection.untag(["d0"], "hot").changes) == 1
+
+
+def test_unknown_ids_change_nothing_and_are_named(collection) -> None:
+    with pytest.raises(UnknownDocumentError, match=r"Not in the collection: 2 of 3 documents: 'no', 'nope'"):
+        collection.tag(["d0", "no", "nope"], "hot")
+    with pytest.raises(UnknownDocumentError, match="'nope'"):
+        collection.tag(["d0", "nope"], "hot")
+    assert collection.log() == []
+    assert tags_of(collection) == {}
+
+
+def test_a_group_is_tagged(collection) -> None:
+    with pytest.raises(UnknownDocumentError, match="no group 1"):
+        collection.tag(field="hot", group=1, gamma=GAMMA)
+    collection.groups(gamma=GAMMA)
+    assert len(collection.tag(field="hot", group=1, gamma=GAMMA).changes) == 6
+    assert collection.log()[0].data == {"field": "hot", "value": "", "group": 1, "tolerance": "range, gamma 0.2"}
+
+
+def test_more_changes_than_allowed_are_a_dry_run(collection) -> None:
+    found = collection.tag(["d0", "d1", "d2"], "x", max_changes=2)
+    assert (found.is_dry_run, found.number, len(found.changes)) == (True, None, 3)
+    assert collection.log() == []
+    assert collection.tag(["d0", "d1"], "x", max_changes=2).number == 1
+    assert collection.tag(["d0", "d1", "d2"], "x", max_changes=1).number == 2  # one changes
+    assert collection.undo(1, max_changes=1).is_dry_run
+    assert collection.untag(["d0", "d1"], "x", max_changes=1).is_dry_run
+    assert collection.undo(2, max_changes=1).number == 3
+
+
+def test_tags_are_in_the_order_of_their_bytes(collection, place) -> None:
+    """Not in that of the language of the database."""
+    if place.kind == "postgresql":  # the tests' own server has the order of bytes
+        place.sql('ALTER TABLE tags ALTER COLUMN value TYPE text COLLATE "und-x-icu"')
+    collection.tag(["d0", "d1", "d2"], "b", "x")
+    for doc_id, value in [("d0", "b"), ("d1", "B"), ("d2", "_a")]:
+        collection.tag([doc_id], "A", value)
+    listed = collection.tags().documents.select(["field", "value", "doc_id"]).to_pylist()
+    assert [tuple(one.values()) for one in listed] == sorted(tuple(one.values()) for one in listed)
+    with collection.opened.store.reading() as connection:
+        assert [value for _, value in tags_as_labels(connection, "A")] == ["B", "_a", "b"]
+
+
+def test_nothing_changed_is_no_activity_and_a_dry_run_changes_nothing(collection) -> None:
+    assert collection.tag(["d0"], "hot", dry_run=True).number is None
+    assert collection.log() == []
+    collection.tag(["d0"], "hot")
+    assert collection.tag(["d0"], "hot").number is None
+    assert collection.undo(1, dry_run=True).changes
+    assert len(collection.log()) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "by"),
+    [("", "", None), ("a=b", "", None), ("a\nb", "", None), ("a", "b\0", None), ("x" * 101, "", None), ("a", "", " "),
+     ("a", "y" * 1_001, None)],
+)  # fmt: skip
+def test_names_that_cannot_be_stored_are_refused(collection, field, value, by) -> None:
+    with pytest.raises(ParameterError):
+        collection.tag(["d0"], field, value, by=by)
+    assert collection.log() == []
+
+
+def test_many_documents_are_one_activity(collection) -> None:
+    letter = "Letter number {} of this correspondence, about the matter {}."
+    collection.add([(f"m{i}", letter.format(i, i * i)) for i in range(300)])
+    told = collection.tag([f"m{i}" for i in range(300)], "batch", "7")
+    assert (told.number, len(told.changes)) == (1, 300)
+    collection.undo(1)
+    assert tags_of(collection) == {}
+    assert collection.fsck().is_whole
+
+
+# -- values of a table, and removal ------------------------------------------------------------------------------------
+
+
+def test_values_of_documents_are_one_activity(collection) -> None:
+    told = collection.tag_values({"d0": "2024-01-31", "d1": "2024-06-30", "d2": "2024-01-31"}, "date", by="ada")
+    assert (told.number, len(told.changes), dict(told.data)) == (1, 3, {"field": "date", "n_values": 2})
+    assert collection.tag_values({"d0": "2024-01-31"}, "date").number is None
+    assert collection.tag_values({"d0": "x", "d1": "y"}, "date", max_changes=1).is_dry_run
+    with pytest.raises(UnknownDocumentError, match="'nope'"):
+        collection.tag_values({"d0": "x", "nope": "y"}, "date")
+    for wrong in ({}, [("d0", "x")], {"d0": " "}, {"d0": 7}):
+        with pytest.raises(ParameterError):
+            collection.tag_values(wrong, "date")
+    assert tags_of(collection) == {
+        ("d0", "date"): "2024-01-31",
+        ("d1", "date"): "2024-06-30",
+        ("d2", "date"): "2024-01-31",
+    }
+    collection.undo(1)
+    assert tags_of(collection) == {}
+
+
+def test_a_removal_is_an_activity(collection) -> None:
+    assert collection.remove(["d0", "d1"], max_documents=1).is_dry_run
+    assert collection.remove(["d1", "d0"], dry_run=True).doc_ids == ("d0", "d1")
+    assert collection.log() == []
+    removed = collection.remove(["d1", "d0"], by="ada")
+    assert (removed.number, removed.n_documents, removed.is_dry_run) == (1, 2, False)
+    assert collection.remove(wave="wave 1", by="bo").n_documents == 5
+    assert collection.remove(wave="wave 1").number is None  # nothing is left of it
+    first, second = collection.log()
+    assert [(one.subject, one.was, one.now) for one in first.changes] == [
+        ("d0", "version 1", None), ("d1", "version 1", None),
+    ]  # fmt: skip
+    assert (second.by, second.kind, dict(second.data)) == ("bo", "remove", {"wave": "wave 1"})
+    with pytest.raises(ParameterError, match=r"removed documents\. It cannot be undone"):
+        collection.undo(1)
+    assert collection.fsck().is_whole
+    with pytest.raises(ParameterError):
+        collection.remove(["x"], max_documents=-1)

@@ -1,0 +1,28 @@
+"""Numbers of examples that Hypothesis makes: all in `make soak`, a quarter in `make test`, the same every day."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+SOAK = "soak"
+_DEFAULT = 100
+_PART, _MIN = 4, 10
+
+
+def register_profiles() -> None:
+    """The same examples on every machine: a failure in CI is a failure here. Timings vary, so there is no deadline."""
+    for name, n in (("nearkin", _DEFAULT // _PART), (SOAK, _DEFAULT)):
+        settings.register_profile(
+            name,
+            max_examples=n,
+            derandomize=True,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow],
+            print_blob=False,
+        )
+    settings.load_profile("nearkin")
+
+
+def examples(n: int) -> int:
+    """``n`` in `make soak`, otherwise a quarter of it, and 10 at least."""
+    return n if settings.get_current_profile_name() == SOAK else max(min(n, _MIN), n // _PART)
