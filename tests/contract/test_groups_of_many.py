@@ -9,7 +9,7 @@ import pytest
 
 import nearkin
 from contract.test_check_in import grams
-from nearkin.collection.matching.matches import letter_clusters, matches, word_links
+from nearkin.collection.matching import letter_clusters, matches, word_links
 from nearkin.collection.stored.word_sets import WordSets
 
 
