@@ -81,6 +81,11 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
     assert found(matter, "--file", draft) == ["lease", "copy", "renewed"]
     assert found(matter, "--text", LETTER) == ["letter"]
     assert run("similar", matter).code == 2
+    letter = tmp_path / "letter.txt"
+    letter.write_text(LETTER)
+    asked = run("similar", matter, letter)
+    assert (asked.code, f"{letter} is a file; to search with its text: --file {letter}" in asked.err) == (3, True)
+    assert "is a file" not in run("similar", matter, "nothing").err
     assert run("similar", matter, "lease", "--text", "x").code == 2
     assert run("similar", matter, "--file", tmp_path / "none.txt").code == 3
 

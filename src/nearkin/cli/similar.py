@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.options.collection import (
     Cache,
@@ -27,6 +28,7 @@ from nearkin.cli.options.reading import LARGEST_DOCUMENT, MaxDocumentSize
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
 from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
 
@@ -96,10 +98,11 @@ def similar(
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
     ):
-        found = opened.similar(
+        found = _similar(
+            opened,
             doc_id,
             text=text,
-            method=method,  # type: ignore[arg-type]  # it checks the method
+            method=method,
             gamma=gamma,
             threshold=threshold,
             distance=distance,
@@ -111,6 +114,19 @@ def similar(
     shown = found.first(limit)
     name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
     tell(shown.to_dict, lambda console: _show(console, shown, name, explain=explain), as_json=as_json, quiet=quiet)
+
+
+def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDocuments:
+    """Search; where an unknown id is the name of a file, say how to ask with the file."""
+    from nearkin.errors import UnknownDocumentError
+
+    try:
+        found: SimilarDocuments = opened.similar(doc_id, **asked)
+    except UnknownDocumentError as error:
+        if doc_id is not None and Path(doc_id).is_file():
+            error.add_note(f"{doc_id} is a file; to search with its text: --file {doc_id}")
+        raise
+    return found
 
 
 def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:

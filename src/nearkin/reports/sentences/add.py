@@ -36,5 +36,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             "damage",
         )
     if n := added.n_problems:
-        yield Sentence(f"{n:,} could not be stored; see: nearkin info COLLECTION --problems", "warning")
+        yield Sentence(
+            f"{counted(n, 'document')} could not be stored; see: nearkin info COLLECTION --problems", "warning"
+        )
     yield from damage_sentences(damaged, "The wave has")

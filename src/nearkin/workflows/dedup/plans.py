@@ -11,6 +11,8 @@ from nearkin.errors import RunError
 from nearkin.nouns import counted
 from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, Matches
+from nearkin.reports.criterion import measure_name
+from nearkin.reports.quantities import parameter_text
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.options import DedupOptions
@@ -52,9 +54,10 @@ def describe_plan(plan: Plan, options: DedupOptions) -> str:
         else f"{plan.rate:.2%} of shingles sampled"
     )
     return (
-        f"{search}: {plan.recall_at_threshold:.2%} of pairs at {options.measure} {options.threshold} found, "
-        f"about {counted(round(plan.expected_candidates), 'unrelated pair')} compared; "
-        f"texts under {plan.exact_below} shingles are searched exactly, unless very many share a rare one"
+        f"search: {search}; predicted recall {plan.recall_at_threshold:.2%} at "
+        f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
+        f"about {counted(round(plan.expected_candidates), 'unrelated pair')} will be compared; "
+        f"texts under {plan.exact_below} shingles are searched exhaustively, unless very many share a rare shingle"
     )
 
 
