@@ -197,7 +197,7 @@ def test_a_regrouped_run(documents, lossy, tmp_path):
     audited = audit(out, EVERYTHING)
     truth = true_pairs(documents, threshold=0.75, shingle="words:3", measure="jaccard")
     assert missed_pairs(audited) == truth - stored_pairs(out)
-    assert "jaccard ≥ 0.75" in audited.pairs
+    assert "Jaccard ≥ 0.75" in audited.pairs
 
 
 def test_families(documents, files, tmp_path):

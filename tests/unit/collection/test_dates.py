@@ -70,7 +70,7 @@ def test_the_last_sentences_name_what_is_in_force() -> None:
         "1 document in force is the same form with other parties, and may not replace lease"
     )
     early = InForce(date(2020, 1, 1), "date", dates, ())
-    assert told((), early) == ["None is in force on 2020-01-01: the earliest is dated 2024-01-02"]
+    assert told((), early) == ["No document is in force on 2020-01-01; the earliest is dated 2024-01-02"]
     assert early.date_of(stored("lease")) == day
     assert early.date_of(stored("lease", is_current=False)) is None
     assert [date_text(one) for one in (version("a"), foreign)] == ["undated", "dated 2024-01-02, in force"]

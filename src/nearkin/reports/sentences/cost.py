@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-
-if TYPE_CHECKING:
-    from nearkin.runs.meter import StageCost
+from nearkin.runs.meter import StageCost
 
 
 def total_s(stages: Sequence[StageCost]) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
 from nearkin.reports.reasons import REASONS_IN_WORDS
@@ -12,9 +12,6 @@ from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
-
-if TYPE_CHECKING:
-    from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, MemoryUse
 
 
 def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
