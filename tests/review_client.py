@@ -52,7 +52,7 @@ class Visit:
 
     def get(self, path: str, **query: Any) -> httpx.Response:
         """Open a page, which must be there."""
-        answer = self.send("GET", path, params=query, headers={"sec-fetch-site": "same-origin"})
+        answer = self.send("GET", path, params=query or None, headers={"sec-fetch-site": "same-origin"})
         assert answer.status_code == 200, answer.text
         return answer
 

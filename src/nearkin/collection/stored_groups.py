@@ -105,6 +105,21 @@ def stored_groups(connection: Connection, tolerance: Tolerance, *, limit: int = 
     )
 
 
+def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> tuple[int | None, int | None]:
+    """Return the groups before and after a group in the order of `stored_groups`; None at the ends.
+
+    Raises
+    ------
+    CollectionError
+        The groups were changed in the store.
+    """
+    numbers = [own for own, _, _ in _counted(connection, GroupState.read(connection, str(tolerance)))]
+    if number not in numbers:
+        return None, None
+    place = numbers.index(number)
+    return (numbers[place - 1] if place else None), (numbers[place + 1] if place + 1 < len(numbers) else None)
+
+
 def stored_tolerances(connection: Connection) -> list[str]:
     """Return the tolerances at which groups are stored."""
     return list(connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from starlette.applications import Starlette
@@ -23,15 +25,17 @@ from nearkin.errors import (
 )
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.gate import BodyTooLargeError, Gate
-from nearkin.web.queries import parsed
+from nearkin.web.queries import DoneQuery, parsed
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.service import ReviewService, address
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SignIn, Visitor, is_token_of
+from nearkin.workflows.collection.tables import write_table
 
 CSRF = "csrf"
 _MAX_FIELDS = 10_000
+_TABLES = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apache.parquet"}
 _STATUS: tuple[tuple[type[NearkinError], int], ...] = (
     (BodyTooLargeError, 413),
     (UnknownDocumentError, 404),
@@ -70,6 +74,11 @@ def application(service: ReviewService, settings: ServiceSettings, entry: SignIn
     for screen in SCREENS:
         routes.append(Route(screen.json_path, _json_of(service, screen), methods=["GET"]))
         routes.append(Route(screen.path, _page_of(service, screen), methods=["GET"]))
+        if screen.table is not None:
+            routes += [
+                Route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), methods=["GET"])
+                for suffix in _TABLES
+            ]
     routes += [Route(form.path, _change_of(service, form), methods=["POST"]) for form in FORMS]
 
     @contextlib.asynccontextmanager
@@ -97,8 +106,14 @@ def visitor_of(request: Request) -> Visitor:
 
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
-        asked, visitor = parsed(screen.query, request.query_params.multi_items()), visitor_of(request)
-        return HTMLResponse(await service.workers.run(lambda: service.page(screen.answer(service, asked), visitor)))
+        query, visitor = request.query_params, visitor_of(request)
+        asked, done = parsed(screen.query, query.multi_items()), parsed(DoneQuery, query.multi_items()).done
+        place = str(request.url.include_query_params().replace(scheme="", netloc=""))
+
+        def answered() -> str:
+            return service.page(screen.answer(service, asked), visitor, here=screen.path, place=place, done=done)
+
+        return HTMLResponse(await service.workers.run(answered))
 
     return page
 
@@ -111,6 +126,24 @@ def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     return data
 
 
+def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
+    async def table(request: Request) -> Response:
+        asked, make = parsed(screen.query, request.query_params.multi_items()), screen.table
+
+        def written() -> bytes:
+            with tempfile.TemporaryDirectory() as folder:
+                out = Path(folder, f"table{suffix}")
+                if make is not None:
+                    write_table(make(service, asked), out)
+                return out.read_bytes()
+
+        name = screen.path.strip("/").replace("/", "-") + suffix  # the path of the screen, never a text of a document
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(await service.workers.run(written), media_type=_TABLES[suffix], headers=headers)
+
+    return table
+
+
 def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
     async def change(request: Request) -> Response:
         visitor = visitor_of(request)
@@ -118,6 +151,8 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
             fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
         if not is_token_of(visitor, dict(fields).get(CSRF)):
             raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
+        if service.is_read_only:
+            raise HTTPException(403, "The service was started with --read-only: it changes nothing.")
         body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF])
 
         def act() -> Response:

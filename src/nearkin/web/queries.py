@@ -38,6 +38,12 @@ def parsed(kind: type[Asked], given: Iterable[tuple[str, str]]) -> Asked:
         raise ParameterError(f"The request is not valid: {error}.") from error
 
 
+class DoneQuery(msgspec.Struct):
+    """Number of the activity that led to a page."""
+
+    done: int | None = None
+
+
 class ToleranceQuery(msgspec.Struct, kw_only=True):
     """Tolerance of a question: a measure and its limit."""
 

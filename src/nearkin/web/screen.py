@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pyarrow as pa
 
 from nearkin.web.answers import GoTo, ScreenAnswer
 
@@ -27,11 +28,14 @@ class Screen:
         Parameters.
     answer : callable
         Asks the collection; runs in a thread of the workers.
+    table : callable, optional
+        Returns what the screen lists as a table, which is at the same path with ``.csv`` and ``.parquet`` behind it.
     """
 
     path: str
     query: type[msgspec.Struct]
     answer: Callable[[ReviewService, Any], ScreenAnswer]
+    table: Callable[[ReviewService, Any], pa.Table] | None = None
 
     @property
     def json_path(self) -> str:

@@ -8,13 +8,17 @@ from urllib.parse import quote, urlencode
 
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.log import activity_of
 from nearkin.reports.pages import report_environment
+from nearkin.reports.quantities import distance_text
 from nearkin.reports.sentences.browsing import minute, state_of
+from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.workers import Workers
 
 if TYPE_CHECKING:
+    from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
 
 
@@ -41,9 +45,13 @@ class ReviewService:
             "is_read_only": self.is_read_only,
             "version": __version__,
             "screens": frozenset(paths),
-            "here": "",
         }
-        self._templates.filters |= {"minute": minute, "state": state_of}
+        self._templates.filters |= {
+            "minute": minute,
+            "state": state_of,
+            "activity": activity_in_words,
+            "distance": distance_text,
+        }
 
     @property
     def name(self) -> str:
@@ -56,9 +64,32 @@ class ReviewService:
         """Whether nothing can be changed."""
         return self.collection.opened.store.access.is_read_only
 
-    def page(self, answer: ScreenAnswer, visitor: Visitor) -> str:
-        """Render an answer for a visitor, whose token its forms get."""
-        return self._templates.get_template(answer.template).render(visitor=visitor, **answer.values)
+    def page(
+        self, answer: ScreenAnswer, visitor: Visitor, *, here: str = "", place: str = "/", done: int | None = None
+    ) -> str:
+        """Render an answer.
+
+        Parameters
+        ----------
+        answer : ScreenAnswer
+        visitor : Visitor
+            Forms get the token of this visitor's session.
+        here : str
+            Path of the screen.
+        place : str
+            Path and parameters of the page, to which its forms return.
+        done : int, optional
+            Number of the activity that led to the page, which the page names and offers to undo.
+        """
+        return self._templates.get_template(answer.template).render(
+            visitor=visitor, here=here, place=place, done=self._activity(done), **answer.values
+        )
+
+    def _activity(self, number: int | None) -> Activity | None:
+        if number is None or not 0 < number < 2**63:
+            return None
+        with self.collection.opened.store.reading() as connection:
+            return activity_of(connection, number)
 
 
 def address(path: str, **query: object) -> str:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import compare, document, home
+from nearkin.web.screens import compare, decisions, document, groups, home, lists, log
 
-_ROOMS = (home, document, compare)
-SCREENS: tuple[Screen, ...] = tuple(one for room in _ROOMS for one in room.SCREENS)
-FORMS: tuple[ChangeForm, ...] = tuple(one for room in _ROOMS for one in getattr(room, "FORMS", ()))
+SCREENS: tuple[Screen, ...] = (
+    *home.SCREENS,
+    *document.SCREENS,
+    *compare.SCREENS,
+    *groups.SCREENS,
+    *lists.SCREENS,
+    *log.SCREENS,
+)
+"""All screens; a new one is entered here."""
+FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS)
+"""All forms; a new one is entered here."""

@@ -24,7 +24,7 @@ class CompareQuery(msgspec.Struct, kw_only=True):
     b: str
     version_a: int | None = None
     version_b: int | None = None
-    ignore: list[Literal["case", "punctuation", "numbers"]] = []
+    ignore: list[Literal["case", "punctuation", "numbers"]] = msgspec.field(default_factory=list)
     is_whole: bool = msgspec.field(default=False, name="whole")
 
 

@@ -17,6 +17,7 @@ from nearkin.reports.sentences.similar import similar_sentences
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import MEASURES, Measure, ToleranceQuery
 from nearkin.web.screen import Screen
+from nearkin.web.screens.groups import quick_tags
 from nearkin.web.service import ReviewService
 
 _MAX_LISTED, _MAX_COUNTED = 50, 500
@@ -65,6 +66,7 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
         "found": found,
         "text": found.text[:_MAX_TEXT] if is_cut else found.text,
         "n_hidden": len(found.text) - _MAX_TEXT if is_cut else 0,
+        "quick_tags": quick_tags(service),
     }
     return ScreenAnswer("document.html.j2", values, {"document": found.to_dict(), "similar": beside.data})
 
