@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nearkin.errors import NearkinError
+from nearkin.reports.quantities import size_text
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SignIn, Visitor
 
@@ -172,7 +173,7 @@ def _content_length(headers: Mapping[str, str]) -> int:
 
 
 def _too_large(limit: int) -> str:
-    return f"The body of a request is limited to {limit:,} bytes."
+    return f"The body of a request is limited to {size_text(limit)}."
 
 
 def _refused(status: int, why: str) -> Response:

@@ -32,6 +32,7 @@ class StaticFilesOfPages:
         self.by_name: Mapping[str, StaticFile] = {
             "review.css": StaticFile(_stylesheet().encode(), "text/css; charset=utf-8"),
             **{name: StaticFile(_read("nearkin.web", "static", name), "text/javascript") for name in _SCRIPTS},
+            "icon.svg": StaticFile(_read("nearkin.web", "static", "icon.svg"), "image/svg+xml"),
             "comparison.js": StaticFile(_read("nearkin.reports", "templates", "comparison.js"), "text/javascript"),
         }
         self._addresses = {name: f"/static/{name}?v={one.digest}" for name, one in self.by_name.items()}
