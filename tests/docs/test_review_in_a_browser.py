@@ -85,9 +85,8 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         browser.press("c")
         browser.write("responsive=yes")
         browser.press("Enter")
-        browser.wait(
-            "document.querySelector('h1').textContent.includes('Would change') && document.activeElement.closest('.main')"
-        )
+        browser.wait("document.querySelector('h1').textContent.includes('Would change')")
+        browser.wait("document.activeElement.closest('.main')")
         browser.press("Enter")
         browser.wait("document.querySelector('.done')")
         assert "responsive=yes" in browser.js("document.querySelector('.done').textContent")
