@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from nearkin.cli.collection_options import Cache, Place, Wait
-from nearkin.cli.decision_options import By
+from nearkin.cli.options.collection import Cache, Place, Wait
+from nearkin.cli.options.decisions import By
 
 HELP = """
 Open the review screen of a collection in a browser, and serve its REST API.

@@ -9,7 +9,7 @@ import msgspec
 
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, ActivityResult
 from nearkin.collection.decisions.tags import members_of, parsed, tag
-from nearkin.collection.group_members import group_members
+from nearkin.collection.groups.members import group_members
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.reports.sentences.decisions import in_words
 from nearkin.web.answers import GoTo, ScreenAnswer

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 from markupsafe import Markup
 
-from nearkin.collection.group_members import group_members
-from nearkin.collection.groups import group
-from nearkin.collection.stored_groups import neighbours_of, stored_groups, stored_tolerances
+from nearkin.collection.groups.current import group
+from nearkin.collection.groups.listed import neighbours_of, stored_groups, stored_tolerances
+from nearkin.collection.groups.members import group_members
 from nearkin.collection.tolerance import Tolerance
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from nearkin.collection.groups.listed import StoredGroups, stored_groups, stored_tolerances
 from nearkin.collection.info import info
-from nearkin.collection.stored_groups import StoredGroups, stored_groups, stored_tolerances
 from nearkin.collection.tolerance import described
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import ToleranceQuery

@@ -6,8 +6,8 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.decisions.tags import tags_of
-from nearkin.collection.document_filter import DocumentFilter, Which
-from nearkin.collection.listing import ListedDocuments, Sort, listed
+from nearkin.collection.listing.conditions import DocumentFilter, Which
+from nearkin.collection.listing.lists import ListedDocuments, Sort, listed
 from nearkin.reports.sentences.search import search_sentences
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import ToleranceQuery

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import GROUP_NOTE
-from nearkin.collection.group_state import GroupState
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents, groupings, members

@@ -11,12 +11,12 @@ from sqlalchemy import Connection
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.decisions.tags import members_of, tags_of
-from nearkin.collection.documents import stored_documents, with_documents
-from nearkin.collection.group_state import GroupState
-from nearkin.collection.letters_only import is_letters_only
-from nearkin.collection.matching import matching_of
+from nearkin.collection.matching.letters_only import is_letters_only
+from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError
