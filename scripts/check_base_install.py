@@ -19,6 +19,7 @@ EXTRAS = (
     "rapidfuzz",
     "snowballstemmer",
     "sqlalchemy",
+    "starlette",
     "xberg",
 )
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
@@ -125,6 +126,10 @@ def main() -> None:
         check("nearkin[collection]" in run.stderr, "it says how to get it", run.stderr)
         check("Traceback" not in run.stderr, "without a traceback", run.stderr)
         check(not (folder / "matter").exists(), "it leaves nothing behind")
+
+        run = nearkin("serve", "matter", cwd=folder)
+        check(run.returncode == 6 and "nearkin[" in run.stderr, "nearkin serve ends with 6 without its extra", run)
+        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
 
         run = nearkin("dedup", "in.jsonl", "--no-such-option", cwd=folder)
         check(run.returncode == 2, "a wrong option ends with 2", run)

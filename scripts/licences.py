@@ -6,7 +6,7 @@ import re
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
-EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "spark")
+EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "spark", "web")
 """Not eflomal, which is GPL-3.0 and named as such where it is offered."""
 PERMISSIVE = re.compile(
     r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|MPL|Mozilla|Zlib|Unlicense|0BSD|CC0|Public Domain|HPND", re.I
