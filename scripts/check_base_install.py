@@ -19,6 +19,7 @@ EXTRAS = (
     "rapidfuzz",
     "snowballstemmer",
     "sqlalchemy",
+    "starlette",
     "xberg",
 )
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
@@ -91,7 +92,9 @@ def main() -> None:
         subprocess.run(case, cwd=folder, check=True, capture_output=True)
         run = nearkin("dedup", "case", "--out", "of-case", "--max-unreadable", "80%", cwd=folder)
         check(
-            run.returncode == 0 and "13 documents extracted" in run.stdout, "mail, HTML and archives need no extra", run
+            run.returncode == 0 and "14 documents: 4 kept, 1 dropped" in run.stdout,
+            "mail, HTML and archives need no extra",
+            run,
         )
         told = (folder / "of-case/exceptions.csv").read_text(encoding="utf-8")
         check(told.count("nearkin[documents]") == 9, "PDF and office files name the extra", told)
@@ -123,6 +126,10 @@ def main() -> None:
         check("nearkin[collection]" in run.stderr, "it says how to get it", run.stderr)
         check("Traceback" not in run.stderr, "without a traceback", run.stderr)
         check(not (folder / "matter").exists(), "it leaves nothing behind")
+
+        run = nearkin("serve", "matter", cwd=folder)
+        check(run.returncode == 6 and "nearkin[" in run.stderr, "nearkin serve ends with 6 without its extra", run)
+        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
 
         run = nearkin("dedup", "in.jsonl", "--no-such-option", cwd=folder)
         check(run.returncode == 2, "a wrong option ends with 2", run)

@@ -8,7 +8,14 @@ import zipfile
 from email.parser import Parser
 from pathlib import Path
 
-IN_WHEEL = ("nearkin/py.typed", "nearkin/collection/plain_sql/functions.sql", "nearkin/reports/templates/page.html.j2")
+IN_WHEEL = (
+    "nearkin/py.typed",
+    "nearkin/collection/plain_sql/functions.sql",
+    "nearkin/reports/templates/page.html.j2",
+    "nearkin/web/static/htmx.min.js",
+    "nearkin/web/static/htmx.LICENSE.txt",
+    "nearkin/web/templates/screen.html.j2",
+)
 IN_SDIST = ("LICENSE", "README.md", "pyproject.toml", "src/nearkin/py.typed")
 NOT_SHIPPED = (".venv", "build/", "__pycache__", ".nbi", ".coverage", "demo-out")
 

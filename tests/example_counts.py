@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
 
 SOAK = "soak"
@@ -26,3 +30,12 @@ def register_profiles() -> None:
 def examples(n: int) -> int:
     """``n`` in `make soak`, otherwise a quarter of it, and 10 at least."""
     return n if settings.get_current_profile_name() == SOAK else max(min(n, _MIN), n // _PART)
+
+
+def every(step: int, values: Sequence[object]) -> list[object]:
+    """Return the values of a parameter, of which `make test` takes every ``step``-th, and `make soak` the others."""
+    return [value if i % step == 0 else _soaked(value) for i, value in enumerate(values)]
+
+
+def _soaked(value: object) -> ParameterSet:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.soak)

@@ -43,7 +43,7 @@ def test_what_is_found_is_similar_and_little_is_missed(place, measure):
     n_expected = n_missed = 0
     with place.open() as collection:
         collection.add(list(texts.items()))
-        for doc_id in list(texts)[::2]:
+        for doc_id in list(texts)[:: 2 if place.kind == "sqlite" else 6]:
             expected = {other for other, text in texts.items() if measured(texts[doc_id], text) >= THRESHOLD} - {doc_id}
             found = collection.similar(doc_id, method=measure, threshold=THRESHOLD)
             told = {one.document.doc_id: one for one in found.documents}
@@ -56,7 +56,7 @@ def test_what_is_found_is_similar_and_little_is_missed(place, measure):
                 assert one.found_by in kinds
             versions = collection.versions(doc_id, method=measure, threshold=THRESHOLD)
             assert {one.similar.document.doc_id for one in versions.versions} == told.keys()
-    assert n_expected > 20
+    assert n_expected > 10
     assert n_missed <= 0.05 * n_expected
 
 

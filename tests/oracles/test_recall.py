@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import nearkin
+from example_counts import every
 from nearkin.kernels.chances import found_by_bands
 from nearkin.results import DedupResult
 from nearkin.workflows.dedup import searching
@@ -96,7 +97,9 @@ def clustered(seed: int, *, n_clusters: int, size: int, n_words: int, max_edits:
 
 @pytest.mark.parametrize(
     ("n_clusters", "size", "n_words", "max_edits"),
-    [(10, 60, 300, 8), (20, 40, 160, 5)],  # in the second, documents are hardly longer than those searched exactly
+    every(
+        2, [(20, 40, 160, 5), (10, 60, 300, 8)]
+    ),  # in the first, documents are hardly longer than those searched exactly
 )
 def test_in_clusters_as_many_are_missed_as_estimated(n_clusters, size, n_words, max_edits):
     texts = clustered(1, n_clusters=n_clusters, size=size, n_words=n_words, max_edits=max_edits)

@@ -40,6 +40,7 @@ class Root(LazyGroup):
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
             CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
             CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
+            CommandEntry("serve", "Open the review screen of a collection in a browser", "serve"),
             CommandEntry("sql", "Query a collection in plain SQL", "sql"),
             CommandEntry("index", "Print the similarity index and MinHash keys of files", "index"),
         ),

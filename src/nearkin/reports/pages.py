@@ -65,9 +65,9 @@ def page_environment(*packages: str) -> jinja2.Environment:
     return environment
 
 
-def report_environment() -> jinja2.Environment:
-    """Make the environment with the filters that the templates of runs use."""
-    environment = page_environment()
+def report_environment(*packages: str) -> jinja2.Environment:
+    """Make the environment with the filters that the templates of runs use, for those of some packages too."""
+    environment = page_environment(*packages)
     environment.filters |= {
         "name": _short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
         "counted": counted,

@@ -45,13 +45,18 @@ def activities(connection: Connection, *, since: str | None = None, of: str | No
     """
     table, start = schema.activity, "" if since is None else checked_since(since)
     rows = verified(table, connection.execute(select(table).order_by(table.c.number)))
-    undone_by = undone({number: undoes for number, *_, undoes in rows if undoes is not None})
     wanted = [row for row in rows if row[1] >= start]
     if of is not None:
         if not isinstance(of, str):
             raise ParameterError.of("of", "log", "the id of a document", of)
         acted = _activities_of(connection, rows, of) if is_storable(of) else set()
         wanted = [row for row in wanted if row[0] in acted]
+    return _activities(connection, wanted, rows)
+
+
+def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Row]) -> list[Activity]:
+    """Return activities with their changes; ``rows`` has at least all undos."""
+    undone_by = undone({number: undoes for number, *_, undoes in rows if undoes is not None})
     of_activity = changes_of(connection, [row[0] for row in wanted])
     return [
         Activity(
@@ -66,6 +71,21 @@ def activities(connection: Connection, *, since: str | None = None, of: str | No
         )
         for number, at, by, kind, data, undoes in wanted
     ]
+
+
+def activity_of(connection: Connection, number: int) -> Activity | None:
+    """Return an activity by its number; None if there is none.
+
+    Raises
+    ------
+    CollectionError
+        A row of the log was changed.
+    """
+    table = schema.activity
+    is_told = (table.c.number == number) | table.c.undoes.is_not(None)
+    rows = verified(table, connection.execute(select(table).where(is_told)))
+    found = [row for row in rows if row[0] == number]
+    return next(iter(_activities(connection, found, rows)), None)
 
 
 def _activities_of(connection: Connection, rows: Sequence[Row], doc_id: str) -> set[int]:

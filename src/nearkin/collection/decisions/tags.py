@@ -180,6 +180,21 @@ def tags_as_labels(connection: Connection, field: str) -> list[tuple[str, str]]:
     return [(doc_id, value) for doc_id, _, value, _ in rows if doc_id in current]
 
 
+def tags_of(connection: Connection, doc_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the values of tags by id and field; ids without tags are omitted.
+
+    Raises
+    ------
+    CollectionError
+        A tag was changed in the store.
+    """
+    found = dict[str, dict[str, str]]()
+    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+        for doc_id, field, value, _ in current_tags(connection, schema.tags.c.doc_id.in_(some)):
+            found.setdefault(doc_id, {})[field] = value
+    return found
+
+
 def parsed(text: str) -> tuple[str, str]:
     """Split ``FIELD=VALUE``; a bare tag has no value.
 

@@ -1,0 +1,161 @@
+"""Stored groups at one tolerance, listed as they are: nothing is computed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.decisions.activity import values_of
+from nearkin.collection.decisions.records import GROUP_NOTE
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.store.bulk import named
+from nearkin.store.schema import documents, groupings, members
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGroup:
+    """A stored group.
+
+    Parameters
+    ----------
+    number : int
+    principal : str
+        Id of its principal; it may have been removed since.
+    n_documents, n_texts : int
+        Number of current documents, and of their distinct texts.
+    note : str or None
+    """
+
+    number: int
+    principal: str
+    n_documents: int
+    n_texts: int
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGroups:
+    """Stored groups at one tolerance.
+
+    Parameters
+    ----------
+    tolerance : Tolerance
+    groups : tuple of StoredGroup
+        The largest first, without the first ``offset`` ones; at most ``limit``.
+    sizes : tuple of (int, int)
+        Numbers of documents, and the number of groups that have so many, in ascending order.
+    n_not_grouped : int
+        Number of current documents that were added since the groups were updated.
+    is_stored : bool
+        Whether the groups at this tolerance were ever computed.
+    """
+
+    tolerance: Tolerance
+    groups: tuple[StoredGroup, ...]
+    sizes: tuple[tuple[int, int], ...]
+    n_not_grouped: int
+    is_stored: bool
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups with at least two documents."""
+        return sum(n for _, n in self.sizes)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents in groups."""
+        return sum(size * n for size, n in self.sizes)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "measure": self.tolerance.measure,
+            self.tolerance.parameter: self.tolerance.value,
+            "is_stored": self.is_stored,
+            "n_groups": self.n_groups,
+            "n_documents": self.n_documents,
+            "n_not_grouped": self.n_not_grouped,
+            "sizes": [{"n_documents": size, "n_groups": n} for size, n in self.sizes],
+            "groups": [asdict(one) for one in self.groups],
+        }
+
+
+def stored_groups(connection: Connection, tolerance: Tolerance, *, limit: int = 50, offset: int = 0) -> StoredGroups:
+    """List the stored groups at a tolerance that have at least two current documents.
+
+    Raises
+    ------
+    CollectionError
+        The groups were changed in the store.
+    """
+    check_limit("stored_groups", limit)
+    state = GroupState.read(connection, str(tolerance))
+    rows = _counted(connection, state)
+    is_new = documents.c.is_current & (documents.c.row >= state.seen_row)
+    return StoredGroups(
+        tolerance=tolerance,
+        groups=_described(connection, state, rows[offset : offset + limit]),
+        sizes=tuple(sorted(Counter(n for _, n, _ in rows).items())),
+        n_not_grouped=int(connection.execute(select(func.count()).where(is_new)).scalar_one()),
+        is_stored=state.number is not None,
+    )
+
+
+def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> tuple[int | None, int | None]:
+    """Return the groups before and after a group in the order of `stored_groups`; None at the ends.
+
+    Raises
+    ------
+    CollectionError
+        The groups were changed in the store.
+    """
+    numbers = [own for own, _, _ in _counted(connection, GroupState.read(connection, str(tolerance)))]
+    if number not in numbers:
+        return None, None
+    place = numbers.index(number)
+    return (numbers[place - 1] if place else None), (numbers[place + 1] if place + 1 < len(numbers) else None)
+
+
+def stored_tolerances(connection: Connection) -> list[str]:
+    """Return the tolerances at which groups are stored."""
+    return list(connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars())
+
+
+def _counted(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
+    """Return the number of each group, and its numbers of documents and texts, the largest first."""
+    if state.number is None:
+        return []
+    n = func.count().label("n")
+    query = (
+        select(members.c.group_number, n, func.count(members.c.content.distinct()))
+        .select_from(members.join(documents, documents.c.content == members.c.content))
+        .where((members.c.grouping == state.number) & documents.c.is_current)
+        .group_by(members.c.group_number)
+        .having(n > 1)
+        .order_by(n.desc(), members.c.group_number)
+    )
+    return [(row[0], row[1], row[2]) for row in connection.execute(query)]
+
+
+def _described(
+    connection: Connection, state: GroupState, rows: Sequence[tuple[int, int, int]]
+) -> tuple[StoredGroup, ...]:
+    names, of_groups = dict[int, str](), [state.principals[number] for number, _, _ in rows]
+    for some in named(of_groups):
+        found = select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))
+        names |= dict(connection.execute(found).all())
+    notes = values_of(connection, [(GROUP_NOTE, state.tolerance, str(number)) for number, _, _ in rows])
+    return tuple(
+        StoredGroup(
+            number=number,
+            principal=names[state.principals[number]],
+            n_documents=n_documents,
+            n_texts=n_texts,
+            note=notes.get((GROUP_NOTE, state.tolerance, str(number))),
+        )
+        for number, n_documents, n_texts in rows
+    )

@@ -1,0 +1,193 @@
+"""Members of a stored group, each compared with its principal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from sqlalchemy import Connection
+
+from nearkin.collection.decisions.activity import values_of
+from nearkin.collection.decisions.records import GROUP_NOTE
+from nearkin.collection.decisions.tags import members_of, tags_of
+from nearkin.collection.matching.letters_only import is_letters_only
+from nearkin.collection.matching.matches import matching_of
+from nearkin.collection.opened import OpenedCollection, Snapshot
+from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored_relations import relations_of
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionBusyError
+from nearkin.records import I64
+from nearkin.store.bulk import named
+from nearkin.store.schema import documents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMember:
+    """A document of a group, compared with the principal.
+
+    Parameters
+    ----------
+    document : StoredDocument
+    jaccard : float
+        Jaccard similarity of the word 5-grams.
+    relative_distance : float
+        Distance of the letter counts, as a share of the longer vector's length.
+    is_principal : bool
+    is_match : bool
+        Whether it matches the principal; otherwise it is linked to it through others.
+    is_same_text : bool
+    is_letters_only : bool
+        Whether its letters are like the principal's, and its wording is not.
+    relation : str
+        As ``nearkin families`` has it; empty for the principal, and for members whose relation was not computed.
+    tags : mapping of str to str
+        Values by field.
+    """
+
+    document: StoredDocument
+    jaccard: float
+    relative_distance: float
+    is_principal: bool
+    is_match: bool
+    is_same_text: bool
+    is_letters_only: bool
+    relation: str
+    tags: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            **self.document.to_dict(),
+            **{name: value for name, value in asdict(self).items() if name != "document"},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMembers:
+    """A stored group.
+
+    Parameters
+    ----------
+    number : int
+    tolerance : Tolerance
+    members : tuple of GroupMember
+        The principal first, then the others, the most similar first; at most ``limit``.
+    n_documents : int
+        Number of members, including those not returned.
+    note : str or None
+    """
+
+    number: int
+    tolerance: Tolerance
+    members: tuple[GroupMember, ...]
+    n_documents: int
+    note: str | None
+
+    @property
+    def principal(self) -> GroupMember:
+        """The member that stands for the group."""
+        return self.members[0]
+
+    @property
+    def n_indirect(self) -> int:
+        """Number of the returned members that do not match the principal."""
+        return sum(not one.is_match for one in self.members)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "number": self.number,
+            "measure": self.tolerance.measure,
+            self.tolerance.parameter: self.tolerance.value,
+            "principal": self.principal.document.doc_id,
+            "n_documents": self.n_documents,
+            "note": self.note,
+            "members": [one.to_dict() for one in self.members],
+        }
+
+
+def group_members(collection: OpenedCollection, number: int, tolerance: Tolerance, *, limit: int = 200) -> GroupMembers:
+    """Compare the members of a stored group with its principal.
+
+    Relations are stored when they are first computed; while another process writes, those not stored yet are missing.
+
+    Raises
+    ------
+    UnknownDocumentError
+        There is no such group at this tolerance.
+    ParameterError
+        It is not the number of a group, or the measure has no groups.
+    CollectionError
+        The groups were changed in the store.
+    """
+    found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
+    principal = found.principal.document.content
+    pairs = [(principal, one.document.content) for one in found.members if _has_relation(one)]
+    try:
+        related = {
+            content: text.comparison.judgement.relation for (_, content), text in relations_of(collection, pairs)
+        }
+    except CollectionBusyError:
+        return found
+    told = (_with_relation(one, related.get(one.document.content, "")) for one in found.members)
+    return replace(found, members=tuple(told))
+
+
+def _has_relation(one: GroupMember) -> bool:
+    return not (one.is_principal or one.is_same_text or one.is_letters_only)
+
+
+def _with_relation(one: GroupMember, relation: str) -> GroupMember:
+    return replace(one, relation=relation) if _has_relation(one) else one
+
+
+def _compared(
+    collection: OpenedCollection, seen: Snapshot, number: int, tolerance: Tolerance, limit: int
+) -> GroupMembers:
+    connection = seen.connection
+    matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "groups")
+    ids = members_of(connection, number, str(tolerance))
+    principal_row = GroupState.read(connection, str(tolerance)).principals[number]
+    rows, found = _documents(connection, ids)
+    place = rows.index(principal_row) if principal_row in rows else 0
+    contents: I64 = np.array([one.content for one in found], np.int64)
+    measured = measures.of(contents[np.full(len(found), place)], contents)
+    is_match = matching.is_match(measured)
+    is_other = np.arange(len(found)) != place
+    order = np.lexsort((np.array(rows), measured.relative_distance, -measured.jaccard, is_other))[:limit].tolist()
+    tags = tags_of(connection, [found[i].doc_id for i in order])
+    key = GROUP_NOTE, str(tolerance), str(number)
+    return GroupMembers(
+        number=number,
+        tolerance=tolerance,
+        members=tuple(
+            GroupMember(
+                document=found[i],
+                jaccard=float(measured.jaccard[i]),
+                relative_distance=float(measured.relative_distance[i]),
+                is_principal=i == place,
+                is_match=bool(is_match[i]),
+                is_same_text=i != place and found[i].content == found[place].content,
+                is_letters_only=is_letters_only(float(measured.jaccard[i]), tolerance),
+                relation="same text" if i != place and found[i].content == found[place].content else "",
+                tags=tags.get(found[i].doc_id, {}),
+            )
+            for i in order
+        ),
+        n_documents=len(found),
+        note=values_of(connection, [key]).get(key),
+    )
+
+
+def _documents(connection: Connection, ids: Sequence[str]) -> tuple[list[int], list[StoredDocument]]:
+    """Return the rows and the current documents with some ids, in order of rows."""
+    rows = list[tuple[int, StoredDocument]]()
+    for some in named(ids):
+        found = connection.execute(with_documents().where(documents.c.doc_id.in_(some) & documents.c.is_current)).all()
+        rows += zip([row[0] for row in found], stored_documents(found), strict=True)
+    rows.sort(key=lambda one: one[0])
+    return [row for row, _ in rows], [document for _, document in rows]

@@ -1,0 +1,1 @@
+"""The review screen and the REST service over a collection."""

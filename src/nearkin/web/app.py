@@ -1,0 +1,198 @@
+"""The application: screens, their JSON, forms, and files, behind the gate."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from nearkin.errors import (
+    CollectionBusyError,
+    InputError,
+    NearkinError,
+    ParameterError,
+    UnknownDocumentError,
+)
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.gate import BodyTooLargeError, Gate
+from nearkin.web.queries import DoneQuery, parsed
+from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screens import FORMS, SCREENS
+from nearkin.web.service import ReviewService, address
+from nearkin.web.settings import ServiceSettings
+from nearkin.web.sign_in import SignIn, Visitor, is_token_of
+from nearkin.workflows.collection.tables import write_table
+
+CSRF = "csrf"
+_MAX_FIELDS = 10_000
+_TABLES = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apache.parquet"}
+_STATUS: tuple[tuple[type[NearkinError], int], ...] = (
+    (BodyTooLargeError, 413),
+    (UnknownDocumentError, 404),
+    (ParameterError, 400),
+    (InputError, 422),
+    (CollectionBusyError, 503),
+)
+_Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class JSONAnswer(Response):
+    """Response of JSON types."""
+
+    media_type = "application/json"
+
+    def render(self, content: object) -> bytes:
+        """Encode the answer."""
+        return msgspec.json.encode(content)
+
+
+def application(service: ReviewService, settings: ServiceSettings, entry: SignIn) -> ASGIApp:
+    """Build the application.
+
+    Parameters
+    ----------
+    service : ReviewService
+    settings : ServiceSettings
+    entry : SignIn
+
+    Returns
+    -------
+    ASGI application
+        When it ends it closes the threads; the collection is the caller's.
+    """
+    routes = [Route("/static/{name}", partial(_static, service), methods=["GET"])]
+    for screen in SCREENS:
+        routes.append(Route(screen.json_path, _json_of(service, screen), methods=["GET"]))
+        routes.append(Route(screen.path, _page_of(service, screen), methods=["GET"]))
+        if screen.table is not None:
+            routes += [
+                Route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), methods=["GET"])
+                for suffix in _TABLES
+            ]
+    routes += [Route(form.path, _change_of(service, form), methods=["POST"]) for form in FORMS]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        service.workers.close()
+
+    failed = partial(_failed, service)
+    return Gate(
+        Starlette(
+            routes=routes,
+            lifespan=lifespan,
+            exception_handlers={NearkinError: failed, HTTPException: failed, Exception: failed},
+        ),
+        settings,
+        entry,
+    )
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Return the visitor that the gate let in."""
+    found: Visitor = request.state.visitor
+    return found
+
+
+def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
+    async def page(request: Request) -> Response:
+        query, visitor = request.query_params, visitor_of(request)
+        asked, done = parsed(screen.query, query.multi_items()), parsed(DoneQuery, query.multi_items()).done
+        place = str(request.url.include_query_params().replace(scheme="", netloc=""))
+
+        def answered() -> str:
+            return service.page(screen.answer(service, asked), visitor, here=screen.path, place=place, done=done)
+
+        return HTMLResponse(await service.workers.run(answered))
+
+    return page
+
+
+def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
+    async def data(request: Request) -> Response:
+        asked = parsed(screen.query, request.query_params.multi_items())
+        return await service.workers.run(lambda: JSONAnswer(screen.answer(service, asked).data))
+
+    return data
+
+
+def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
+    async def table(request: Request) -> Response:
+        asked, make = parsed(screen.query, request.query_params.multi_items()), screen.table
+
+        def written() -> bytes:
+            with tempfile.TemporaryDirectory() as folder:
+                out = Path(folder, f"table{suffix}")
+                if make is not None:
+                    write_table(make(service, asked), out)
+                return out.read_bytes()
+
+        name = screen.path.strip("/").replace("/", "-") + suffix  # the path of the screen, never a text of a document
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(await service.workers.run(written), media_type=_TABLES[suffix], headers=headers)
+
+    return table
+
+
+def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
+    async def change(request: Request) -> Response:
+        visitor = visitor_of(request)
+        async with request.form(max_fields=_MAX_FIELDS) as sent:
+            fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
+        if not is_token_of(visitor, dict(fields).get(CSRF)):
+            raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
+        if service.is_read_only:
+            raise HTTPException(403, "The service was started with --read-only: it changes nothing.")
+        body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF])
+
+        def act() -> Response:
+            done = form.act(service, visitor, body)
+            if isinstance(done, GoTo):
+                return RedirectResponse(address(done.path, **done.query), 303)
+            return HTMLResponse(service.page(done, visitor))
+
+        return await service.workers.run(act)
+
+    return change
+
+
+async def _static(service: ReviewService, request: Request) -> Response:
+    """Answer with a file of the pages; its name is looked up in memory."""
+    found = service.static.by_name.get(request.path_params["name"])
+    if found is None:
+        raise HTTPException(404)
+    is_named = request.query_params.get("v") == found.digest
+    kept = "private, max-age=31536000, immutable" if is_named else "no-cache"
+    return Response(found.content, media_type=found.kind, headers={"cache-control": kept})
+
+
+async def _failed(service: ReviewService, request: Request, error: Exception) -> Response:
+    """Say what went wrong: to a person as a page, to a program as JSON."""
+    status, message = _told(error)
+    headers = {"retry-after": "1"} if status == 503 else {}
+    if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
+        return JSONAnswer({"error": type(error).__name__, "message": message}, status, headers)
+    is_part = "hx-request" in request.headers
+    answer = ScreenAnswer(
+        "problem_part.html.j2" if is_part else "problem.html.j2", {"status": status, "message": message}, None
+    )
+    return HTMLResponse(service.page(answer, visitor_of(request)), status, headers)
+
+
+def _told(error: Exception) -> tuple[int, str]:
+    """Return the status and the message of an error; one that is not foreseen tells nothing of itself."""
+    if isinstance(error, HTTPException):
+        return error.status_code, str(error.detail)
+    if isinstance(error, NearkinError):
+        return next((status for kind, status in _STATUS if isinstance(error, kind)), 500), str(error)
+    return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

@@ -1,0 +1,180 @@
+"""The gate before every request: host, origin, sign-in, limits; what it does not allow never reaches a route."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nearkin.errors import NearkinError
+from nearkin.reports.quantities import size_text
+from nearkin.web.settings import ServiceSettings
+from nearkin.web.sign_in import SignIn, Visitor
+
+SIGN_IN = "/sign-in"
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+"""Headers of every response. No referrer at all would make browsers send "Origin: null" with forms."""
+_SAFE = frozenset(("GET", "HEAD"))
+_METHODS = _SAFE | {"POST", "PUT", "DELETE"}
+_OWN_SITES = frozenset(("same-origin", "none"))
+
+
+class BodyTooLargeError(NearkinError):
+    """The body of a request exceeds the limit."""
+
+
+class Gate:
+    """Middleware around the whole application. Everything is refused unless each rule allows it.
+
+    1. The Host header names this service: a page of another name that resolves to this machine is refused.
+    2. ``Sec-Fetch-Site`` is "same-origin" or "none", ``Origin`` is the service's own; a request that changes something
+       and has a session must have one of the two.
+    3. The visitor has a session or the token of scripts. Only the link of the sign-in is open, and it is answered here.
+    4. The body and the time are limited.
+
+    Parameters
+    ----------
+    app : ASGI application
+    settings : ServiceSettings
+    entry : SignIn
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, entry: SignIn) -> None:
+        self._app, self._settings, self._entry = app, settings, entry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that is refused, and pass others on with their visitor."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        guarded = _GuardedSend(send)
+        headers = Headers(scope=scope)
+        visitor = self._visitor(headers)
+        refusal = self._refusal(scope, headers, visitor)
+        if refusal is None and scope["path"] == SIGN_IN and scope["method"] == "GET":
+            refusal = self._signed_in(scope)
+        if refusal is None and visitor is None:
+            refusal = _refused(401, "Sign in with the link that nearkin serve printed. Each link works once.")
+            refusal.headers["www-authenticate"] = "Bearer"
+        if refusal is not None:
+            await refusal(scope, receive, guarded)
+            return
+        scope.setdefault("state", {})["visitor"] = visitor
+        await self._passed(scope, receive, guarded)
+
+    def _visitor(self, headers: Headers) -> Visitor | None:
+        """Return the visitor; a request with the token of scripts is that of a script, whatever its cookies."""
+        if "authorization" in headers:
+            return None if self._entry.is_blocked() else self._entry.of_authorization(headers["authorization"])
+        cookies = SimpleCookie()
+        with contextlib.suppress(CookieError):
+            cookies.load(headers.get("cookie", ""))
+        found = cookies.get(self._settings.cookie)
+        return self._entry.of_cookie(None if found is None else found.value)
+
+    def _refusal(self, scope: Scope, headers: Headers, visitor: Visitor | None) -> Response | None:
+        """Return the answer to a request that comes from elsewhere, or None."""
+        if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._settings.hosts:
+            return _refused(
+                421, "This address does not belong to the service. Open the address that nearkin serve printed."
+            )
+        if scope["method"] not in _METHODS:
+            return _refused(405, "Method not allowed.")
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site is not None and site not in _OWN_SITES:
+            return _refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
+        if origin is not None and origin.lower() not in self._settings.origins:
+            return _refused(403, "Requests from other origins are refused.")
+        is_change = scope["method"] not in _SAFE
+        if is_change and site is None and origin is None and not (visitor is not None and visitor.is_script):
+            return _refused(403, "A change needs an Origin header, or the token of scripts.")
+        if _content_length(headers) > self._settings.max_body_bytes:
+            return _refused(413, _too_large(self._settings.max_body_bytes))
+        return None
+
+    def _signed_in(self, scope: Scope) -> Response:
+        """Begin a session, and go to the home page without the link's token."""
+        if self._entry.is_blocked():
+            return _refused(429, "Too many wrong attempts. Wait a minute.")
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("link", [""])[0]
+        cookie = self._entry.sign_in(given)
+        if cookie is None:
+            return _refused(
+                403, "This link was used already, or is wrong. Use the last one that nearkin serve printed."
+            )
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(
+            self._settings.cookie, cookie, max_age=self._settings.session_s, path="/", httponly=True, samesite="strict"
+        )
+        return answer
+
+    async def _passed(self, scope: Scope, receive: Receive, send: _GuardedSend) -> None:
+        """Run the application within the limits."""
+        left = self._settings.max_body_bytes
+
+        async def limited() -> Message:
+            nonlocal left
+            message = await receive()
+            if message["type"] == "http.request":
+                left -= len(message.get("body", b""))
+                if left < 0:
+                    raise BodyTooLargeError(_too_large(self._settings.max_body_bytes))
+            return message
+
+        try:
+            async with asyncio.timeout(self._settings.request_s):
+                await self._app(scope, limited, send)
+        except TimeoutError:
+            if not send.has_started:
+                seconds = f"{self._settings.request_s:g}"
+                await _refused(503, f"The request took longer than {seconds} s and was given up.")(scope, receive, send)
+
+
+class _GuardedSend:
+    """Sender of responses that adds the headers of every response."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self.has_started = send, False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_started = True
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+            headers.setdefault("cache-control", "no-store")
+        await self._send(message)
+
+
+def _content_length(headers: Mapping[str, str]) -> int:
+    value = headers.get("content-length", "0")
+    return int(value) if value.isdecimal() and len(value) < 20 else 0
+
+
+def _too_large(limit: int) -> str:
+    return f"The body of a request is limited to {size_text(limit)}."
+
+
+def _refused(status: int, why: str) -> Response:
+    return PlainTextResponse(f"{why}\n", status)

@@ -1,0 +1,65 @@
+"""A screen: its address, its parameters, and what it answers, as a page and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+
+from nearkin.web.answers import GoTo, ScreenAnswer
+
+if TYPE_CHECKING:
+    from nearkin.web.service import ReviewService
+    from nearkin.web.sign_in import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Screen that shows something and changes nothing.
+
+    Parameters
+    ----------
+    path : str
+        Its JSON is at the same path with ``.json`` behind it; that of the home page is at ``/index.json``.
+    query : type of Struct
+        Parameters.
+    answer : callable
+        Asks the collection; runs in a thread of the workers.
+    table : callable, optional
+        Returns what the screen lists as a table, which is at the same path with ``.csv`` and ``.parquet`` behind it.
+    """
+
+    path: str
+    query: type[msgspec.Struct]
+    answer: Callable[[ReviewService, Any], ScreenAnswer]
+    table: Callable[[ReviewService, Any], pa.Table] | None = None
+
+    @property
+    def json_path(self) -> str:
+        """Path of its JSON."""
+        return "/index.json" if self.path == "/" else f"{self.path}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeForm:
+    """Form that changes the collection.
+
+    Parameters
+    ----------
+    path : str
+    body : type of Struct
+        Fields of the form, without the token.
+    act : callable
+        Changes the collection; runs in a thread of the workers.
+    """
+
+    path: str
+    body: type[msgspec.Struct]
+    act: Callable[[ReviewService, Visitor, Any], GoTo | ScreenAnswer]
+
+
+class NoQuery(msgspec.Struct):
+    """A screen without parameters."""

@@ -1,0 +1,18 @@
+"""Screens of the review: what each shows, as a page and as JSON; and the forms on them."""
+
+from __future__ import annotations
+
+from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screens import compare, decisions, document, groups, home, lists, log
+
+SCREENS: tuple[Screen, ...] = (
+    *home.SCREENS,
+    *document.SCREENS,
+    *compare.SCREENS,
+    *groups.SCREENS,
+    *lists.SCREENS,
+    *log.SCREENS,
+)
+"""All screens; a new one is entered here."""
+FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS)
+"""All forms; a new one is entered here."""

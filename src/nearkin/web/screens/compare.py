@@ -1,0 +1,51 @@
+"""Compare: two documents, word by word."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from markupsafe import Markup
+
+from nearkin.reports.comparison.page import comparison_fragment
+from nearkin.reports.sentences.compare import similarity_facts
+from nearkin.web.answers import ScreenAnswer
+from nearkin.web.screen import Screen
+from nearkin.web.service import ReviewService
+
+IGNORED = ("case", "punctuation", "numbers")
+_ALL_LINES = 1 << 30
+
+
+class CompareQuery(msgspec.Struct, kw_only=True):
+    """Two documents, and the differences that do not count."""
+
+    a: str
+    b: str
+    version_a: int | None = None
+    version_b: int | None = None
+    ignore: list[Literal["case", "punctuation", "numbers"]] = msgspec.field(default_factory=list)
+    is_whole: bool = msgspec.field(default=False, name="whole")
+
+
+def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
+    """Compare two documents, of which A is the reference."""
+    found = service.collection.compare(
+        asked.a,
+        asked.b,
+        version_a=asked.version_a,
+        version_b=asked.version_b,
+        context_lines=_ALL_LINES if asked.is_whole else 2,
+        ignore=asked.ignore,
+    )
+    values = {
+        "asked": asked,
+        "found": found,
+        "facts": similarity_facts(found),
+        "fragment": Markup(comparison_fragment(found.comparison)),  # it escapes the texts
+        "kinds": IGNORED,
+    }
+    return ScreenAnswer("compare.html.j2", values, found.to_dict())
+
+
+SCREENS = (Screen("/compare", CompareQuery, compare),)

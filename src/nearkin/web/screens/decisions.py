@@ -1,0 +1,199 @@
+"""Forms that decide: tags with a preview, decisions on groups, and undo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, ActivityResult
+from nearkin.collection.decisions.tags import members_of, parsed, tag
+from nearkin.collection.groups.members import group_members
+from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.reports.sentences.decisions import in_words
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import parsed as parsed_query
+from nearkin.web.screen import ChangeForm
+from nearkin.web.screens.groups import update_groups
+from nearkin.web.service import ReviewService, address
+from nearkin.web.sign_in import Visitor
+
+_MAX_SHOWN = 200
+
+
+class TagForm(ToleranceQuery, kw_only=True):
+    """A tag, and the documents that get it: some ids, or all members of a group.
+
+    ``expected`` is the number of changes that a preview showed; without it, the form asks for a preview, unless it is
+    about one document. ``quick`` is the tag of the button that was pressed.
+    """
+
+    tag: str = ""
+    quick: str = ""
+    id: list[str] = msgspec.field(default_factory=list)
+    group: int | None = None
+    is_removed: bool = False
+    expected: int | None = None
+    back: str = "/"
+
+
+def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | ScreenAnswer:
+    """Set or remove a tag, or show what this would change."""
+    if not (body.quick or body.tag).strip():
+        raise ParameterError("Name a tag: FIELD or FIELD=VALUE.")
+    field, value = parsed(body.quick or body.tag)
+    group = body.group if not body.id else None
+    needs_preview = body.expected is None and len(body.id) != 1
+    found = tag(
+        service.collection.opened.store,
+        body.id,
+        field,
+        None if body.is_removed else value,
+        group=group,
+        tolerance=body.tolerance,
+        by=visitor.name,
+        dry_run=needs_preview,
+        max_changes=body.expected,
+    )
+    if found.is_dry_run:  # or more would be changed than the preview showed
+        return _preview(found, body)
+    return back_to(body.back, found)
+
+
+def _preview(found: ActivityResult, body: TagForm) -> ScreenAnswer:
+    values = {
+        "found": found,
+        "body": body,
+        "value": body.tolerance.value,
+        "what": in_words(found.kind, found.data, found.changes),
+        "n_shown": _MAX_SHOWN,
+        "is_other": body.expected is not None,
+    }
+    return ScreenAnswer("tag_preview.html.j2", values, found.to_dict())
+
+
+class SplitForm(ToleranceQuery, kw_only=True):
+    """A principal ``a``, and the member that is never to be in one group with it."""
+
+    a: str
+    split: str
+    back: str = "/groups"
+
+
+class UniteForm(ToleranceQuery, kw_only=True):
+    """A principal ``a``, and the number of the group that is to be one with its own."""
+
+    a: str
+    other: int
+    back: str = "/groups"
+
+
+class PrincipalForm(ToleranceQuery, kw_only=True):
+    """A document that is to be the principal of its group."""
+
+    principal: str
+    back: str = "/groups"
+
+
+def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
+    """Split a member off."""
+    found = service.collection.decide(never_group=(body.a, body.split), by=visitor.name)
+    return _decided(service, body, body.back, found)
+
+
+def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
+    """Unite two groups."""
+    other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
+    found = service.collection.decide(same_group=(body.a, other), by=visitor.name)
+    return _decided(service, body, body.back, found)
+
+
+def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm) -> GoTo:
+    """Change the principal of a group."""
+    found = service.collection.decide(principal=body.principal, by=visitor.name)
+    return _decided(service, body, body.back, found)
+
+
+def _decided(service: ReviewService, asked: ToleranceQuery, place: str, found: ActivityResult) -> GoTo:
+    """Bring the groups up to date, so that the next page shows the effect of a decision."""
+    update_groups(service, asked.tolerance)
+    return _landing(service, place, found)
+
+
+class UndoForm(msgspec.Struct, kw_only=True):
+    """The number of an activity."""
+
+    number: int
+    back: str = "/log"
+
+
+def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
+    """Undo an activity; the groups of the page from which the form came are brought up to date if it was about them."""
+    found = service.collection.undo(body.number, by=visitor.name)
+    if found.data.get("kind") in (NEVER_GROUP, SAME_GROUP):
+        update_groups(service, _asked_by(body.back).tolerance)
+    return _landing(service, body.back, found)
+
+
+def _landing(service: ReviewService, place: str, found: ActivityResult) -> GoTo:
+    """Return to the page of a form; to the list of groups if its group is gone."""
+    going, asked = back_to(place, found), _asked_by(place)
+    if going.path == "/group" and asked.number is not None:
+        with service.collection.opened.store.reading() as connection:
+            try:
+                members_of(connection, asked.number, str(asked.tolerance))
+            except UnknownDocumentError:
+                return back_to(address("/groups", measure=asked.measure, value=asked.value), found)
+    return going
+
+
+class _PlaceQuery(ToleranceQuery, kw_only=True):
+    """Parameters of a page that is about groups."""
+
+    number: int | None = None
+
+
+def _asked_by(place: str) -> _PlaceQuery:
+    return parsed_query(_PlaceQuery, parse_qsl(place.partition("?")[2], max_num_fields=1_000))
+
+
+def back_to(place: str, found: ActivityResult) -> GoTo:
+    """Return the address of the page from which a form came, with the number of the activity.
+
+    Only the path and the parameters of an own page count; anything else leads home.
+
+    Examples
+    --------
+    >>> done = ActivityResult(number=7, kind="tag", changes=())
+    >>> back_to("/document?id=a%2Fb&done=3", done)
+    GoTo(path='/document', query={'id': 'a/b', 'done': 7})
+    >>> back_to("//evil.example/document", done).path, back_to("https://evil.example/x", done).path
+    ('/', '/')
+    """
+    try:
+        parts = urlsplit(place)
+    except ValueError:
+        parts = urlsplit("/")
+    is_own = not parts.scheme and not parts.netloc and parts.path.startswith("/") and "\\" not in parts.path
+    path = parts.path if is_own and not parts.path.startswith("//") else "/"
+    query: dict[str, object] = {name: value for name, value in _several(parts.query) if name != "done"}
+    return GoTo(path, {**query, **({} if found.number is None else {"done": found.number})})
+
+
+def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:
+    """Return the parameters of a query string, repeated ones as lists."""
+    found = dict[str, list[str]]()
+    for name, value in parse_qsl(query, max_num_fields=1_000):
+        found.setdefault(name, []).append(value)
+    return [(name, values[0] if len(values) == 1 else values) for name, values in found.items()]
+
+
+FORMS = (
+    ChangeForm("/tags", TagForm, set_tag),
+    ChangeForm("/group/split", SplitForm, split),
+    ChangeForm("/group/unite", UniteForm, unite),
+    ChangeForm("/group/principal", PrincipalForm, make_principal),
+    ChangeForm("/undo", UndoForm, undo),
+)

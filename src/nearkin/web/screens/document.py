@@ -1,0 +1,177 @@
+"""Document: its text, what is known of it, and beside it everything that is like it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from nearkin.collection.decisions.tags import tags_of
+from nearkin.collection.results import SimilarDocument, SimilarDocuments
+from nearkin.collection.similar import similar_documents
+from nearkin.decimals import distance_text, share_text
+from nearkin.nouns import counted
+from nearkin.reports.plots.charts import interval_chart
+from nearkin.reports.sentences.similar import similar_sentences
+from nearkin.web.answers import ScreenAnswer
+from nearkin.web.queries import MEASURES, Measure, ToleranceQuery
+from nearkin.web.screen import Screen
+from nearkin.web.screens.groups import quick_tags
+from nearkin.web.service import ReviewService
+
+_MAX_LISTED, _MAX_COUNTED = 50, 500
+_MAX_TEXT = 200_000  # characters: a browser is slow with more
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """Range of the tolerance of a measure on the screen.
+
+    ``label`` names the measure, ``low`` and ``high`` are the ends of the slider, ``step`` its step. Up to ``high`` a
+    larger value finds more if ``is_distance``, and less otherwise.
+    """
+
+    label: str
+    low: float
+    high: float
+    step: float
+    is_distance: bool = False
+
+
+SLIDERS: dict[Measure, Slider] = {
+    "words": Slider("Jaccard similarity of word 5-grams", 0.3, 1.0, 0.01),
+    "containment": Slider("containment of word 5-grams", 0.3, 1.0, 0.01),
+    "edit": Slider("edit similarity", 0.3, 1.0, 0.01),
+    "letters": Slider("distance of letter counts (γ)", 0.0, 0.1, 0.001, is_distance=True),
+}
+_N_BINS = 20
+
+
+class DocumentQuery(ToleranceQuery, kw_only=True):
+    """A document, and the tolerance of what is like it."""
+
+    id: str
+    version: int | None = None
+    is_whole: bool = msgspec.field(default=False, name="whole")
+
+
+def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+    """Show a document, and what is like it."""
+    found = service.collection.details(asked.id, version=asked.version)
+    is_cut = not asked.is_whole and len(found.text) > _MAX_TEXT
+    beside = _alike(service, asked)
+    values = {
+        **beside.values,
+        "found": found,
+        "text": found.text[:_MAX_TEXT] if is_cut else found.text,
+        "n_hidden": len(found.text) - _MAX_TEXT if is_cut else 0,
+        "quick_tags": quick_tags(service),
+    }
+    return ScreenAnswer("document.html.j2", values, {"document": found.to_dict(), "similar": beside.data})
+
+
+def alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+    """Show the slider with what is like a document; the part of the page that changes with the measure."""
+    return _alike(service, asked)
+
+
+def _alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+    listed = similar(service, asked)
+    measures = [(name, SLIDERS[name].label) for name in MEASURES]
+    values = {**listed.values, "slider": SLIDERS[asked.measure], "measures": measures}
+    return ScreenAnswer("alike.html.j2", values, listed.data)
+
+
+def similar(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+    """List what is like a document within the tolerance."""
+    found = _similar(service, asked, _MAX_LISTED)
+    with service.collection.opened.store.reading() as connection:
+        tags = tags_of(connection, [one.document.doc_id for one in found.documents])
+    values = {
+        "asked": asked,
+        "value": asked.tolerance.value,
+        "similar": found,
+        "shown_measure": lambda one: measure_text(one, asked.measure),
+        "tags": tags,
+        "sentences": _sentences(found, asked.id),
+    }
+    data = found.to_dict() | {"tags": tags}
+    return ScreenAnswer("alike_list.html.j2", values, data)
+
+
+def _similar(service: ReviewService, asked: DocumentQuery, limit: int) -> SimilarDocuments:
+    opened = service.collection.opened
+    return similar_documents(opened, asked.id, None, asked.tolerance, version=asked.version, limit=limit)
+
+
+def _sentences(found: SimilarDocuments, name: str) -> list[object]:
+    """Return the warnings of an answer: the count stands in the heading, and the rest is for the command line."""
+    return [one for one in similar_sentences(found, name) if one.tone in ("warning", "damage")]
+
+
+def measure_text(one: SimilarDocument, measure: Measure) -> str:
+    """Write the similarity that was asked for."""
+    if measure == "letters":
+        return distance_text(one.relative_distance)
+    return share_text(measured(one, measure))
+
+
+def measured(one: SimilarDocument, measure: Measure) -> float | None:
+    """Return the similarity, or the distance, by a measure."""
+    if measure == "letters":
+        return one.relative_distance
+    if measure == "edit":
+        return one.edit_similarity
+    return max(one.contained, one.contains) if measure == "containment" else one.jaccard
+
+
+def histogram(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+    """Draw how many documents are how similar, from the loosest tolerance of the slider on."""
+    slider = SLIDERS[asked.measure]
+    loosest = slider.high if slider.is_distance else slider.low
+    wide = msgspec.structs.replace(asked, value=loosest)
+    found = _similar(service, wide, _MAX_COUNTED)
+    values = [value for one in found.documents if (value := measured(one, asked.measure)) is not None]
+    edges, counts = binned(values, slider)
+    at_least = "at most" if slider.is_distance else "at least"
+    description = f"{counted(found.n_found, 'document')} with {at_least} {loosest:g}."
+    drawn = interval_chart(
+        edges,
+        counts,
+        name="histogram",
+        title=f"Documents by {slider.label}",
+        description=description,
+        x_title=slider.label,
+        y_title="documents",
+        width=560,
+        height=90,
+    )
+    values_of_page = {"drawn": drawn, "n_found": found.n_found, "n_counted": len(found.documents)}
+    data = {"measure": asked.measure, "edges": edges, "counts": counts, "n_found": found.n_found}
+    return ScreenAnswer("histogram.html.j2", values_of_page, data)
+
+
+def binned(values: Sequence[float], slider: Slider) -> tuple[list[float], list[int]]:
+    """Count values in equal intervals of the slider; the last one has its end.
+
+    Examples
+    --------
+    >>> edges, counts = binned([0.0, 0.004, 0.1], SLIDERS["letters"])
+    >>> edges[:3], counts[0], counts[-1], sum(counts)
+    ([0.0, 0.005, 0.01], 2, 1, 3)
+    """
+    step = (slider.high - slider.low) / _N_BINS
+    counts = [0] * _N_BINS
+    for value in values:
+        if slider.low <= value <= slider.high:
+            counts[min(_N_BINS - 1, int((value - slider.low) / step))] += 1
+    return [round(slider.low + i * step, 6) for i in range(_N_BINS + 1)], counts
+
+
+SCREENS = (
+    Screen("/document", DocumentQuery, document),
+    Screen("/document/alike", DocumentQuery, alike),
+    Screen("/document/similar", DocumentQuery, similar),
+    Screen("/document/histogram", DocumentQuery, histogram),
+)

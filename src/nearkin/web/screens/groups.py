@@ -1,0 +1,133 @@
+"""Groups, and a group: its members by distance from the principal, compared one after another."""
+
+from __future__ import annotations
+
+import msgspec
+from markupsafe import Markup
+
+from nearkin.collection.groups.current import group
+from nearkin.collection.groups.listed import neighbours_of, stored_groups, stored_tolerances
+from nearkin.collection.groups.members import group_members
+from nearkin.collection.tolerance import Tolerance
+from nearkin.reports.comparison.page import comparison_fragment
+from nearkin.reports.sentences.compare import similarity_facts
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.queries import ToleranceQuery
+from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
+from nearkin.workflows.resources import Resources
+
+_A_PAGE = 50
+_MAX_TAGS = 9
+
+
+class GroupsQuery(ToleranceQuery, kw_only=True):
+    """A page of groups at a tolerance."""
+
+    page: int = 1
+
+
+class GroupQuery(ToleranceQuery, kw_only=True):
+    """A group at a tolerance, and the member that is compared with its principal."""
+
+    number: int
+    member: str | None = None
+
+
+def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
+    """List the stored groups, the largest first."""
+    page = max(1, min(asked.page, 1 << 40))
+    with service.collection.opened.store.reading() as connection:
+        found = stored_groups(connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
+        tolerances = stored_tolerances(connection)
+    values = {
+        "asked": asked,
+        "value": asked.tolerance.value,
+        "groups": found,
+        "page": page,
+        "n_pages": -(-found.n_groups // _A_PAGE),
+        "tolerances": [tolerance_parts(one) for one in tolerances],
+    }
+    return ScreenAnswer("groups.html.j2", values, found.to_dict())
+
+
+def tolerance_parts(stored: str) -> tuple[str, str]:
+    """Return the measure and the value of a stored tolerance.
+
+    Examples
+    --------
+    >>> tolerance_parts(str(Tolerance.of(threshold=0.7)))
+    ('words', '0.7')
+    """
+    method, _, rest = stored.partition(", ")
+    return {"minhash": "words", "range": "letters"}.get(method, method), rest.rpartition(" ")[2]
+
+
+def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
+    """Show the members of a group, and one of them compared with the principal."""
+    opened = service.collection.opened
+    found = group_members(opened, asked.number, asked.tolerance)
+    with opened.store.reading() as connection:
+        before, after = neighbours_of(connection, asked.tolerance, asked.number)
+    others = [one.document.doc_id for one in found.members if not one.is_principal]
+    picked = asked.member if asked.member in others else next(iter(others), None)
+    beside = None if picked is None else _compared(service, found.principal.document.doc_id, picked)
+    values = {
+        "asked": asked,
+        "value": asked.tolerance.value,
+        "group": found,
+        "before": before,
+        "after": after,
+        "picked": picked,
+        "quick_tags": quick_tags(service),
+        **({} if beside is None else beside.values),
+    }
+    return ScreenAnswer("group.html.j2", values, found.to_dict())
+
+
+class MemberQuery(msgspec.Struct, kw_only=True):
+    """Two documents of a group."""
+
+    a: str
+    b: str
+
+
+def member(service: ReviewService, asked: MemberQuery) -> ScreenAnswer:
+    """Compare a member with the principal; the part of the page that changes with the member."""
+    return _compared(service, asked.a, asked.b)
+
+
+def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnswer:
+    found = service.collection.compare(principal, doc_id)
+    values = {
+        "pair": found,
+        "facts": similarity_facts(found),
+        "fragment": Markup(comparison_fragment(found.comparison)),  # it escapes the texts
+    }
+    return ScreenAnswer("group_member.html.j2", values, found.to_dict())
+
+
+def quick_tags(service: ReviewService) -> list[str]:
+    """Return the tags that the keys 1 to 9 set: those of the most documents."""
+    counts = sorted(service.collection.tags().counts, key=lambda one: -one.n_documents)
+    return [f"{one.field}={one.value}" if one.value else one.field for one in counts[:_MAX_TAGS]]
+
+
+def update(service: ReviewService, _: Visitor, body: ToleranceQuery) -> GoTo:
+    """Bring the groups at a tolerance up to date."""
+    update_groups(service, body.tolerance)
+    return GoTo("/groups", {"measure": body.measure, "value": body.tolerance.value})
+
+
+def update_groups(service: ReviewService, tolerance: Tolerance) -> None:
+    """Bring the groups at a tolerance up to date."""
+    group(service.collection.opened, tolerance, threads=Resources().n_threads)
+
+
+SCREENS = (
+    Screen("/groups", GroupsQuery, groups),
+    Screen("/group", GroupQuery, one_group),
+    Screen("/group/member", MemberQuery, member),
+)
+FORMS = (ChangeForm("/groups/update", ToleranceQuery, update),)

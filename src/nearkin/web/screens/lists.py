@@ -1,0 +1,108 @@
+"""Search by words, and lists of documents by what is known of them."""
+
+from __future__ import annotations
+
+import msgspec
+import pyarrow as pa
+
+from nearkin.collection.decisions.tags import tags_of
+from nearkin.collection.listing.conditions import DocumentFilter, Which
+from nearkin.collection.listing.lists import ListedDocuments, Sort, listed
+from nearkin.reports.sentences.search import search_sentences
+from nearkin.web.answers import ScreenAnswer
+from nearkin.web.queries import ToleranceQuery
+from nearkin.web.screen import Screen
+from nearkin.web.service import ReviewService
+
+_A_PAGE, _MAX_SHOWN, _MAX_WRITTEN = 100, 2_000, 100_000
+
+
+class SearchQuery(msgspec.Struct, kw_only=True):
+    """Words to search for."""
+
+    q: str = ""
+    wave: str | None = None
+
+
+def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
+    """Find documents by their words; a document with the query as its id is named first."""
+    collection = service.collection
+    if not asked.q.strip():
+        return ScreenAnswer("search.html.j2", {"asked": asked, "query": "", "found": None, "is_id": False}, {})
+    found = collection.search(asked.q, wave=asked.wave)
+    sentences = search_sentences(found, asked.wave, len(found), is_written=False)
+    values = {
+        "asked": asked,
+        "query": asked.q,
+        "found": found,
+        "is_id": collection.has_document(asked.q.strip()),
+        "sentences": [one for one in sentences if one.tone in ("warning", "damage")],
+    }
+    return ScreenAnswer("search.html.j2", values, found.to_dict())
+
+
+def search_table(service: ReviewService, asked: SearchQuery) -> pa.Table:
+    """Return a row for each document found."""
+    return service.collection.search(asked.q, wave=asked.wave, limit=_MAX_WRITTEN).table
+
+
+class ListQuery(ToleranceQuery, kw_only=True):
+    """Conditions that listed documents meet."""
+
+    wave: str | None = None
+    id: str | None = None
+    source: str | None = None
+    which: Which = "current"
+    since: str | None = None
+    before: str | None = None
+    has_copies: bool = False
+    tag: str | None = None
+    group: int | None = None
+    sort: Sort = "id"
+    limit: int = _A_PAGE
+
+    def wanted(self) -> DocumentFilter:
+        """Return the conditions."""
+        return DocumentFilter(
+            wave=self.wave,
+            doc_id=self.id,
+            source=self.source,
+            which=self.which,
+            added_since=self.since,
+            added_before=self.before,
+            has_copies=self.has_copies,
+            tag=self.tag,
+            group=self.group,
+            tolerance=self.tolerance if self.group is not None else None,
+        )
+
+
+def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
+    """List documents."""
+    limit = max(1, min(asked.limit, _MAX_SHOWN))
+    with service.collection.opened.store.reading() as connection:
+        found = listed(connection, asked.wanted(), asked.sort, limit)
+        rows = found.table.to_pylist()
+        tags = tags_of(connection, [row["doc_id"] for row in rows])
+    values = {
+        "asked": asked,
+        "found": found,
+        "rows": rows,
+        "tags": tags,
+        "more": min(_MAX_SHOWN, limit * 4) if found.is_truncated and limit < _MAX_SHOWN else None,
+        "shown_query": msgspec.to_builtins(asked),
+    }
+    return ScreenAnswer("list.html.j2", values, found.to_dict() | {"tags": tags})
+
+
+def list_table(service: ReviewService, asked: ListQuery) -> pa.Table:
+    """Return a row for each document that meets the conditions."""
+    with service.collection.opened.store.reading() as connection:
+        found: ListedDocuments = listed(connection, asked.wanted(), asked.sort, _MAX_WRITTEN)
+    return found.table
+
+
+SCREENS = (
+    Screen("/search", SearchQuery, search, search_table),
+    Screen("/list", ListQuery, list_documents, list_table),
+)

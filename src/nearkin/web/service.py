@@ -1,0 +1,108 @@
+"""Service over one collection: the open collection, the templates, and the threads that every screen works with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
+
+from nearkin._version import __version__
+from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.log import activity_of
+from nearkin.decimals import distance_text
+from nearkin.reports.pages import report_environment
+from nearkin.reports.sentences.browsing import minute, state_of
+from nearkin.reports.sentences.decisions import activity_in_words
+from nearkin.web.answers import ScreenAnswer
+from nearkin.web.static_files import StaticFilesOfPages
+from nearkin.web.workers import Workers
+
+if TYPE_CHECKING:
+    from nearkin.collection.decisions.records import Activity
+    from nearkin.web.sign_in import Visitor
+
+
+class ReviewService:
+    """The service over one collection.
+
+    Parameters
+    ----------
+    collection : Collection
+        Threads share it.
+    workers : Workers
+    paths : iterable of str
+        Paths of all screens; pages link to no others.
+    """
+
+    def __init__(self, collection: Collection, workers: Workers, paths: Iterable[str] = ()) -> None:
+        self.collection, self.workers = collection, workers
+        self.static = StaticFilesOfPages()
+        self._templates = report_environment("nearkin.web")
+        self._templates.globals |= {
+            "address": address,
+            "static": self.static.address,
+            "collection_name": self.name,
+            "is_read_only": self.is_read_only,
+            "version": __version__,
+            "screens": frozenset(paths),
+        }
+        self._templates.filters |= {
+            "minute": minute,
+            "state": state_of,
+            "activity": activity_in_words,
+            "distance": distance_text,
+        }
+
+    @property
+    def name(self) -> str:
+        """Name of the collection on pages: its directory without the path, or its database."""
+        directory = self.collection.place.directory
+        return str(self.collection.place) if directory is None else directory.absolute().name
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be changed."""
+        return self.collection.opened.store.access.is_read_only
+
+    def page(
+        self, answer: ScreenAnswer, visitor: Visitor, *, here: str = "", place: str = "/", done: int | None = None
+    ) -> str:
+        """Render an answer.
+
+        Parameters
+        ----------
+        answer : ScreenAnswer
+        visitor : Visitor
+            Forms get the token of this visitor's session.
+        here : str
+            Path of the screen.
+        place : str
+            Path and parameters of the page, to which its forms return.
+        done : int, optional
+            Number of the activity that led to the page, which the page names and offers to undo.
+        """
+        return self._templates.get_template(answer.template).render(
+            visitor=visitor, here=here, place=place, done=self._activity(done), **answer.values
+        )
+
+    def _activity(self, number: int | None) -> Activity | None:
+        if number is None or not 0 < number < 2**63:
+            return None
+        with self.collection.opened.store.reading() as connection:
+            return activity_of(connection, number)
+
+
+def address(path: str, **query: object) -> str:
+    """Return a path with parameters; those that are None or False are omitted.
+
+    Examples
+    --------
+    >>> address("/document", id="a/b?c&d", version=None)
+    '/document?id=a%2Fb%3Fc%26d'
+    """
+    given = {
+        name: "1" if value is True else value
+        for name, value in query.items()
+        if value is not None and value is not False
+    }
+    return path + ("?" + urlencode(given, doseq=True, quote_via=quote, errors="replace") if given else "")

@@ -1,0 +1,89 @@
+"use strict";
+(() => {
+  // every key does what an element of the page does; it is listed if the page has the element
+  const click = (what) => () => document.querySelector(what)?.click();
+  const rows = () => [...document.querySelectorAll("[data-row]")].filter((row) => row.offsetParent !== null);
+  let at = null;
+  const select = (row) => {
+    at?.classList.remove("here");
+    at = row;
+    row.classList.add("here");
+    row.scrollIntoView({ block: "nearest" });
+    document.getElementById("said").textContent = row.querySelector("a")?.textContent ?? "";
+    row.querySelector("[data-pick]")?.click();
+  };
+  const move = (step) => () => {
+    const all = rows();
+    if (!all.length) return;
+    const now = at && all.includes(at) ? all.indexOf(at) : step > 0 ? -1 : all.length;
+    select(all[Math.min(all.length - 1, Math.max(0, now + step))]);
+  };
+  const open = () => {
+    const target = at?.dataset.open ?? document.querySelector("#comparison [data-open]")?.getAttribute("href") ?? at?.querySelector("a")?.getAttribute("href");
+    if (target) location.assign(target);
+  };
+  const act = (key) => () => at?.querySelector(`[data-act=${key}]`)?.click();
+  const slide = (step) => () => {
+    const slider = document.getElementById("slider");
+    step > 0 ? slider.stepUp() : slider.stepDown();
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const keys = [
+    ["j", "Next row", "[data-row]", move(1)],
+    ["k", "Previous row", "[data-row]", move(-1)],
+    ["Enter", "Open the row", "[data-row]", open],
+    ["J", "Next group", "[data-key=J]", click("[data-key=J]")],
+    ["K", "Previous group", "[data-key=K]", click("[data-key=K]")],
+    [" ", "Check the row", "[data-row] input[type=checkbox]", () => at?.querySelector("input[type=checkbox]")?.click()],
+    ["x", "Split the row's document off", "[data-act=x]", act("x")],
+    ["p", "Make the row's document the principal", "[data-act=p]", act("p")],
+    ["m", "Unite with another group", "[name=other]", () => document.querySelector("[name=other]").focus()],
+    ["c", "Tag", "#tag", () => document.getElementById("tag").focus()],
+    ["1", "Set the first tag; 2 to 9: the others", "[data-quick='1']", click("[data-quick='1']")],
+    ["u", "Undo the activity that is shown on top", ".done [data-key=u]", click(".done [data-key=u]")],
+    ["[", "Lower the tolerance's value", "#slider", slide(-1)],
+    ["]", "Raise the tolerance's value", "#slider", slide(1)],
+    ["n", "Next difference", "#next", null],
+    ["p", "Previous difference", "#previous", null],
+    ["s", "Swap A and B", "[data-key=s]", click("[data-key=s]")],
+    ["/", "Search", "#q", () => document.getElementById("q").focus()],
+    ["?", "This list", "body", () => help()],
+  ];
+  const here = () => keys.filter(([, , what]) => document.querySelector(what));
+  const dialog = document.getElementById("keys");
+  const help = () => {
+    const list = dialog.querySelector("dl");
+    list.replaceChildren();
+    for (const [key, words] of here()) {
+      const term = document.createElement("dt");
+      term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+      list.append(term, Object.assign(document.createElement("dd"), { textContent: words }));
+    }
+    dialog.showModal();
+  };
+  at = document.querySelector("[data-row][data-here]");
+  at?.classList.add("here");
+  document.addEventListener("click", (event) => {
+    const row = event.target.closest("[data-pick]")?.closest("[data-row]");
+    if (row && row !== at) {
+      at?.classList.remove("here");
+      at = row;
+      row.classList.add("here");
+    }
+  });
+  document.getElementById("help-button").addEventListener("click", help);
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+    const field = event.target.closest("input:not([type=range]):not([type=checkbox]), textarea, select");
+    if (field) {
+      if (event.key === "Escape") field.blur();
+      return;
+    }
+    if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
+    if (/^[2-9]$/.test(event.key)) click(`[data-quick="${event.key}"]`)();
+    const found = here().find(([key]) => key === event.key);
+    if (!found || !found[3]) return;
+    event.preventDefault();
+    found[3]();
+  });
+})();

@@ -1,0 +1,144 @@
+"""The review screen over both kinds of database: what a reviewer sees, decides and undoes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.collection.collection import Collection
+from places import SomePlace
+from review_client import DOCUMENTS, Visit, words_of
+
+HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd\r\nSet-Cookie: a=b"
+
+
+@pytest.fixture
+def visit(place: SomePlace) -> Iterator[Visit]:
+    with place.open() as collection:
+        collection.add([*DOCUMENTS, (HOSTILE, f"{HOSTILE} =1+1 and many other words of no interest to anybody here")])
+        yield Visit(collection).sign_in()
+
+
+def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
+    assert "not computed yet" in words_of(visit.get("/groups").text)
+    answer = visit.post("/groups/update")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/groups?measure=words&value=0.5")
+    (one,) = visit.get("/groups.json").json()["groups"]
+    assert (one["n_documents"], one["n_texts"]) == (3, 2)
+
+    group = visit.get("/group.json", number=one["number"]).json()
+    assert {member["doc_id"] for member in group["members"]} == {"lease", "lease, signed", "lease/copy"}
+    page = words_of(visit.get("/group", number=one["number"]).text)
+    assert "Signed by Ada Kern" in page
+
+    place = f"/group?number={one['number']}"
+    preview = visit.post("/tags", group=one["number"], tag="responsive=yes", back=place)
+    assert "Change 3 documents" in words_of(preview.text)
+    assert visit.service.collection.tags().counts == ()
+    done = visit.post("/tags", group=one["number"], tag="responsive=yes", back=place, expected=3)
+    assert done.headers["location"] == f"{place}&done=1"
+    assert "tag responsive=yes, 3 documents" in words_of(visit.get(done.headers["location"]).text)
+    assert visit.service.collection.log()[0].by == "ada"
+
+    undone = visit.post("/undo", number=1, back=done.headers["location"])
+    assert undone.headers["location"] == f"{place}&done=2"
+    assert visit.service.collection.tags().counts == ()
+
+
+def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:
+    again = visit.post("/tags", id=["lease", "letter"], tag="seen", expected=1)
+    assert "More documents would be changed" in words_of(again.text)
+    assert visit.service.collection.tags().counts == ()
+    assert visit.post("/tags", id=["lease", "letter"], tag="seen", expected=2).status_code == 303
+
+
+def test_one_document_is_tagged_and_the_tag_removed_at_once(visit: Visit) -> None:
+    assert visit.post("/tags", id="letter", tag="privileged", back="/document?id=letter").status_code == 303
+    assert visit.get("/document.json", id="letter").json()["document"]["tags"] == {"privileged": ""}
+    assert visit.post("/tags", id="letter", quick="privileged", is_removed="1").status_code == 303
+    assert visit.get("/document.json", id="letter").json()["document"]["tags"] == {}
+    assert visit.post("/tags", id="letter", tag="").status_code == 400
+    assert visit.post("/tags", id="no such document", tag="x").status_code == 404
+
+
+def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
+    visit.post("/groups/update")
+    (one,) = visit.get("/groups.json").json()["groups"]
+    place = f"/group?number={one['number']}"
+    other = next(name for name in ("lease", "lease, signed") if name != one["principal"])
+    answer = visit.post("/group/principal", principal=other, back=place)
+    assert answer.headers["location"] == f"{place}&done=1"
+    assert visit.get("/group.json", number=one["number"]).json()["principal"] == other
+
+    answer = visit.post("/group/split", a="lease", split="lease, signed", back=place)
+    assert answer.status_code == 303
+    assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 2
+    visit.post("/undo", number=2, back=place)
+    assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 3
+
+
+def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
+    for value, n in ((0.3, 2), (1.0, 1)):
+        found = visit.get("/document/similar.json", id="lease", measure="words", value=value).json()
+        assert found["n_found"] == n
+    assert "letters alike" not in visit.get("/document/similar", id="lease", measure="letters", value=0.05).text
+    drawn = visit.get("/document/histogram.json", id="lease").json()
+    assert (len(drawn["counts"]), sum(drawn["counts"])) == (20, 2)
+    assert visit.send("GET", "/document/similar?id=lease&measure=words&value=2").status_code == 400
+    assert visit.send("GET", "/document/similar?id=lease&measure=nonsense").status_code == 400
+
+
+def test_texts_and_ids_are_never_html_headers_or_names(visit: Visit) -> None:
+    visit.post("/tags", id=HOSTILE, tag='"><img src=x onerror=alert(1)>')
+    asked: list[tuple[str, dict[str, object]]] = [
+        *((path, {}) for path in ("/", "/list", "/log")),
+        *(("/search", {"q": words}) for words in ("alert", HOSTILE)),
+        *(("/document", {"id": HOSTILE, "done": done}) for done in (1, 2)),
+        ("/document/similar", {"id": HOSTILE, "measure": "letters", "value": 0.1}),
+        ("/compare", {"a": HOSTILE, "b": "lease"}),
+    ]
+    for path, query in asked:
+        page = visit.get(path, **query)
+        assert not re.search(r"<script>|<img|\son\w+=(?!alert\(1\)&gt;)", page.text), path
+        assert "set-cookie" not in page.headers
+    refused = visit.send("GET", "/document", params={"id": f"{HOSTILE}?"})
+    assert refused.status_code == 404
+    assert "<script>alert" not in refused.text
+
+
+def test_lists_are_exported_and_no_cell_is_a_formula(visit: Visit) -> None:
+    visit.service.collection.add([("=cmd|' /C calc'!A0", "A text about nothing that is in the collection already.")])
+    answer = visit.get("/list.csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="list.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert [row["doc_id"] for row in rows if "cmd" in row["doc_id"]] == ["'=cmd|' /C calc'!A0"]
+    assert len(rows) == len(pq.read_table(io.BytesIO(visit.get("/list.parquet").content))) == len(DOCUMENTS) + 2
+    visit.post("/tags", id="letter", tag="seen=@x")
+    assert ",'@x" in visit.get("/log.csv").text
+
+
+def test_where_a_form_leads_is_a_page_of_the_service(visit: Visit) -> None:
+    places = ("https://evil.example/", "//evil.example/x", "/\\evil.example", "javascript:alert(1)", "[", "x")
+    for n, back in enumerate(places, 1):
+        assert visit.post("/tags", id="letter", tag=f"t{n}", back=back).headers["location"] == f"/?done={n}", back
+
+
+def test_nothing_is_changed_read_only(tmp_path: Path) -> None:
+    with Collection.open(tmp_path / "m", create=True) as collection:
+        collection.add(DOCUMENTS)
+        collection.groups()
+    with Collection.open(tmp_path / "m", read_only=True) as collection:
+        visit = Visit(collection).sign_in()
+        page = visit.get("/group", number=1).text
+        assert "read-only" in words_of(page)
+        assert 'method="post"' not in page
+        assert visit.post("/tags", id="lease", tag="x").status_code == 403
+        assert visit.post("/groups/update").status_code == 403
+    with Collection.open(tmp_path / "m") as collection:
+        assert collection.log() == []
