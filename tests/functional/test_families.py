@@ -263,8 +263,8 @@ def test_what_has_no_text_is_not_like_no_other(tmp_path: Path) -> None:
     for name in ("scan-1", "scan-2", "scan-3"):
         (folder / f"{name}.txt").write_bytes(b"\xff\xd8\xff\xe0 no text")
     ended = nearkin_here("families", folder, "--out", tmp_path / "out")
-    assert "7 documents: 2 in 1 family, 1 without a match at jaccard" in ended.out
-    assert "on words:3, 1 empty, 3 unreadable" in ended.out
+    assert "7 documents: 2 in 1 family, 1 without a match at Jaccard" in ended.out
+    assert "on word 3-grams, 1 empty, 3 unreadable" in ended.out
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
     assert (manifest["families"]["documents"], manifest["families"]["alone"]) == (2, 1)
     table = pq.read_table(tmp_path / "out" / "documents.parquet").to_pylist()
