@@ -50,7 +50,7 @@ def test_versions(matter: Path) -> None:
     (line,) = [one for one in out.splitlines() if one.startswith("shuffled")]
     assert f"({BADGE})" in line
     assert not any(word in line for word in ("revised", "version", "words"))
-    assert "No version: 1 document with like letters" in out
+    assert "No version: 1 document with similar letters" in out
     found = told("versions", matter / "matter", "a", "--gamma", "0.1")["versions"]
     assert [(one["doc_id"], one["relation"] is None, one["is_letters_only"]) for one in found] == [
         ("revised", False, False), ("shuffled", True, True),
