@@ -58,6 +58,4 @@ def add_extracted(
 ) -> Added:
     """Add documents with origins."""
     rules = ReadingRules.of("skip-documents", 1.0)
-    return add_incoming(
-        collection.opened, [incoming(rows)], wave=wave, threads=1, rules=rules, re_extract=re_extract
-    )
+    return add_incoming(collection.opened, [incoming(rows)], wave=wave, threads=1, rules=rules, re_extract=re_extract)

@@ -90,9 +90,7 @@ def add_incoming(
     """Store documents, and index them; see `add`."""
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise ParameterError.of("threads", "add", "an int >= 1", threads)
-    added = add(
-        opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules, re_extract=re_extract
-    )
+    added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules, re_extract=re_extract)
     try:
         opened.settle()
     except (NearkinError, OSError) as error:  # what was added is stored all the same
