@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary
 
+from extracted_documents import HEADERS, add_extracted, origin, unread
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.collection.integrity.fsck import IntegrityReport
@@ -47,13 +48,24 @@ def filled_once(server) -> tuple[SomePlace, Path, tempfile.TemporaryDirectory[st
 
 def fill(place, *, has_decisions: bool = True) -> None:
     with place.open() as collection:
-        collection.add([*FIRST, ("h", None)], wave="first")
+        add_extracted(collection, [*(with_origin(*one) for one in FIRST), with_origin("h", None)], wave="first")
         collection.add([*SECOND, ("p", ERASED)], wave="second")
-        collection.remove(["e"])
+        collection.remove(["e", "h"])
         collection.groups(gamma=0.2)
         collection.check(FORM)
         if has_decisions:
             decide(collection)
+
+
+def with_origin(doc_id: str, text: str | None):
+    """A document with its origin and its parent; "h" is a file that gave no text."""
+    found = {
+        "a": origin("a", kind="eml", warnings="no charset", family="a", mail=HEADERS),
+        "b": origin("b", declared_kind="doc", warnings="no charset", n_pages=3, family="a", position=1),
+        "d": origin("c", exception="image only", sentence="a page is an image", warnings="slow", is_partial=True),
+        "h": unread("d", sentence="no text", warnings="slow"),
+    }
+    return doc_id, text, found.get(doc_id), "a" if doc_id == "b" else None
 
 
 def decide(collection: Collection) -> None:

@@ -23,7 +23,8 @@ from contract.damaged_collections import (
     sql,
 )
 from nearkin.collection.check_in.results import CheckIn
-from nearkin.collection.info import problems_of, waves_of
+from nearkin.collection.info import waves_of
+from nearkin.collection.listing.problems import problems_of
 from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
 from nearkin.errors import CollectionError
 from nearkin.store import schema
@@ -273,12 +274,13 @@ def test_an_index_of_sqlite_that_lacks_rows_is_made_again(tmp_path) -> None:
 
 
 def as_version_3(place) -> None:
-    """Take away what schemas 5 and 4 brought."""
+    """Take away what schemas 6, 5 and 4 brought."""
+    later = *schema.OF_5, *schema.OF_6
     tables = [table for table in schema.metadata.sorted_tables if "checksum" in table.c and table.name != "seals"]
-    tables = [table.name for table in tables if table not in schema.OF_5]
+    tables = [table.name for table in tables if table not in later]
     sql(
         place,
-        *(f"DROP TABLE {table.name}" for table in reversed(schema.OF_5)),
+        *(f"DROP TABLE {table.name}" for table in reversed(later)),
         *(f"ALTER TABLE {name} DROP COLUMN checksum" for name in tables),
         "DROP TABLE seals",
         "UPDATE facts SET value = '3' WHERE name = 'schema'",
@@ -306,7 +308,7 @@ def test_a_collection_of_an_older_version_is_covered_from_when_it_is_opened(plac
 def test_a_collection_of_version_4_gets_a_log(place) -> None:
     fill(place, has_decisions=False)
     with place.open() as collection, collection.opened.store.writing() as connection:
-        for table in reversed(schema.OF_5):
+        for table in reversed((*schema.OF_5, *schema.OF_6)):
             table.drop(connection)
             connection.execute(schema.seals.delete().where(schema.seals.c.part == table.name))
         collection.opened.store.say(connection, {"schema": "4"})
@@ -318,7 +320,18 @@ def test_a_collection_of_version_4_gets_a_log(place) -> None:
         assert is_silent(collection.fsck())
 
 
-@pytest.mark.parametrize("version", ["1", "3", "4", "6", "x", ""])
+def test_a_collection_of_version_5_gets_origins(place) -> None:
+    fill(place, has_decisions=False)
+    with place.open() as collection, collection.opened.store.writing() as connection:
+        schema.origins.drop(connection)
+        connection.execute(schema.seals.delete().where(schema.seals.c.part == "origins"))
+        collection.opened.store.say(connection, {"schema": "5"})
+    with place.open(create=False) as collection:
+        assert collection.info().schema == schema.VERSION
+        assert is_silent(collection.fsck())
+
+
+@pytest.mark.parametrize("version", ["1", "3", "4", "5", "7", "x", ""])
 def test_another_version_of_the_schema_is_not_believed(place, version) -> None:
     """Nothing is migrated because of a byte that was changed."""
     filled(place)

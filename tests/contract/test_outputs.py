@@ -54,7 +54,7 @@ def columns(path: Path) -> dict[str, pa.DataType]:
 def test_files(run):
     names = {path.name for path in run[0].iterdir()}
     tables = {"documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet"}
-    assert names == tables | {"manifest.json", "report.html", "kept"}
+    assert names == tables | {"manifest.json", "report.html", "kept", "exceptions.csv"}
 
 
 def test_columns(run):

@@ -158,7 +158,7 @@ def test_a_list_is_written_whole_whatever_is_shown(matter: str, tmp_path: Path, 
     assert run("list", matter, "--out", out).code == 5
     assert run("list", matter, "--out", out, "--overwrite").code == 0
     # what was listed can be removed
-    assert told("remove", matter, "--from", out) == {"number": 1, "n_documents": 3, "is_dry_run": False}
+    assert told("remove", matter, "--from", out) == {"number": 1, "n_documents": 3, "n_unread": 0, "is_dry_run": False}
 
 
 # -- history ----------------------------------------------------------------------------------------------------------

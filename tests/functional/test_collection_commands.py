@@ -227,7 +227,7 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
 
 
 def test_what_is_removed_is_found_no_more(matter: str, tmp_path: Path) -> None:
-    assert told("remove", matter, "copy") == {"number": 1, "n_documents": 1, "is_dry_run": False}
+    assert told("remove", matter, "copy") == {"number": 1, "n_documents": 1, "n_unread": 0, "is_dry_run": False}
     assert found(matter, "lease") == ["renewed"]
     gone = run("similar", matter, "copy")
     assert (gone.code, "was removed" in gone.err) == (3, True)

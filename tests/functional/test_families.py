@@ -46,11 +46,15 @@ def contracts(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_files(contracts: Path) -> None:
-    assert {path.name for path in contracts.iterdir()} == FILES | {"manifest.json", "problems.parquet"}
+    assert {path.name for path in contracts.iterdir()} == FILES | {
+        "manifest.json",
+        "problems.parquet",
+        "exceptions.csv",
+    }
     manifest = json.loads((contracts / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["command"] == "families"
     assert manifest["parameters"]["preset"] == "contracts"
-    assert set(manifest["files"]) == FILES | {"problems.parquet"}
+    assert set(manifest["files"]) == FILES | {"problems.parquet", "exceptions.csv"}
 
 
 def test_tables_say_the_same(contracts: Path) -> None:

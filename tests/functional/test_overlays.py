@@ -191,3 +191,36 @@ def test_pairs_leave_passages_out(tmp_path: Path) -> None:
     assert found[1] == 0
     told = nearkin_here("audit", str(tmp_path / "out1"))
     assert told.code == 0, told.err
+
+
+def test_an_id_that_is_no_control_number_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    load = tmp_path / "load.csv"
+    load.write_text("Control Number,CUSTODIAN,EXTRACTEDTEXT,PARENTDOCID\nA-1,Ada,It was,\nA-2,Ada,It is,\n")
+    asked = (str(load), "--out", str(tmp_path / "out"), "--overlay", "plain")
+    for command in ("dedup", "families"):
+        told = nearkin_here(command, *asked, "--id", "CUSTODIAN")
+        assert told.code == 3
+        assert "which is the column 'Control Number'; --id names 'CUSTODIAN'" in " ".join(told.err.split())
+        assert not (tmp_path / "out").exists()
+    assert nearkin_here("dedup", *asked, "--id", "Control Number", "-q").code == 0
+
+
+def test_a_run_that_is_grouped_again_writes_its_overlays_again(tmp_path: Path) -> None:
+    load = production(tmp_path, "cp1252")
+    (tmp_path / "b.txt").write_text(TEXTS["A-001"])
+    given = (str(tmp_path / "b.txt"), str(load))
+    for threshold in ("0.5", "0.95"):
+        out = tmp_path / threshold
+        done = nearkin_here("dedup", *given, "--out", out, "--threshold", threshold, "--overlay", "plain", "-q")
+        assert done.code == 0, done.err
+    again = tmp_path / "again"
+    asked = ("regroup", tmp_path / "0.5", "--threshold", "0.95", "--overlay", "plain", "--overwrite", "-q")
+    assert nearkin_here(*asked, "--out", again).code == 0
+    for name in ("overlay.dat", "overlay.csv"):
+        assert (again / name).read_bytes() == (tmp_path / "0.95" / name).read_bytes()
+        assert (again / name).read_bytes() != (tmp_path / "0.5" / name).read_bytes()
+    assert "overlay.dat" in json.loads((again / "manifest.json").read_text())["files"]
+    load.write_bytes(load.read_bytes() + b"\r\n")
+    told = nearkin_here(*asked, "--out", again)
+    assert told.code == 3
+    assert "load.dat" in told.err

@@ -90,7 +90,7 @@ def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
         "c@x.org",
         "not inclusive",
         "duplicate spare",
-        "has text that occurs in no later",
+        "no later mail holds all of its text",
     ):
         assert words in page or words in text, words
     told = nearkin_here("threads", folder, "--out", tmp_path / "again", "--json")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import nearkin
+from extracted_documents import HEADERS, add_extracted, origin, unread
 from golden.collection import DOCUMENTS, LEASE
 from golden.letter_counts import MORE
 
@@ -19,7 +20,7 @@ WAVES = Path(__file__).parent / "collections"
 
 
 def fill(collection: nearkin.Collection) -> None:
-    """Two waves, a changed document, a removed one; tags and other decisions, of which one is undone."""
+    """Three waves, a changed document, a removed one, a mail; tags and other decisions, of which one is undone."""
     collection.add([(f"d{i:02d}", text) for i, text in enumerate(DOCUMENTS)], wave="first")
     changed = LEASE.format(owner="Anna Berg", tenant="Carl Dorn", street="12 Mill Lane", rent="925")
     collection.add([("d00", changed), *((f"m{i}", text) for i, text in enumerate(MORE)), ("d01", "No")], wave="second")
@@ -32,6 +33,15 @@ def fill(collection: nearkin.Collection) -> None:
     collection.decide(note=("d00", "the signed copy is on paper"), by="bo")
     collection.undo(2, by="bo")
     collection.remove(["d06"])
+    extracted = [
+        ("7.eml", "Please sign the lease of the house in Mill Lane by the end of this week. Ada",
+         origin("a", kind="eml", extractor="nearkin mail 1", family="7.eml", mail=HEADERS), None),
+        ("7.eml!lease.doc", LEASE.format(owner="A", tenant="B", street="3 Mill Lane", rent="925"),
+         origin("b", kind="rtf", declared_kind="doc", exception="embedded objects lost", sentence="an image is lost",
+                is_partial=True, warnings="no charset", extractor="xberg 1.3.9", family="7.eml", position=1), "7.eml"),
+        ("7.eml!scan.pdf", None, unread("c", n_pages=2, family="7.eml", position=2), "7.eml"),
+    ]  # fmt: skip
+    add_extracted(collection, extracted, wave="third")
 
 
 def answers(collection: nearkin.Collection) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from nearkin.cli.options.collection import (
     Json,
     Limit,
     Place,
+    ReExtract,
     Wait,
     Wave,
     WaveToRemove,
@@ -36,7 +37,7 @@ Add documents to a collection. A missing collection is created.
 
 A command stores all of its documents or none. Documents that are already stored are skipped, so you can run an \
 interrupted command again. A changed document becomes a new version, and so does a row that repeats an id with \
-another text.
+another text. A text that a newer extractor makes of the same file is no change; --re-extract stores it.
 
 [bold]Examples[/]
 
@@ -70,6 +71,7 @@ def add(
     index: ChosenIndex = None,
     ignore: ChosenIgnored = None,
     ignore_numbers: ChosenIgnoredNumbers = False,
+    re_extract: ReExtract = False,
     reading: ReadingOptions,
     cache: Cache = None,
     wait: Wait = None,
@@ -103,7 +105,7 @@ def add(
             wait=wait,
             progress=bars,
         ) as opened:
-            added = add_files(opened, texts, wave=wave, resources=resources, progress=bars)
+            added = add_files(opened, texts, wave=wave, resources=resources, progress=bars, re_extract=re_extract)
     damaged = texts.damaged_files
     tell(
         lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged]},

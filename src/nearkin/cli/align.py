@@ -151,6 +151,10 @@ _Aligner = Annotated[
     str, _learning("--aligner", help="auto: eflomal where it is installed, else model-1. model-1: IBM Model 1.")
 ]
 _Iterations = Annotated[int, _learning("--iterations", help="Iterations of model-1.")]
+_Ignore = Annotated[
+    Path | None, _learning("--ignore", metavar="FILE", help="File of passages that are left out of the sentences.")
+]
+_IgnoreNumbers = Annotated[bool, _learning("--ignore-numbers", help="Leave digits out of the sentences.")]
 _Stem = Annotated[bool, _learning("--stem", help="Learn from Snowball stems instead of words.")]
 _MinProbability = Annotated[
     float, _learning("--min-probability", help="Minimum probability of a translation, in each direction.")
@@ -176,6 +180,8 @@ def train(
     aligner: _Aligner = "auto",
     iterations: _Iterations = 5,
     stem: _Stem = False,
+    ignore: _Ignore = None,
+    ignore_numbers: _IgnoreNumbers = False,
     min_probability: _MinProbability = 0.005,
     max_translations: _MaxTranslations = 20,
     as_json: JsonSummary = False,
@@ -188,6 +194,7 @@ def train(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
+    from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.rows import Pruning
     from nearkin.workflows.aligning.parallel import ParallelCorpus
@@ -208,7 +215,14 @@ def train(
     )
     pruning = Pruning(min_probability, max_translations)
     rules = ReadingRules.of(on_error, max_unreadable)
-    options = AlignOptions(aligner, iterations, stem, pruning, rules)  # type: ignore[arg-type]  # it checks them
+    options = AlignOptions(
+        aligner=aligner,  # type: ignore[arg-type]  # it checks it
+        iterations=iterations,
+        stem=stem,
+        pruning=pruning,
+        rules=rules,
+        ignored=Ignored.of(ignore, numbers=ignore_numbers),
+    )
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(f"aligned by {options.chosen().fingerprint}")
         resources = Resources.of(threads, memory)

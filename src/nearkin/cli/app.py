@@ -27,6 +27,7 @@ class Root(LazyGroup):
             CommandEntry("show", "Show the text of a document, and what is known of it", "browsing", "SHOW_HELP"),
             CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
             CommandEntry("history", "List the versions of a document with their changes", "browsing", "HISTORY_HELP"),
+            CommandEntry("exceptions", "List files that gave no text, or only a part of it", "exceptions"),
             CommandEntry("search", "Find documents by their words, phrases and beginnings of words", "search"),
             CommandEntry("check", "Check whether a similar document is stored already", "check"),
             CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),

@@ -194,8 +194,10 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
     listed = found.table.to_pylist()
     has_groups = any(one["group"] is not None for one in listed)
     has_dates = any(one["date"] is not None for one in listed)
-    more = ["group"] * has_groups, ["date"] * has_dates
-    rows = table("characters", "copies", *more[0], "added", *more[1], "id", "wave", "from", numbers=2 + has_groups)
+    has_kinds = any(one["kind"] is not None for one in listed)
+    more = ["group"] * has_groups, ["date"] * has_dates, ["kind"] * has_kinds
+    names = "characters", "copies", *more[0], "added", *more[1], *more[2], "id", "wave", "from"
+    rows = table(*names, numbers=2 + has_groups)
     for one in listed:
         ended = "" if one["is_current"] else " (replaced)" if one["removed_at"] is None else " (removed)"
         version = f" [dim]version {one['version']}{ended}[/]" if one["version"] > 1 or ended else ""
@@ -206,6 +208,7 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
             *[str(one["group"])] * has_groups,
             minute(one["added_at"]),
             *["" if one["date"] is None else shown(one["date"])] * has_dates,
+            *["" if one["kind"] is None else one["kind"]] * has_kinds,
             shown(one["doc_id"]) + version + principal,
             shown(one["wave"]),
             shown(f"{one['source']}:{one['line']}"),

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from nearkin.collection.info import Problem, Wave
+    from nearkin.collection.info import Wave
+    from nearkin.collection.listing.problems import Problem
     from nearkin.collection.results import StoredDocument
 
 INFO_HELP = """
 Count the documents, versions and waves of a collection, and the documents that could not be stored or counted. \
---uncounted and --problems list these; --out writes the list to a .csv, .tsv, .jsonl or .parquet file.
+--uncounted and --problems list these; --out writes the list to a .csv, .tsv, .jsonl or .parquet file. nearkin \
+exceptions lists the files that gave no text, or only a part of it.
 
 [bold]Examples[/]
 
@@ -66,7 +68,8 @@ def info(
     from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import say, tell
     from nearkin.collection.info import info as info_of
-    from nearkin.collection.info import problems_of, uncounted_documents
+    from nearkin.collection.info import uncounted_documents
+    from nearkin.collection.listing.problems import problems_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.info import info_sentences

@@ -8,6 +8,7 @@ from nearkin.cli.options.definitions import (
     Json,
     OtherGroup,
     OutBeside,
+    Overlay,
     Overwrite,
     Quiet,
     Report,
@@ -20,11 +21,13 @@ again.
 The kept documents are those that a run at this threshold would keep, given the same pairs. Similarities are less \
 complete: lowest_similarity covers stored pairs only (is_lowest_exact is false where a pair of the group is \
 missing), and similarity_to_principal is null where that pair is missing, as happens in components. The report has \
-no sample pairs.
+no sample pairs. --overlay reads the control numbers of the load files again; these files must not have changed.
 
-[bold]Example[/]
+[bold]Examples[/]
 
   nearkin regroup clean --threshold 0.9
+
+  nearkin regroup clean --threshold 0.9 --overlay relativity
 """
 
 
@@ -34,6 +37,7 @@ def regroup(
     group: OtherGroup = None,
     out: OutBeside = None,
     report: Report = True,
+    overlay: Overlay = None,
     as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
@@ -52,6 +56,7 @@ def regroup(
             out=out,
             overwrite=overwrite,
             report=report,
+            overlay=overlay,
             progress=bars,
         )
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, exists, func, select
+from sqlalchemy import Connection, func, select
 
+from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
+from nearkin.collection.listing.problems import is_open
 from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.stages.documents.extraction.versions import is_older
 from nearkin.store.integrity import refuse_changed
-from nearkin.store.schema import contents, documents, loads, problems, purges, waves
+from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,17 +40,6 @@ class Wave:
     n_new: int
     n_new_versions: int
     n_problems: int
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A document that was not stored, or got another id, and the reason."""
-
-    doc_id: str
-    wave: str
-    source: str
-    line: int
-    problem: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +74,12 @@ class Info:
         Number of distinct texts that have one; the others have too few words.
     ignored : str or None
         Passages and numbers that do not count, as stored; None if everything counts.
+    n_extracted : int
+        Number of current documents that were extracted from files.
+    n_no_text, n_partial : int
+        Exceptions: documents and files that gave no text, and those that gave a part of it.
+    n_older_extractors : int
+        Number of current texts that another version of an extractor made than the one installed here.
     """
 
     place: str
@@ -100,6 +98,10 @@ class Info:
     similarity_index: str
     n_indexed: int
     ignored: str | None = None
+    n_extracted: int = 0
+    n_no_text: int = 0
+    n_partial: int = 0
+    n_older_extractors: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -127,7 +129,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
     ).one()
     n_erased = int(connection.execute(select(func.count()).select_from(purges)).scalar_one())
-    n_problems = connection.execute(select(func.count()).select_from(problems).where(_is_open())).scalar_one()
+    n_problems = connection.execute(select(func.count()).select_from(problems).where(is_open())).scalar_one()
     return Info(
         place=place,
         alphabet=facts["alphabet"],
@@ -145,7 +147,23 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         similarity_index=facts["index"],
         n_indexed=n_indexed(connection),
         ignored=facts.get("ignored"),
+        **_of_extraction(connection),
     )
+
+
+def _of_extraction(connection: Connection) -> dict[str, int]:
+    """Count what was extracted, by extractor, and the exceptions."""
+    current = origins.join(documents, origins.c.row == documents.c.row)
+    query = select(origins.c.extractor, func.count()).select_from(current)
+    query = query.where(documents.c.is_current & origins.c.extractor.is_not(None)).group_by(origins.c.extractor)
+    by_extractor = {str(extractor): int(n) for extractor, n in connection.execute(query)}
+    found = stored_exceptions(connection, ExceptionFilter())
+    return {
+        "n_extracted": sum(by_extractor.values()),
+        "n_no_text": found.n_no_text,
+        "n_partial": found.n_partial,
+        "n_older_extractors": sum(n for extractor, n in by_extractor.items() if is_older(extractor)),
+    }
 
 
 def waves_of(connection: Connection) -> tuple[Wave, ...]:
@@ -191,27 +209,3 @@ def uncounted_documents(connection: Connection) -> tuple[StoredDocument, ...]:
     """Return the current documents with too few letters for range search, in the order in which they were added."""
     query = with_documents().where(documents.c.is_current & ~contents.c.is_counted).order_by(documents.c.row)
     return tuple(stored_documents(connection.execute(query)))
-
-
-def problems_of(connection: Connection) -> tuple[Problem, ...]:
-    """Return the problems of added documents, oldest first, without documents that have been stored since.
-
-    Raises
-    ------
-    CollectionError
-        A row of a problem, a wave or a load was changed.
-    """
-    refuse_changed(connection, problems, waves, loads)
-    query = (
-        select(problems.c.doc_id, waves.c.name, problems.c.source, problems.c.line, problems.c.problem)
-        .select_from(problems.join(loads).join(waves))
-        .where(_is_open())
-        .order_by(problems.c.load, problems.c.number)
-    )
-    return tuple(Problem(*row) for row in connection.execute(query))
-
-
-def _is_open() -> ColumnElement[bool]:
-    """Condition for problems of documents that are still not stored, and for repeated ids."""
-    is_there = exists().where((documents.c.doc_id == problems.c.doc_id) & documents.c.is_current)
-    return ~is_there | problems.c.problem.like("the id %")

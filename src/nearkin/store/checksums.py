@@ -15,11 +15,12 @@ from nearkin.store import schema
 CHECKED: tuple[Table, ...] = (
     *(schema.facts, schema.waves, schema.loads, schema.documents, schema.problems),
     *schema.OF_5,
+    *schema.OF_6,
 )
 """Tables whose rows are checked one by one; `schema.groupings` is checked together with its groups and members."""
 NOT_COVERED = {"checksum", "is_current"}
 """``is_current`` follows from ``version`` and ``removed_at``, and changes with every new version."""
-_KEYS = {"facts": "name", "waves": "name", "documents": "doc_id"}
+_KEYS = {"facts": "name", "waves": "name", "documents": "doc_id", "origins": "doc_id"}
 _BODY_BYTES = 6
 _SEPARATOR, _NULL, _TEXT, _TEXT_IN_HEX, _BYTES = "\0", "", "'", "~", "x"
 """Separator of written values. Different rows are written differently: no value contains the separator, and each begins

@@ -8,7 +8,7 @@ from nearkin.store.failures import busy
 from nearkin.store.place import Place
 
 _WAIT_MS = 2_000
-_WITH_TEXTS = ("contents", "profiles", "check_keys", "checked_contents")
+_WITH_TEXTS = ("contents", "profiles", "check_keys", "checked_contents", "origins", "problems")
 
 
 def erase_freed(engine: Engine, place: Place) -> None:

@@ -31,6 +31,7 @@ _IDENTITY: dict[str, tuple[str, ...]] = {
     "tags": ("doc_id", "field"),
     "decisions": ("activity", "number"),
     "purges": ("content",),
+    "origins": ("number",),
 }
 _NAMES = {
     "facts": "the fact {name!r}",
@@ -44,9 +45,12 @@ _NAMES = {
     "tags": "the tag {field!r} of document {doc_id!r}",
     "decisions": "the row of decision {number} of activity {activity}",
     "purges": "the row of the purge of text {content}",
+    "origins": "the row of the origin of document {doc_id!r} (number {number})",
 }
 _AT_A_TIME = 1 << 14
 _LOAD = covered(schema.documents).index("load")
+_LONG = (schema.documents, schema.origins)
+"""Tables that are read in parts, by their first column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,11 +295,11 @@ def _rows(
 
 def _read(connection: Connection, table: Table, names: Sequence[str]) -> Iterator[Sequence[Any]]:
     columns = [*(table.c[name] for name in names), table.c.checksum]
-    if table is not schema.documents:
+    if table not in _LONG:
         yield from connection.execute(select(*columns)).all()
         return
-    last = None
-    while rows := connection.execute(_following(select(*columns), table.c.row, last)).all():
+    last, key = None, columns[0]
+    while rows := connection.execute(_following(select(*columns), key, last)).all():
         yield from rows
         last = rows[-1][0]
 

@@ -56,7 +56,7 @@ def _to_3(connection: Connection) -> None:
 
 def _to_4(connection: Connection) -> None:
     """Add checksums and seals for the current rows; earlier damage goes unnoticed."""
-    schema.metadata.create_all(connection, schema.OF_5)  # today's seals cover them
+    schema.metadata.create_all(connection, [*schema.OF_5, *schema.OF_6])  # today's seals cover them
     for table in (*CHECKED, schema.groupings):
         # a store of version 1 has just received today's tables of version 2
         if "checksum" not in connection.exec_driver_sql(f"SELECT * FROM {table.name} LIMIT 0").keys():  # noqa: SIM118
@@ -72,7 +72,13 @@ def _to_5(connection: Connection) -> None:
     write_seals(connection, {table.name: Seal(0, 0, True) for table in schema.OF_5})
 
 
-STEPS: dict[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
+def _to_6(connection: Connection) -> None:
+    """Add the origins of documents; those of earlier documents are stored when they are added again."""
+    schema.metadata.create_all(connection, schema.OF_6)
+    write_seals(connection, {table.name: Seal(0, 0, True) for table in schema.OF_6})
+
+
+STEPS: dict[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
 """Migrations, by the version from which each leads to the next."""
 
 

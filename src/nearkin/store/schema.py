@@ -26,7 +26,7 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = 5
+VERSION = 6
 """Version of the schema; `migrations` leads to it from any lower one."""
 
 metadata = MetaData()
@@ -285,6 +285,39 @@ purges = Table(
 """Contents that were erased: the row in ``contents`` has kept its number and its digest, and nothing else."""
 
 OF_5 = (activity, changes, tags, decisions, purges)
+
+# -- since version 6 ---------------------------------------------------------------------------------------------------
+
+origins = Table(
+    "origins",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),  # from 0
+    Column("load", Integer, ForeignKey("loads.load"), nullable=False),  # that wrote it
+    Column("row", BigInteger, ForeignKey("documents.row")),  # null: it gave no text
+    Column("doc_id", Text, nullable=False),
+    Column("parent", Text),  # id of the document or container that it is inside of
+    # null in the columns below: it was not extracted, and only its parent is known
+    Column("sha256", Text),  # of the original bytes, in hexadecimal
+    Column("size_bytes", BigInteger),
+    Column("kind", Text),
+    Column("declared_kind", Text),
+    Column("extractor", Text),
+    Column("n_pages", BigInteger),
+    Column("exception", Text),
+    Column("sentence", Text),
+    Column("is_partial", Integer, nullable=False),  # 1: there is a text, but not all of it
+    Column("warnings", Text, nullable=False),
+    Column("family", Text),
+    Column("position", BigInteger),
+    Column("mail", Text),  # headers in JSON; null for other kinds
+    Column("removed_at", Text),  # only of a document without a text
+    Column("checksum", BigInteger),
+)
+"""Origins of documents that were extracted from files, or are inside of others, one for each version."""
+Index("origins_of_row", origins.c.row)
+Index("origins_of_id", origins.c.doc_id)
+
+OF_6 = (origins,)
 
 
 def say_method(connection: Connection, fingerprint: str) -> None:

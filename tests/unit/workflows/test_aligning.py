@@ -46,14 +46,14 @@ def test_the_aligner_is_eflomal_where_it_is_installed(monkeypatch: pytest.Monkey
         monkeypatch.setattr(module, "is_installed", lambda: False)
     assert AlignOptions().chosen() == Model1(5)
     with pytest.raises(MissingExtraError):
-        AlignOptions("eflomal").chosen()
+        AlignOptions(aligner="eflomal").chosen()
     for module in (training, eflomal):
         monkeypatch.setattr(module, "is_installed", lambda: True)
     assert AlignOptions().chosen() == eflomal.Eflomal()
-    assert AlignOptions("model-1", 9).chosen() == Model1(9)
+    assert AlignOptions(aligner="model-1", iterations=9).chosen() == Model1(9)
     for aligner in ("auto", "eflomal"):
         with pytest.raises(ParameterError, match="'iterations' is for model-1, and eflomal is the aligner"):
-            AlignOptions(aligner, 9)
+            AlignOptions(aligner=aligner, iterations=9)
 
 
 @pytest.mark.parametrize("options", [{"aligner": "giza"}, {"iterations": 0}])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+
 import pytest
 
 from generator import office_files as make
@@ -41,6 +44,24 @@ def test_files_that_are_extracted_come_in_their_places(folder):
 def test_a_named_format_is_final(folder):
     assert all(as_extracted(one) is None for one in loose(folder, "file").sources)
     assert all(as_extracted(one) is not None for one in loose(folder, "document").sources)
+
+
+def test_short_texts_are_opened_once(folder, tmp_path, monkeypatch):
+    (tmp_path / "in/long.txt").write_text("It was. " * 10_000)
+    opened = []
+    real = io.open
+
+    def counting(path, *arguments, **options):
+        opened.append(os.path.basename(str(path)))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr("builtins.open", counting)
+    monkeypatch.setattr(io, "open", counting)
+    found = loose(folder)
+    rows = [row for batch, _ in found.batches(Silent()) for row in batch.select(["doc_id", "text"]).to_pylist()]
+    assert [row["text"] for row in rows if row["doc_id"] == "00.txt"] == [b"It was 0."]
+    assert len(rows[-1]["text"]) == 80_000
+    assert (opened.count("00.txt"), opened.count("long.txt")) == (1, 2)
 
 
 def test_a_worker_of_a_cluster_needs_the_same_libraries(folder, monkeypatch):

@@ -49,6 +49,12 @@ ChosenIgnored = Annotated[
     ),
 ]
 ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Digits do not count in a new collection.")]
+ReExtract = Annotated[
+    bool,
+    _collection(
+        "--re-extract", help="Replace stored texts that another version of an extractor made of the same files."
+    ),
+]
 ChosenIndex = Annotated[
     str | None,
     _collection(

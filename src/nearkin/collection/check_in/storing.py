@@ -130,4 +130,5 @@ def _document_at(examined: Examined, place: int) -> Examined:
         contents={one: examined.contents[one] for one in of_text},
         profiles={one: examined.profiles[one] for one in of_text},
         damaged=set(),
+        origins={0: examined.origins[place]} if place in examined.origins else {},
     )

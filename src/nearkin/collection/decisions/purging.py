@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import ColumnElement, Connection, exists, select, update
 
 from nearkin.collection import stored_relations
 from nearkin.collection.decisions.activity import checked_by, record, with_checksums
@@ -15,7 +15,7 @@ from nearkin.collection.decisions.records import PURGE, SettingChange
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.installing import forget_flagged
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored import key_table, shingle_table
+from nearkin.collection.stored import key_table, origin_rows, shingle_table
 from nearkin.collection.stored.documents import check_id, checked_ids, document, stored_documents, with_documents
 from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.stored.removed_rows import remove_current
@@ -182,14 +182,35 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     stored_relations.forget(connection, store)
     shingle_table.forget(connection, store, plan.contents)
     forget_flagged(connection, [*doc_ids, *plan.copies])
+    seals = Seals()
+    origin_rows.forget(connection, seals, _origins_of(doc_ids, plan.holders))
+    _forget_problems(connection, seals, doc_ids)
     changes = [
         SettingChange(PURGE, one.doc_id, digests[one.content], None, f"version {one.version}") for one in plan.holders
     ]
     number = record(connection, PURGE, changes, by=by, data={"n_texts": len(plan.contents)})
     rows = with_checksums(schema.purges, [(content, number) for content in plan.contents])
     insert_rows(connection, schema.purges, list(zip(*rows, strict=True)))
-    seals = Seals()
     seals.add(schema.purges.name, [row[-1] for row in rows])
     seals.write(connection)
     store.raise_generation(connection)
     return number
+
+
+def _origins_of(doc_ids: Sequence[str], holders: Sequence[StoredDocument]) -> Iterator[ColumnElement[bool]]:
+    """Yield conditions for the origins of purged documents, and of all versions that lose their text."""
+    for some in named(doc_ids):
+        yield schema.origins.c.doc_id.in_(some)
+    is_origin = schema.origins.c.row == schema.documents.c.row
+    for some in named([one.content for one in holders]):
+        is_holder = is_origin & schema.documents.c.content.in_(some)
+        yield exists().where(is_holder)
+
+
+def _forget_problems(connection: Connection, seals: Seals, doc_ids: Sequence[str]) -> None:
+    """Delete what was said of files with the ids of purged documents that could not be read."""
+    problems = schema.problems
+    for some in named(doc_ids):
+        is_one = problems.c.doc_id.in_(some)
+        seals.take(problems.name, connection.execute(select(problems.c.checksum).where(is_one)).scalars().all())
+        connection.execute(problems.delete().where(is_one))

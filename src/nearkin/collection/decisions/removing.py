@@ -11,11 +11,14 @@ from sqlalchemy import ColumnElement, Connection, select
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import REMOVE, SettingChange
 from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
+from nearkin.collection.stored.origin_rows import n_unread_of, remove_unread
+from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.schema import documents, loads
+from nearkin.store.schema import documents, loads, origins
+from nearkin.store.seals import Seals
 from nearkin.store.store import Store
 
 _MAX_NAMED, _MAX_OF_AN_ID = 5, 200
@@ -28,6 +31,8 @@ class Removed:
     Parameters
     ----------
     n_documents : int
+    n_unread : int
+        Number of files without a text, which are no longer listed as exceptions.
     is_dry_run : bool
         True: these documents would be removed; nothing was changed.
     number : int or None
@@ -40,11 +45,13 @@ class Removed:
     is_dry_run: bool = False
     number: int | None = None
     doc_ids: tuple[str, ...] = ()
+    n_unread: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, with the ids of a dry run only."""
         shown = {"doc_ids": list(self.doc_ids)} if self.is_dry_run else {}
-        return {"n_documents": self.n_documents, "is_dry_run": self.is_dry_run, "number": self.number, **shown}
+        told = {"n_documents": self.n_documents, "n_unread": self.n_unread, "is_dry_run": self.is_dry_run}
+        return {**told, "number": self.number, **shown}
 
 
 def remove(
@@ -72,20 +79,27 @@ def remove(
         if wave is not None:
             of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))
             conditions = [documents.c.load.in_(of_wave)]
+            of_unread = [origins.c.load.in_(of_wave)]
         else:
             _refuse_unknown(connection, wanted)
             conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
+            of_unread = [origins.c.doc_id.in_(some) for some in named(wanted)]
         found = [one for condition in conditions for one in _current_versions(connection, condition)]
+        n_unread = sum(n_unread_of(connection, condition) for condition in of_unread)
         ids = tuple(doc_id for doc_id, _ in found)
-        if dry_run or (max_documents is not None and len(found) > max_documents):
-            return Removed(len(found), is_dry_run=True, doc_ids=ids)
+        if dry_run or (max_documents is not None and len(found) + n_unread > max_documents):
+            return Removed(len(found), is_dry_run=True, doc_ids=ids, n_unread=n_unread)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         for condition in conditions:
             remove_current(connection, condition, now)
+        seals = Seals()
+        for condition in of_unread:
+            remove_unread(connection, seals, condition, now)
+        seals.write(connection)
         changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
         data = {} if wave is None else {"wave": wave}
         number = record(connection, REMOVE, changes, by=who, data=data) if changes else None
-    return Removed(len(found), number=number, doc_ids=ids)
+    return Removed(len(found), number=number, doc_ids=ids, n_unread=n_unread)
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
@@ -95,7 +109,7 @@ def _current_versions(connection: Connection, condition: ColumnElement[bool]) ->
 
 def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
     """Refuse ids without a current document; the message names the first of them and says why the first is missing."""
-    known = _current(connection, wanted)
+    known = _current(connection, wanted) | _unread(connection, wanted)
     unknown = [doc_id for doc_id in wanted if doc_id not in known]
     if not unknown:
         return
@@ -109,6 +123,15 @@ def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
             f"{len(unknown):,} of {counted(len(wanted), 'document')} are not in the collection: {names}. Nothing was "
             f"removed. {error}"
         ) from None
+
+
+def _unread(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
+    """Return those ids that are of files without a text."""
+    found = set[str]()
+    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+        is_one = IS_UNREAD & origins.c.doc_id.in_(some)
+        found |= set(connection.execute(select(origins.c.doc_id).where(is_one)).scalars())
+    return found
 
 
 def _current(connection: Connection, doc_ids: Sequence[str]) -> set[str]:

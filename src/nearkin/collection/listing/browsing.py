@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.conditions import Which
     from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
     from nearkin.collection.listing.lists import ListedDocuments, Sort
     from nearkin.collection.word_search.results import SearchResult
 
@@ -142,6 +143,58 @@ class DocumentQueries:
         )
         with self.opened.store.reading() as connection:
             return listed(connection, wanted, sort, limit, date_tag)
+
+    def exceptions(
+        self,
+        *,
+        wave: str | None = None,
+        doc_id: str | None = None,
+        reason: str | None = None,
+        kind: str | None = None,
+        which: WhichExceptions = "all",
+    ) -> StoredExceptions:
+        """List the files and documents that gave no text, or only a part of it, with the reason.
+
+        A file that gives a text when it is added again is no exception any more.
+
+        Parameters
+        ----------
+        wave : str, optional
+            Only those that this wave added.
+        doc_id : str, optional
+            Pattern: ``*`` stands for any characters, ``?`` for one.
+        reason : str, optional
+            Such as "encrypted"; see `REASONS`.
+        kind : str, optional
+            By content, such as "pdf".
+        which : {"all", "no text", "partial"}
+
+        Returns
+        -------
+        StoredExceptions
+            ``exceptions``, ``table``, a pyarrow Table of them, and ``counts`` by wave and reason.
+
+        Raises
+        ------
+        ParameterError
+        UnknownDocumentError
+            There is no such wave.
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due."), ("blank", " ")], wave="march")
+        ...         found = collection.exceptions()
+        >>> [(one.doc_id, one.exception, one.sentence) for one in found.exceptions]
+        [('blank', 'empty', 'no text was found in it')]
+        """
+        from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
+
+        wanted = ExceptionFilter(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)
+        with self.opened.store.reading() as connection:
+            return stored_exceptions(connection, wanted)
 
     def history(self, doc_id: str) -> DocumentHistory:
         """List all versions of a document, the oldest first, with the change that each made.

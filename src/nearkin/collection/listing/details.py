@@ -13,7 +13,9 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import document
 from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.origins import origin_of
 from nearkin.collection.tolerance import described
+from nearkin.stages.documents.origin import Origin
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import documents, groupings, loads, members, tags, waves
 
@@ -69,6 +71,10 @@ class DocumentDetails:
     note : str or None
     groups : tuple of GroupOfDocument
         By tolerance; as stored by the latest update of each. Empty for versions that are not current.
+    parent : str or None
+        Id of the document or container that it is inside of.
+    origin : Origin or None
+        The file that it was extracted from; None for texts and records.
     """
 
     document: StoredDocument
@@ -81,13 +87,24 @@ class DocumentDetails:
     tags: Mapping[str, str]
     note: str | None
     groups: tuple[GroupOfDocument, ...]
+    parent: str | None = None
+    origin: Origin | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "document"}
         lists = {"versions": list(self.versions), "copies": list(self.copies)}
         decided = {"tags": dict(self.tags), "groups": [asdict(one) for one in self.groups]}
-        return {**self.document.to_dict(), **own, **lists, **decided}
+        return {**self.document.to_dict(), **own, **lists, **decided, "origin": _as_json_types(self.origin)}
+
+
+def _as_json_types(origin: Origin | None) -> Mapping[str, object] | None:
+    if origin is None:
+        return None
+    told = dict(origin.as_row())
+    if origin.mail is not None and origin.mail.sent_at is not None:
+        told["mail"] = told["mail"] | {"sent_at": origin.mail.sent_at.isoformat()}
+    return told
 
 
 def details(connection: Connection, doc_id: str, version: int | None) -> DocumentDetails:
@@ -95,7 +112,7 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
     refuse_changed(connection, waves, loads)
     own = document(connection, doc_id, version)
     of_id = (
-        select(documents.c.version, documents.c.removed_at, loads.c.added_at)
+        select(documents.c.version, documents.c.row, documents.c.removed_at, loads.c.added_at)
         .select_from(documents.join(loads))
         .where(documents.c.doc_id == doc_id)
         .order_by(documents.c.version)
@@ -104,6 +121,7 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
     copies = select(documents.c.doc_id).where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
     n_copies = connection.execute(select(func.count()).select_from(documents).where(is_copy)).scalar_one()
+    parent, origin = origin_of(connection, versions[own.version].row)
     return DocumentDetails(
         document=own,
         text=stored_text(connection, own.content),
@@ -115,6 +133,8 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
         tags={field: value for _, field, value, _ in current_tags(connection, tags.c.doc_id == doc_id)},
         note=values_of(connection, [(NOTE, doc_id, "")]).get((NOTE, doc_id, "")),
         groups=_groups_of(connection, own.content) if own.is_current else (),
+        parent=parent,
+        origin=origin,
     )
 
 

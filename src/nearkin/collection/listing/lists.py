@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -14,11 +14,12 @@ from nearkin.collection.decisions.activity import verified
 from nearkin.collection.decisions.tags import checked_field
 from nearkin.collection.listing.conditions import DocumentFilter, GroupsAsked
 from nearkin.collection.stored.documents import refuse_changed_row, with_documents
+from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.ordering import by_bytes
-from nearkin.store.schema import contents, documents, loads, members, tags, waves
+from nearkin.store.schema import contents, documents, loads, members, origins, tags, waves
 from nearkin.tabular.tabular import Tabular
 
 Sort = Literal["id", "added", "length", "wave", "date"]
@@ -37,6 +38,8 @@ _FIELDS: dict[str, pa.DataType] = {
     "date": pa.large_string(),
     "group": pa.int64(),
     "is_principal": pa.bool_(),
+    "kind": pa.large_string(),
+    "extractor": pa.large_string(),
 }
 LISTED = pa.schema(list(_FIELDS.items()))
 """Columns of a list: ``n_copies`` counts the other current documents with the same text; ``date`` is the value of the
@@ -53,7 +56,7 @@ class ListedDocuments(Tabular):
         A row for each document, with the columns `doc_id`, `version`, `wave`, `source`, `line`, `n_characters`,
         `n_copies` (other current documents with the same text), `is_current`, `added_at` and `removed_at` (UTC, ISO
         8601), `date` (value of the tag with the dates, of current versions), `group` and `is_principal` (null unless a
-        condition is about groups).
+        condition is about groups), `kind` and `extractor` (null for documents that were not extracted from a file).
     n_found : int
         Number of documents that meet the conditions, including those not returned.
     n_not_grouped : int
@@ -140,8 +143,10 @@ def listed_batches(
     page = _sorted(connection, page, sort).limit(limit)
     query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(*tags.c), groups)
     rows = connection.execute(query, execution_options=_STREAMED)
+    has_origins = connection.execute(select(origins.c.number).limit(1)).first() is not None
     for some in rows.partitions(_ROWS_AT_A_TIME):
-        yield _batch(some, groups)
+        found = origins_of(connection, [row[0] for row in some]) if has_origins else {}
+        yield _batch(some, groups, found)
 
 
 def _with_groups(query: Select[Any], groups: GroupsAsked | None) -> Select[Any]:
@@ -166,12 +171,12 @@ def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
 
 
 _STREAMED = {"yield_per": _ROWS_AT_A_TIME}
-_DERIVED = ("wave", "n_copies", "date", "group", "is_principal")
+_DERIVED = ("wave", "n_copies", "date", "group", "is_principal", "kind", "extractor")
 _SHOWN = [name for name in _FIELDS if name not in _DERIVED]
 _N_TAGS = len(tags.c)
 
 
-def _batch(rows: Sequence[Any], groups: GroupsAsked | None) -> pa.RecordBatch:
+def _batch(rows: Sequence[Any], groups: GroupsAsked | None, found: Mapping[int, OriginValues]) -> pa.RecordBatch:
     """Make a batch of the rows, each of which is compared with its checksum."""
     of_groups = [tuple(row[-2:]) if groups is not None else (None, None) for row in rows]
     rest = [tuple(row[:-2]) if groups is not None else tuple(row) for row in rows]
@@ -185,6 +190,8 @@ def _batch(rows: Sequence[Any], groups: GroupsAsked | None) -> pa.RecordBatch:
     columns["is_principal"] = [
         None if group is None or groups is None else groups.principals.get(group) == row for row, group in of_groups
     ]
+    for name in ("kind", "extractor"):
+        columns[name] = [value_of(found.get(row[0]), name) for row in rows]
     return pa.record_batch([pa.array(columns[name], kind) for name, kind in _FIELDS.items()], schema=LISTED)
 
 

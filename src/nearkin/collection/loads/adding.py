@@ -45,6 +45,13 @@ class Added:
     n_missing : int
         Texts of added documents that are missing from the store. The added text is not proven to be the same, and is
         stored as a new version.
+    n_extracted : int
+        Documents that were extracted from files, whether or not they gave a text.
+    n_in_part, n_not_read : int
+        Those of which a part of the text is missing; those that gave none.
+    n_other_extractor : int
+        Documents of the same bytes as the stored ones, of which another extractor makes another text. The stored text
+        is kept; these documents are counted as unchanged, too.
     """
 
     wave: str
@@ -56,6 +63,10 @@ class Added:
     n_repeated: int = 0
     n_repaired: int = 0
     n_missing: int = 0
+    n_extracted: int = 0
+    n_in_part: int = 0
+    n_not_read: int = 0
+    n_other_extractor: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -68,12 +79,18 @@ class Added:
 
 
 def add_incoming(
-    opened: OpenedCollection, incoming: Iterable[Incoming], *, wave: str | None, threads: int, rules: ReadingRules
+    opened: OpenedCollection,
+    incoming: Iterable[Incoming],
+    *,
+    wave: str | None,
+    threads: int,
+    rules: ReadingRules,
+    re_extract: bool = False,
 ) -> Added:
     """Store documents, and index them; see `add`."""
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise ParameterError.of("threads", "add", "an int >= 1", threads)
-    added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules)
+    added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules, re_extract=re_extract)
     try:
         opened.settle()
     except (NearkinError, OSError) as error:  # what was added is stored all the same
@@ -89,6 +106,7 @@ def add(
     wave: str | None,
     threads: int,
     rules: ReadingRules,
+    re_extract: bool = False,
 ) -> Added:
     """Store documents; if anything fails, none is stored.
 
@@ -103,6 +121,8 @@ def add(
         Number of threads that count and sign.
     rules : ReadingRules
         Whether an unreadable document ends the load, and how many may be unreadable.
+    re_extract : bool
+        Whether texts replace those that another extractor made of the same bytes.
 
     Raises
     ------
@@ -117,6 +137,7 @@ def add(
 
     with store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
+        load.origins.re_extract = re_extract
         unreadable = _Unreadable()
         work = partial(examine, counting=counting, known=known, wave=load.name)
         for examined in map_ordered(work, incoming, threads=threads):
@@ -129,7 +150,8 @@ def add(
 
 
 def _added(load: Load) -> Added:
-    return Added(wave=load.name, n_contents=load.next_content - load.first_content, **asdict(load.finish()))
+    figures = asdict(load.finish()) | asdict(load.origins.figures)
+    return Added(wave=load.name, n_contents=load.next_content - load.first_content, **figures)
 
 
 def _stop_at_problems(examined: Examined) -> None:

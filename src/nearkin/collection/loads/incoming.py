@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import zstandard
 from nearkin import _compute as pc
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import Known
+from nearkin.collection.stored.origins import OriginValues, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.nouns import counted
 from nearkin.records import U64, Bool
@@ -61,6 +62,8 @@ class Examined:
         The columns of ``profiles``, in the same way.
     damaged : set of bytes
         Digests whose stored text is damaged, to be replaced by the added one.
+    origins : dict of int to tuple
+        Values of the table ``origins``, by the place of each document that was extracted or is inside of another.
     """
 
     doc_ids: list[str]
@@ -71,6 +74,7 @@ class Examined:
     contents: dict[bytes, tuple[Any, ...]]
     profiles: dict[bytes, Profile]
     damaged: set[bytes]
+    origins: dict[int, OriginValues] = field(default_factory=dict)
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
@@ -106,7 +110,19 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         contents=contents,
         profiles=profiles,
         damaged=stored.damaged,
+        origins=_origins(prepared, doc_ids, problems),
     )
+
+
+def _origins(
+    prepared: pa.RecordBatch, doc_ids: Sequence[str], problems: Sequence[str | None]
+) -> dict[int, OriginValues]:
+    """Return the origins of the documents, without those that must not be stored."""
+    return {
+        place: one
+        for place, one in origins_in(prepared).items()
+        if problems[place] is None or (problems[place] != PURGED and not _bad_id(doc_ids[place]))
+    }
 
 
 def _contents(

@@ -16,8 +16,10 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.incoming import Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
+from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
+from nearkin.collection.stored.origins import OriginValues
 from nearkin.collection.stored.segments import believable_loads, loads_of
 from nearkin.errors import CollectionError
 from nearkin.store import schema
@@ -43,7 +45,7 @@ class Figures:
     n_missing: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Came:
     """An added document whose text is stored; ``repeats_id``: its id occurred before in the load."""
 
@@ -52,6 +54,7 @@ class _Came:
     source: str
     line: int
     repeats_id: bool
+    origin: OriginValues | None = None
 
 
 @dataclass(slots=True)
@@ -92,6 +95,7 @@ class Load:
     first_content: int
     next_content: int
     next_row: int
+    origins: LoadOrigins
     keeps_words: bool = False
     brings_back: bool = False
     figures: Figures = field(default_factory=Figures)
@@ -138,6 +142,7 @@ class Load:
             first_content=next_content,
             next_content=next_content,
             next_row=next_row,
+            origins=LoadOrigins(connection=connection, load=number, added_at=added_at),
             keeps_words=keeps_words,
             seals=seals,
         )
@@ -150,6 +155,7 @@ class Load:
             seen=deepcopy(self.seen),
             digest=self.digest.copy(),
             seals=deepcopy(self.seals),
+            origins=self.origins.copy(),
             repaired=set(self.repaired),
             missing=set(self.missing),
             waiting={doc_id: list(texts) for doc_id, texts in self.waiting.items()},
@@ -162,29 +168,59 @@ class Load:
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
         self._repair(examined, newest, numbers)
         rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
+        if examined.origins:
+            self._look_up_origins(examined, newest)
         for i, digest in enumerate(examined.digests):
             doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
-            problem = examined.problems[i]
+            problem, origin, was = examined.problems[i], examined.origins.get(i), newest.get(doc_id)
+            if origin is not None:
+                self.origins.count(doc_id, origin, is_read=problem is None)
             if problem is not None:
+                if origin is not None:
+                    self.origins.take_unread(doc_id, origin, was.row if was is not None and was.is_current else None)
                 rows.problems.append((doc_id.replace("\0", "\N{SYMBOL FOR NULL}"), source, line, problem))
                 continue
             content = numbers.get(digest)
+            is_re_extracted = origin is not None and self._is_of_same_file(was, content, origin)
+            if is_re_extracted and not self.origins.re_extract:
+                self.origins.figures.n_other_extractor += 1
+                self.figures.n_unchanged += 1
+                continue
             if content is None:
                 content = numbers[digest] = self._new_content(digest, examined, rows)
-            one = _Came(doc_id, content, source, line, bool(is_repeated[i]))
-            was = newest.get(doc_id)
+            one = _Came(
+                doc_id=doc_id,
+                content=content,
+                source=source,
+                line=line,
+                repeats_id=bool(is_repeated[i]),
+                origin=origin,
+            )
             if was is None or not was.is_current:
                 self.figures.n_new += 1
                 newest[doc_id] = self._new_version(one, was, rows)
             elif was.content == content:  # texts waiting for this id preceded the current one: its history
                 self.figures.n_unchanged += 1 + len(self.waiting.pop(doc_id, ()))
-            elif content in was.in_wave and not self.brings_back:
+                if origin is not None:
+                    self.origins.complete(was.row, doc_id, origin)
+            elif content in was.in_wave and not (self.brings_back or is_re_extracted):
                 self.figures.n_unchanged += 1  # adding an old text again does not undo a later one
-            elif content in was.before and not was.is_of_load and not self.brings_back:
+            elif content in was.before and not was.is_of_load and not (self.brings_back or is_re_extracted):
                 self._wait(one)
             else:
                 newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
         self._write(rows)
+
+    def _look_up_origins(self, examined: Examined, newest: dict[str, Newest]) -> None:
+        doc_ids = {examined.doc_ids[i] for i in examined.origins}
+        found = (newest[doc_id] for doc_id in doc_ids & newest.keys())
+        self.origins.look_up([was.row for was in found if was.is_current], doc_ids)
+
+    def _is_of_same_file(self, was: Newest | None, content: int | None, origin: OriginValues) -> bool:
+        """Whether another extractor made another text of the same bytes; a damaged text is replaced by any."""
+        if was is None or not was.is_current or was.content < 0 or was.content == content:
+            return False
+        return was.content not in self.missing and self.origins.is_of_same_file(was.row, origin)
 
     def _wait(self, one: _Came) -> None:
         waiting = self.waiting.setdefault(one.doc_id, [])
@@ -218,6 +254,8 @@ class Load:
         self.next_row += 1
         values = row, one.doc_id, version, one.content, self.number, one.source, one.line
         rows.documents[row] = [*values, True, None, checksum((*values, None), one.doc_id)]
+        if one.origin is not None:
+            self.origins.take(row, one.doc_id, one.origin)
         return Newest(version=version, row=row, content=one.content, is_current=True)
 
     def _repair(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
@@ -270,6 +308,7 @@ class Load:
             shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
         insert_rows(self.connection, documents, _columns(rows.documents.values()))
         self.seals.add(documents_of(self.wave), [row[-1] for row in rows.documents.values()])
+        self.origins.write(self.seals)
         self.figures.n_problems += len(rows.problems)
         unknown = self._unknown(rows.problems)
         numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
@@ -291,7 +330,7 @@ class Load:
         self._bring_back()
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
-        if figures.n_new or figures.n_new_versions or self.n_new_problems:
+        if figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written:
             counts = figures.n_new, figures.n_new_versions, figures.n_unchanged, figures.n_problems
             values = (
                 self.number, self.wave, self.added_at, self.first_content, self.next_content, self.digest.digest(),

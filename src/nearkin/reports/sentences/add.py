@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.exceptions import without_text
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -35,7 +36,13 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             "nearkin fsck COLLECTION to list all damage.",
             "damage",
         )
-    if n := added.n_problems:
+    if n := added.n_other_extractor:
+        texts = "text is" if n == 1 else "texts are"
+        yield Sentence(f"{n:,} stored {texts} of another version of the extractor and kept: --re-extract replaces them")
+    if added.n_not_read or added.n_in_part:
+        said = without_text(added.n_not_read, added.n_in_part)
+        yield Sentence(f"Of {counted(added.n_extracted, 'extracted document')}, {said}: nearkin exceptions", "warning")
+    if n := added.n_problems - added.n_not_read:
         yield Sentence(
             f"{counted(n, 'document')} could not be stored; see: nearkin info COLLECTION --problems", "warning"
         )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.details import DocumentDetails
     from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import StoredDocument
+    from nearkin.stages.documents.origin import Origin
 
 _MAX_NAMED = 5
 
@@ -43,6 +44,10 @@ def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
     yield Sentence(f"added {minute(found.added_at)} UTC in wave {one.wave}, from {one.source}:{one.line}")
     few = "" if one.is_counted else "; too few letters for range search"
     yield Sentence(f"{counted(one.n_characters, 'character')}{few}")
+    if found.origin is not None:
+        yield from _origin_sentences(found.origin)
+    if found.parent is not None:
+        yield Sentence(f"inside {found.parent}")
     if len(found.versions) > 1:
         versions = ", ".join(map(str, found.versions))
         yield Sentence(f"stored versions: {versions}; nearkin history lists their changes")
@@ -58,6 +63,20 @@ def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
         note = "" if group.note is None else f"; note: {group.note}"
         size = counted(group.n_documents, "document")
         yield Sentence(f"group {group.number} ({group.tolerance}): {size}, {place}{note}")
+
+
+def _origin_sentences(origin: Origin) -> Iterator[Sentence]:
+    """Describe the file that a document was extracted from."""
+    declared = "" if origin.declared_kind is None else f" (named as {origin.declared_kind})"
+    size = "" if origin.size_bytes is None else f", {counted(origin.size_bytes, 'byte')}"
+    pages = "" if origin.n_pages is None else f", {counted(origin.n_pages, 'page')}"
+    sha256 = "" if origin.sha256 is None else f", SHA-256 {origin.sha256}"
+    yield Sentence(f"{origin.kind}{declared}{size}{pages}, extracted by {origin.extractor}{sha256}")
+    told = "; ".join(one for one in (origin.sentence, origin.warnings) if one)
+    if origin.is_partial:
+        yield Sentence(f"only a part of the text, {origin.exception}: {told}", "warning")
+    elif told:
+        yield Sentence(f"noted: {told}")
 
 
 def _tags(found: DocumentDetails) -> list[tuple[str, str]]:
@@ -104,6 +123,8 @@ def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:
 def removed_sentences(removed: Removed, n_shown: int) -> Iterator[Sentence]:
     """Count the removed documents, or those that would be removed."""
     n, more = counted(removed.n_documents, "document"), removed.n_documents - n_shown
+    if removed.n_unread:
+        n += f" and {counted(removed.n_unread, 'file')} without a text"
     if not removed.is_dry_run:
         yield Sentence("" if removed.number is None else f", activity {removed.number}", strong=f"{n} removed")
         return

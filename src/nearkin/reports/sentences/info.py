@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
+from nearkin.reports.sentences.exceptions import without_text
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.documents.ignoring import Ignored
 
@@ -31,6 +32,14 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         ignored = Ignored.restored(told.ignored)
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
         yield Sentence(f"Not counted: {' and '.join([*passages, *(['digits'] if ignored.numbers else [])])}")
+    if n := told.n_extracted:
+        yield Sentence(f"{counted(n, 'document')} extracted from files")
+    if n := told.n_older_extractors:
+        texts = counted(n, "text is", "texts are")
+        yield Sentence(f"{texts} of another version of an extractor: nearkin add … --re-extract", "warning")
+    if told.n_no_text or told.n_partial:
+        said = without_text(told.n_no_text, told.n_partial)
+        yield Sentence(f"Of files and documents, {said}: nearkin exceptions", "warning")
     if n := told.n_uncounted:
         yield Sentence(f"{n:,} have too few letters for range search: nearkin info … --uncounted", "warning")
     if n := told.n_problems:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nearkin.manifests.threads import ThreadsManifest
 
 _MEANINGS = {
-    "message": "some of the text occurs in no later mail of the thread",
+    "message": "no later mail of the thread holds all of its text",
     "attachment": "the text occurs in a later mail, an attachment does not",
     "not read": "the text could not be read completely",
 }

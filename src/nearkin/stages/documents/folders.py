@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.formats import is_of_documents
+from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
 from nearkin.stages.documents.own_results import is_own, said_of_own
 
@@ -85,6 +85,8 @@ def files_of(
     notes = list(_said_of_hidden(folder, found))
     if not found.paths:
         but = ", and results of Nearkin in it are not read" if found.own else ""
+        links = len(found.outside) + len(found.linked)
+        but += f"; {counted(links, 'link')} out of it or to folders not followed" if links else ""
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
     if is_of_documents(file_format):
         return FolderFiles(tuple(found.paths), False, tuple(notes))
@@ -158,11 +160,12 @@ def is_shard(path: str) -> bool:
     return _SHARD.fullmatch(os.path.basename(path)) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Inside:
     """The regular files below a folder, sorted; the number of hidden ones; links to missing files.
 
-    ``passed`` is the skipped folder, if it exists; ``own`` are folders with results of Nearkin.
+    ``passed`` is the skipped folder, if it exists; ``own`` are folders with results of Nearkin; ``outside`` are links
+    to files that are not below the folder, ``linked`` links to folders.
     """
 
     paths: list[str]
@@ -170,10 +173,16 @@ class _Inside:
     dangling: list[str]
     passed: str | None
     own: list[str]
+    outside: list[str]
+    linked: list[str]
 
 
 def _walk(folder: str, without: Path | None) -> _Inside:
-    """List the files below a folder. Links to folders are not followed, which excludes cycles."""
+    """List the files below a folder.
+
+    Links to folders are not followed, which excludes cycles; nor are those that lead out of the folder, which may come
+    from somebody else.
+    """
 
     def refuse(error: OSError) -> None:
         raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
@@ -181,11 +190,15 @@ def _walk(folder: str, without: Path | None) -> _Inside:
     place = None if without is None else os.path.realpath(without)
     paths: list[str] = []
     dangling: list[str] = []
+    outside: list[str] = []
+    linked: list[str] = []
     own: list[str] = []
+    inside = os.path.realpath(folder)
     n_hidden, passed = 0, None
     for where, folders, files in os.walk(folder, onerror=refuse):
         n_hidden += sum(name.startswith(".") for name in (*folders, *files))
         folders[:] = [name for name in folders if not name.startswith(".")]
+        linked += [path for name in folders if os.path.islink(path := os.path.join(where, name))]
         for name in folders:
             if place is not None and os.path.realpath(os.path.join(where, name)) == place:
                 passed = os.path.join(where, name)
@@ -197,11 +210,27 @@ def _walk(folder: str, without: Path | None) -> _Inside:
             path = os.path.join(where, name)
             if name.startswith("."):
                 continue
-            if os.path.isfile(path):
+            if os.path.islink(path) and not _leads_inside(path, inside):
+                outside.append(path)
+            elif os.path.isfile(path):
                 paths.append(path)
             elif os.path.islink(path) and not os.path.exists(path):
                 dangling.append(path)
-    return _Inside(sorted(paths), n_hidden, sorted(dangling), passed, own)
+    return _Inside(
+        paths=sorted(paths),
+        n_hidden=n_hidden,
+        dangling=sorted(dangling),
+        passed=passed,
+        own=own,
+        outside=sorted(outside),
+        linked=sorted(linked),
+    )
+
+
+def _leads_inside(path: str, folder: str) -> bool:
+    """Whether a link leads to a file below a folder, or nowhere."""
+    target = os.path.realpath(path)
+    return target.startswith(folder.rstrip(os.sep) + os.sep) or not os.path.exists(target)
 
 
 def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
@@ -215,6 +244,15 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
         one, many = "link to a missing file", "links to missing files"
         lead = counted(len(found.dangling), one, many)
         yield f"Warning: {folder}: {lead}: {_named(folder, found.dangling)}"
+    if found.outside:
+        lead = counted(len(found.outside), "link out of the folder", "links out of the folder")
+        yield (
+            f"Warning: {folder}: not followed: {lead}: {_named(folder, found.outside)}. To read such files, name them "
+            f"on their own, or by a pattern such as '{os.path.join(folder, '*')}'"
+        )
+    if found.linked:
+        lead = counted(len(found.linked), "link to a folder", "links to folders")
+        yield f"Warning: {folder}: not followed: {lead}: {_named(folder, found.linked)}"
 
 
 def _is_in_marks(path: str, folder: str) -> bool:
@@ -252,11 +290,19 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> Sourc
     """Return the error for a folder of tables and other files, with a command for each part."""
     held = f"{counted(len(tables), 'table')} ({_named(folder, tables)})"
     beside = f"{counted(len(others), 'other file')} ({_named(folder, others)})"
+    has_formats = all(_is_document(path) for path in others)
+    how = "to read the other files" if has_formats else "to read the other files as one text each"
+    forced = "" if has_formats else " with --format file"
     return SourceError(
-        f"{folder}: holds {held} and {beside}. To read the tables, pass {_patterns(folder, tables)}; to read the other "
-        f"files as one text each, pass {_patterns(folder, others)} with --format file. To read every file as one text, "
-        "add --format file; to extract the text of PDF, mail and the like, add --format document."
+        f"{folder}: holds {held} and {beside}. To read the tables, pass {_patterns(folder, tables)}; {how}, pass "
+        f"{_patterns(folder, others)}{forced}. To read every file as one text, add --format file; to extract the text "
+        "of PDF, mail and the like, add --format document."
     )
+
+
+def _is_document(path: str) -> bool:
+    """Whether the suffix of a file names a format of documents, so that no other needs to be named."""
+    return is_of_documents(FORMAT_OF_SUFFIX.get(os.path.splitext(path.lower())[1]))
 
 
 def _patterns(folder: str, paths: Sequence[str]) -> str:

@@ -39,9 +39,10 @@ _ENCODED = re.compile(
 )
 _DAT = re.compile(rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14")
 _OPTICON = re.compile(
-    rb"[^,\r\n]+,[^,\r\n]*,[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*\r?\n", re.IGNORECASE
+    rb"[^,\r\n]+,[^,\r\n]*,[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*[ \t]*(?:\r?\n|\Z)",
+    re.IGNORECASE,
 )
-_LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*\r?\n")
+_LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*(?:\r?\n|\Z)")
 _PEM = re.compile(rb"-----BEGIN (?:PKCS7|CMS)-----")
 _ROOTS = {
     b"mediawiki": ("a dump of MediaWiki", "read it with --format wikipedia"),
@@ -83,15 +84,19 @@ def is_image_list(data: bytes) -> bool:
     --------
     >>> is_image_list(b"A-1,V1,IMG\\A-1.tif,Y,,,1\nA-2,V1,IMG\\A-2.tif,Y,,,1\n"), is_image_list(b"It was, once.")
     (True, False)
+    >>> is_image_list(b"A-1,V1,IMG\\A-1.tif,Y,,,1")
+    True
     """
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     return _is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text)
 
 
 def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
-    """Whether the first two lines match a pattern."""
+    """Whether the first two lines match a pattern, or the only line."""
     first = line.match(text)
-    return first is not None and line.match(text, first.end()) is not None
+    if first is None:
+        return False
+    return line.match(text, first.end()) is not None or not text[first.end() :].strip()
 
 
 def _mail(text: bytes) -> Markup | None:

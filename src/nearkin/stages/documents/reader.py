@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -34,6 +35,7 @@ def read_batches(
     encoding: str = "utf-8",
     note: Callable[[str], None] = no_note,
     nodes: Iterable[ExtractedNode] | None = None,
+    content: bytes | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches.
 
@@ -68,6 +70,8 @@ def read_batches(
         of Wikipedia, the number of omitted pages with reasons; for an accepted damaged file, where it breaks off.
     nodes : iterable of ExtractedNode, optional
         What a worker extracted from the file already.
+    content : bytes, optional
+        All bytes of the file, if it was read already: it is not opened again.
 
     Yields
     ------
@@ -87,7 +91,7 @@ def read_batches(
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
     keep = None if keep_column is None else KeepColumn(keep_column)
-    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, nodes)
+    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, nodes, content)
     batches = _until_damage(source, batches, note)
     if keep is not None:
         check_has_columns(source.name, source.format)
@@ -124,6 +128,7 @@ def batches_of(
     encoding: str,
     note: Callable[[str], None],
     nodes: Iterable[ExtractedNode] | None = None,
+    content: bytes | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of an opened source; parameters as for `read_batches`.
 
@@ -132,7 +137,7 @@ def batches_of(
     StreamFault
         The file breaks off; all earlier documents have been yielded.
     """
-    with _opened(source, stdin) as raw:
+    with _opened(source, stdin) if content is None else io.BytesIO(content) as raw:
         opened = OpenedSource(
             source=source,
             raw=raw,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
@@ -90,4 +90,4 @@ class OpenedSource:
     @property
     def is_pipe(self) -> bool:
         """Whether it is a pipe, which may be endless."""
-        return self.source.path == STDIN or not Path(self.source.path).is_file()
+        return self.source.path == STDIN or not os.path.isfile(self.source.path)

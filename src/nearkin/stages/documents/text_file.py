@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from nearkin.errors import DocumentError
 from nearkin.stages.documents.encodings import (
     WIDE,
     into_utf8,
@@ -41,7 +42,7 @@ class TextFile:
     is_pipe : bool
         Whether it may be endless.
     text_of : callable, optional
-        Converts the file to a text; ValueError says why it cannot.
+        Converts the file to a text; ValueError or DocumentError says why it cannot.
     """
 
     name: str
@@ -94,8 +95,8 @@ def _extracted(data: bytes, text_of: Callable[[str], str]) -> tuple[bytes | None
         return data, None  # invalid UTF-8 is reported later as the problem
     try:
         return text_of(content).encode(), None
-    except ValueError as error:
-        return None, str(error)
+    except (ValueError, DocumentError) as error:
+        return None, str(error).rstrip(".")
 
 
 def _rest(stream: ByteStream) -> int:

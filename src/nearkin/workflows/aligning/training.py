@@ -18,6 +18,7 @@ from nearkin.records import TextWords
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.streams import StreamFault
 from nearkin.stages.translation.eflomal import Eflomal, is_installed
@@ -34,7 +35,7 @@ ITERATIONS = 5
 _NULL = "the text is null"  # an empty side, not a broken one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
     """Options of learning a table.
 
@@ -49,6 +50,8 @@ class AlignOptions:
     pruning : Pruning
     rules : ReadingRules
         What to do at an invalid line or a truncated file; by default either stops the run.
+    ignored : Ignored
+        Passages and numbers that are left out of the sentences.
     """
 
     aligner: Aligner = "auto"
@@ -56,6 +59,7 @@ class AlignOptions:
     stem: bool = False
     pruning: Pruning = field(default_factory=Pruning)
     rules: ReadingRules = field(default_factory=lambda: ReadingRules("stop"))
+    ignored: Ignored = NOTHING
 
     def __post_init__(self) -> None:
         if self.aligner not in ("auto", "model-1", "eflomal"):
@@ -215,6 +219,8 @@ def _read(
             if n_broken and options.rules.on_error == "stop":
                 raise DocumentError(f"{where}. --on-error skip-documents omits such pairs.")
             source, target = (pc.if_else(is_broken, None, batch["text"]).cast(pa.large_string()) for batch in pair)
+            if options.ignored:
+                source, target = (options.ignored.removed(one).texts for one in (source, target))
             return words.of_source(source), words.of_target(target), n_broken, where
 
         faults: list[StreamFault] = []

@@ -25,10 +25,12 @@ def add_files(
     wave: str | None,
     resources: Resources,
     progress: Progress,
+    re_extract: bool = False,
 ) -> Added:
     """Add every document of some files as one wave: all of them, or none if anything fails.
 
-    A collection that was created for them keeps no settings if they fail.
+    A collection that was created for them keeps no settings if they fail. With ``re_extract`` texts replace those that
+    another extractor made of the same bytes.
 
     Raises
     ------
@@ -50,6 +52,7 @@ def add_files(
                 wave=wave,
                 threads=resources.n_threads,
                 rules=texts.rules,
+                re_extract=re_extract,
             )
     except BaseException:
         with contextlib.suppress(NearkinError):  # the error of the load is the one to report

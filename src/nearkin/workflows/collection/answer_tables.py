@@ -11,7 +11,8 @@ from nearkin.collection.result_tables import DOCUMENT, PROBLEM, WAVE, table_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.collection.info import Problem, Wave
+    from nearkin.collection.info import Wave
+    from nearkin.collection.listing.problems import Problem
     from nearkin.collection.results import StoredDocument
 
 

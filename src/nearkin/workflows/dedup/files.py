@@ -21,7 +21,7 @@ from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engin
 from nearkin.workflows.dedup.inputs import Sourced, describe
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.overlays import write_overlays
+from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
@@ -230,6 +230,12 @@ def _opened(saved: Path | None, asked: ReadingRequest) -> contextlib.AbstractCon
     return open(saved, "rb") if saved else contextlib.nullcontext(asked.stdin)
 
 
+def check_overlay(sourced: Sourced, delivery: Delivery) -> None:
+    """Refuse load files of which no overlay can be made, if overlays are wanted."""
+    if delivery.overlay is not None:
+        check_controls(sourced.sources, sourced.asked.encoding)
+
+
 def overlay(found: RunResult, delivery: Delivery) -> None:
     """Write the overlays, if some are wanted."""
     if delivery.overlay is None:
@@ -239,7 +245,8 @@ def overlay(found: RunResult, delivery: Delivery) -> None:
         write_overlays(
             found.directory.path,
             vendor_of(delivery.overlay),
-            found.result,
+            found.result.judged.outcome,
+            found.result.places,
             found.options,
             found.sourced.sources,
             encoding=found.sourced.asked.encoding,
@@ -263,7 +270,8 @@ class DedupEnding:
         return "--by" if self.delivery.by is not None else "--overlay" if self.delivery.overlay is not None else None
 
     def check(self, sourced: Sourced) -> None:
-        """Refuse results of a run for the cleaned corpus, and sources without the column to count by."""
+        """Refuse results of a run for the cleaned corpus, and sources without a column that is needed."""
+        check_overlay(sourced, self.delivery)
         if self.delivery.kept:
             check_can_be_written(sourced.sources)
         if self.delivery.by is not None:

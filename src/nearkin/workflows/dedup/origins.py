@@ -1,24 +1,20 @@
-"""Origins of extracted documents: columns of ``documents.parquet``, ``exceptions.csv``, and their numbers."""
+"""Origins of extracted documents: columns of ``documents.parquet``, exceptions, and their numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.formats.delimited import SheetWriter
 from nearkin.manifests.dedup import ExtractionCounts
-from nearkin.runs.files import published
 from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.preparing import ORIGIN
+from nearkin.workflows.reading.exceptions import NO_TEXT, ExceptionRow
 
-EXCEPTIONS_FILE = "exceptions.csv"
 FIELDS = (
     pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),
     pa.field("size_bytes", pa.int64()), pa.field("kind", pa.string()), pa.field("declared_kind", pa.string()),
@@ -26,31 +22,7 @@ FIELDS = (
     pa.field("is_partial", pa.bool_()), pa.field("warnings", pa.large_string()),
 )  # fmt: skip
 """Columns of tables of documents in runs in which some were extracted."""
-_HEADER = ("id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExceptionRow:
-    """A document without a text, or with a part of it.
-
-    Parameters
-    ----------
-    row : int
-    exception : str
-    is_partial : bool
-    sentence : str
-    kind, sha256 : str or None
-        None for a file that was not extracted.
-    size_bytes : int or None
-    """
-
-    row: int
-    exception: str
-    is_partial: bool
-    sentence: str
-    kind: str | None
-    sha256: str | None
-    size_bytes: int | None
+_TOLD = ("exception", "is_partial", "warnings", "kind", "sha256", "size_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,35 +48,8 @@ class Origins:
         """Return the columns of rows ``a`` to ``b - 1``."""
         return [self.columns[field.name].slice(a, b - a) for field in FIELDS]
 
-    def exceptions(
-        self, problems: Mapping[int, str], n_rows: int, no_text: Mapping[int, str] | None = None
-    ) -> Iterator[ExceptionRow]:
-        """Yield the exceptions in the order of the documents.
-
-        Parameters
-        ----------
-        problems : dict of row to str
-            Why documents have no text; those of documents with one are passed over.
-        n_rows : int
-            Rows to look at.
-        no_text : dict of row to str, optional
-            "unreadable" or "empty" for each document without a text, extracted or not.
-        """
-        others = no_text or {}
-        exception = self.columns["exception"]
-        with_one = np.flatnonzero(exception.slice(0, n_rows).is_valid().to_numpy(zero_copy_only=False))
-        for row in sorted({*with_one.tolist(), *others}):
-            told = {name: self.columns[name][row].as_py() for name in ("is_partial", "warnings", "kind", "sha256")}
-            sentence = told["warnings"] if told["is_partial"] else problems.get(row) or told["warnings"]
-            yield ExceptionRow(
-                row=row, exception=exception[row].as_py() or others[row], is_partial=bool(told["is_partial"]),
-                sentence=sentence or ("no text was found in it" if row in others else ""),
-                kind=told["kind"], sha256=told["sha256"],
-                size_bytes=self.columns["size_bytes"][row].as_py(),
-            )  # fmt: skip
-
     def counts(self, no_text: Mapping[int, str] | None = None) -> ExtractionCounts:
-        """Count documents by what became of them; ``no_text`` as for `exceptions`."""
+        """Count documents by what became of them; ``no_text`` as for `exception_rows`."""
         extracted = self.columns["extractor"]
         partial = pc.sum(self.columns["is_partial"]).as_py() or 0
         kinds = Counter[str](self.columns["exception"].drop_null().to_pylist())
@@ -118,6 +63,40 @@ class Origins:
             documents=n_documents, in_part=partial, unread=unread,
             exceptions=dict(sorted(kinds.items())),
         )  # fmt: skip
+
+
+def exception_rows(
+    origins: Origins | None, problems: Mapping[int, str], n_rows: int, no_text: Mapping[int, str]
+) -> Iterator[ExceptionRow]:
+    """Yield the exceptions in the order of the documents.
+
+    Parameters
+    ----------
+    origins : Origins or None
+        None if nothing was extracted.
+    problems : dict of row to str
+        Why documents have no text; those of documents with one are passed over.
+    n_rows : int
+        Rows to look at.
+    no_text : dict of row to str
+        "unreadable" or "empty" for each document without a text, extracted or not.
+    """
+    with_one = np.zeros(0, np.int64)
+    if origins is not None:
+        is_one = origins.columns["exception"].slice(0, n_rows).is_valid()
+        with_one = np.flatnonzero(is_one.to_numpy(zero_copy_only=False))
+    for row in sorted({*with_one.tolist(), *no_text}):
+        told = dict.fromkeys(_TOLD) if origins is None else {name: origins.columns[name][row].as_py() for name in _TOLD}
+        sentence = told["warnings"] if told["is_partial"] else problems.get(row) or told["warnings"]
+        yield ExceptionRow(
+            row=row,
+            exception=told["exception"] or no_text[row],
+            is_partial=bool(told["is_partial"]),
+            sentence=sentence or (NO_TEXT if row in no_text else ""),
+            kind=told["kind"],
+            sha256=told["sha256"],
+            size_bytes=told["size_bytes"],
+        )
 
 
 def find_origins(chunks: Sequence[Chunk]) -> Origins | None:
@@ -148,20 +127,3 @@ def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
     warnings = pc.if_else(pc.equal(warnings, pa.scalar("", text)), none, warnings)
     both = pc.binary_join_element_wise(sentence, warnings, pa.scalar("; ", text))  # null where either is
     return pc.coalesce(both, sentence, warnings)
-
-
-def write_exceptions(path: Path, rows: Sequence[tuple[str | None, str | None, ExceptionRow]]) -> None:
-    """Write ``exceptions.csv``.
-
-    Parameters
-    ----------
-    path : Path
-    rows : sequence of (str or None, str or None, ExceptionRow)
-        Id and parent of the document, and the exception.
-    """
-    with published(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
-        writer = SheetWriter(file)
-        writer.write(_HEADER)
-        for doc_id, parent, one in rows:
-            told: list[Any] = [doc_id, parent, one.exception, str(one.is_partial).lower(), one.sentence, one.kind]
-            writer.write([*told, one.sha256, one.size_bytes])

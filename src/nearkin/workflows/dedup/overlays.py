@@ -18,13 +18,14 @@ from nearkin.records import I64
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
-from nearkin.stages.documents.load_files.controls import Controls, controls_of
+from nearkin.stages.documents.load_files.controls import Controls, check_control, controls_of
 from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
+from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import STDIN, Source
-from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import NO_ROW
+from nearkin.workflows.dedup.outcome import NO_ROW, Outcome
+from nearkin.workflows.dedup.tables import Places
 
 _SHOWN = 3
 KEY = "DOCID"
@@ -43,7 +44,8 @@ class OverlaySource:
 def write_overlays(
     out: Path,
     vendor: Vendor,
-    result: job.Result,
+    outcome: Outcome,
+    places: Places,
     options: DedupOptions,
     sources: Sequence[Source],
     *,
@@ -58,7 +60,9 @@ def write_overlays(
     out : Path
         Directory of the run.
     vendor : Vendor
-    result : job.Result
+    outcome : Outcome
+    places : Places
+        Its sources are numbers in ``sources``.
     options : DedupOptions
     sources : sequence of Source
     encoding : str
@@ -74,9 +78,8 @@ def write_overlays(
     SourceError
         A load file cannot be read again.
     """
-    n_inputs = len(result.judged.outcome.keep)
-    owner = result.places.source[:n_inputs]
-    row_of = _rows(result, options)
+    owner = places.source[: len(outcome.keep)]
+    row_of = _rows(outcome, places, options)
     names: list[str] = []
     for number, source in enumerate(sources):
         if source.format != LOAD_FILE:
@@ -89,13 +92,30 @@ def write_overlays(
     is_load = np.array([source.format == LOAD_FILE for source in sources], np.bool_)
     others = np.flatnonzero(~is_load[owner]) if len(sources) else np.zeros(0, np.int64)
     if len(others):
-        names.append(_overlay_of_others(out, names, vendor, result, others, row_of))
+        names.append(_overlay_of_others(out, names, vendor, places, others, row_of))
     return names
 
 
-def _rows(result: job.Result, options: DedupOptions) -> Callable[[int], OverlayRow]:
+def check_controls(sources: Sequence[Source], encoding: str) -> None:
+    """Refuse load files of which no overlay can be made, before anything is compared.
+
+    Raises
+    ------
+    SourceError
+        See `check_control`.
+    """
+    for source in sources:
+        if source.format != LOAD_FILE or source.path == STDIN:
+            continue
+        try:
+            with open(source.path, "rb", buffering=0) as raw:
+                check_control(cast(BinaryIO, raw), source, encoding)
+        except OSError as error:
+            raise unreadable(source.name, error) from error
+
+
+def _rows(outcome: Outcome, places: Places, options: DedupOptions) -> Callable[[int], OverlayRow]:
     """Return a function that gives what is known of a row."""
-    outcome, places = result.judged.outcome, result.places
     n = len(outcome.keep)
     has = outcome.principal != NO_ROW
     size = np.bincount(outcome.principal[has], minlength=n)
@@ -175,11 +195,11 @@ def _each(controls: Controls, one: OverlaySource, repeated: list[str]) -> Iterat
 
 
 def _overlay_of_others(
-    out: Path, taken: Sequence[str], vendor: Vendor, result: job.Result, rows: I64, row_of: Callable[[int], OverlayRow]
+    out: Path, taken: Sequence[str], vendor: Vendor, places: Places, rows: I64, row_of: Callable[[int], OverlayRow]
 ) -> str:
     """Write the overlay of the documents that are in no load file, as CSV in UTF-8."""
     name = _free(taken, ".csv")
-    ids, names = result.places.own_ids, result.places.names
+    ids, names = places.own_ids, places.names
     with published(out / name) as aside, open(aside, "w", encoding="utf-8", newline="") as file:
         writer = SheetWriter(file, line_end="\r\n")
         writer.write([KEY, *vendor.fields])

@@ -22,6 +22,7 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import EMPTY, ONLY_NUMBERS, READABLE, UNREADABLE, Corpus, number_by_first
@@ -32,6 +33,7 @@ from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
 from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
+from nearkin.workflows.dedup.regrouped_overlays import sources_again, write_overlays_again
 from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_report
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
@@ -71,6 +73,7 @@ def regroup(
     out: Path | None = None,
     overwrite: bool = False,
     report: bool = True,
+    overlay: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Path, DedupManifest]:
     """Group the documents at another threshold, or by another rule, into a separate directory.
@@ -85,6 +88,8 @@ def regroup(
         Default: as in the run.
     out : Path, optional
         Default: ``directory/threshold-0.9`` for a threshold of 0.9.
+    overlay : str, optional
+        Review tool for which overlays are written, from the load files of the run, which must not have changed.
 
     Returns
     -------
@@ -99,8 +104,10 @@ def regroup(
         The threshold is below that of the run.
     """
     meter = Meter(progress or Silent())
+    vendor = None if overlay is None else vendor_of(overlay)
     with meter.stage("load", 0, "steps"):
         run = load(directory)
+    sources = [] if vendor is None else sources_again(run.manifest, meter)
     options = _options(run, directory, threshold, group)
     if out is not None and out.resolve() == directory.resolve():
         raise ParameterError("--out is the run itself, which would lose pairs below the new threshold. Choose another.")
@@ -114,6 +121,17 @@ def regroup(
         target.begin_results()
         with meter.stage("write", 0, "steps"):
             write_tables(target.path, run.corpus, run.sizes, judged, run.places)
+        if vendor is not None:
+            write_overlays_again(
+                target.path,
+                vendor,
+                judged.outcome,
+                run.places,
+                options,
+                sources=sources,
+                manifest=run.manifest,
+                meter=meter,
+            )
         record = _manifest(run, options, judged, matches)
         if report:
             with meter.stage("report", 0, "steps") as stage:

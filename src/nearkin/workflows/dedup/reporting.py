@@ -30,10 +30,10 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.origins import EXCEPTIONS_FILE
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE
 
 _N_SAMPLES = 12
 _N_LEAST_ALIKE = 6

@@ -21,18 +21,17 @@ from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
 from nearkin.workflows.dedup.origins import (
-    EXCEPTIONS_FILE,
     FIELDS,
-    ExceptionRow,
     Origins,
+    exception_rows,
     find_origins,
-    write_exceptions,
 )
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, OtherTable, Outcome
 from nearkin.workflows.dedup.parents import Parents, find_parents
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.reading.distinct_ids import renamed
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow, write_exceptions
 
 ROWS_PER_GROUP = 1 << 17
 
@@ -126,9 +125,7 @@ class Places:
 
     def exceptions(self) -> list[ExceptionRow]:
         """Return the documents without a text, or with a part of it, in their order."""
-        return (
-            [] if self.origins is None else list(self.origins.exceptions(self.problems, len(self.line), self.no_text))
-        )
+        return list(exception_rows(self.origins, self.problems, len(self.line), self.no_text))
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:

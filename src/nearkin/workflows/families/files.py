@@ -11,7 +11,7 @@ from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files, overlay
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, check_overlay, dedup_files, overlay
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
@@ -36,7 +36,8 @@ class FamiliesEnding:
         self._delivery = delivery
 
     def check(self, sourced: Sourced) -> None:
-        """Accept any input: all of it can be compared."""
+        """Refuse load files of which no overlay can be made; all other input can be compared."""
+        check_overlay(sourced, self._delivery)
 
     def write(self, found: RunResult) -> Written:
         """Write ``families.csv`` and ``families.parquet``, and the overlays."""

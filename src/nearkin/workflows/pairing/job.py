@@ -28,6 +28,7 @@ from nearkin.workflows.pairing.tables import (
     write_pairs,
 )
 from nearkin.workflows.pairing.translated import TranslatedDocuments
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import SourceSnapshot
 from nearkin.workflows.reading.texts import Texts
@@ -118,6 +119,8 @@ def pair_files(
             record = _searched(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=worker
             )
+            if exceptions := [one for side in sides for one in side.exceptions]:
+                write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = replace(record, report_problem=_report(directory, record, meter))
             directory.finish(record.as_stored())

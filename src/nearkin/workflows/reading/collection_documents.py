@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import zstandard
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 
+from nearkin.collection.stored.origins import (
+    IS_UNREAD,
+    OriginValues,
+    as_arrow,
+    origins_of,
+    own_values,
+    whole_rows,
+    with_origins,
+)
 from nearkin.errors import CollectionError, SourceError
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
-from nearkin.store.bulk import MAX_NAMED
+from nearkin.store.bulk import MAX_NAMED, named
 from nearkin.store.place import FILE, Place
-from nearkin.store.schema import contents, documents
+from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
 from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput
 
@@ -42,6 +51,8 @@ class CollectionDocuments:
         Numbers of the documents in the store, ascending; numbers of their texts; bytes of the texts.
     is_read_only : bool
         Write nothing, whatever is permitted.
+    unread : int64 array, shape (n_unread,)
+        Numbers of the origins of files that gave no text, ascending; empty unless they were asked for.
     """
 
     place: Place
@@ -50,10 +61,15 @@ class CollectionDocuments:
     contents: I64
     sizes: I64
     is_read_only: bool = False
+    unread: I64 = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
-    def now(cls, place: Place, *, end_row: int | None = None, is_read_only: bool = False) -> CollectionDocuments:
+    def now(
+        cls, place: Place, *, end_row: int | None = None, is_read_only: bool = False, with_unread: bool = False
+    ) -> CollectionDocuments:
         """Record the current documents; with ``end_row`` only those with lower numbers.
+
+        With ``with_unread``, also files that gave no text: they become documents with a problem.
 
         Raises
         ------
@@ -69,6 +85,7 @@ class CollectionDocuments:
                 contents=numbers,
                 sizes=sizes,
                 is_read_only=is_read_only,
+                unread=_unread(connection) if with_unread else np.zeros(0, np.int64),
             )
 
     def __len__(self) -> int:
@@ -83,7 +100,7 @@ class CollectionDocuments:
     def digest(self) -> str:
         """SHA-256 of the collection's own id, and of the numbers and sizes of its documents and texts."""
         told = hashlib.sha256(self.collection.encode())
-        for column in (self.rows, self.contents, self.sizes):
+        for column in (self.rows, self.contents, self.sizes, self.unread):
             told.update(column.astype("<i8").tobytes())
         return told.hexdigest()
 
@@ -112,13 +129,17 @@ class CollectionDocuments:
         return StoredInput(self, name)
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield batches of `DOCUMENTS_SCHEMA`: ids and texts; a damaged text is a problem of its document."""
+        """Yield batches of `DOCUMENTS_SCHEMA`: ids, texts and origins; a damaged text is a problem of its document."""
         with _opened(self.place, self.is_read_only) as store:
             for some in self._parts():
                 with store.reading() as connection:
                     batch = self._batch(connection, some)
                 yield batch
                 progress.advance(int(self.sizes[some].sum()))
+            for numbers in named(self.unread.tolist()):
+                with store.reading() as connection:
+                    batch = _unread_batch(connection, numbers)
+                yield batch
 
     def _parts(self) -> Iterator[slice]:
         """Yield slices of documents, small enough for one SQL statement and for memory."""
@@ -145,6 +166,7 @@ class CollectionDocuments:
         decompressor = zstandard.ZstdDecompressor()
         texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]
         problem = f"its stored text is damaged: run nearkin fsck {self.place}"
+        parents, origins = _origin_columns([origins_of(connection, rows).get(row) for row in rows])
         return pa.RecordBatch.from_arrays(
             [
                 pa.array([doc_id for _, doc_id, *_ in found], pa.large_string()),
@@ -152,11 +174,45 @@ class CollectionDocuments:
                 pa.array(self.rows[some] + 1),
                 pa.array([None if text is not None else problem for text in texts], pa.large_string()),
                 pa.nulls(len(rows), pa.float64()),
-                pa.nulls(len(rows), pa.large_string()),
-                pa.nulls(len(rows), ORIGIN_TYPE),
+                parents,
+                origins,
             ],
             schema=DOCUMENTS_SCHEMA,
         )
+
+
+def _unread(connection: Connection) -> I64:
+    """Return the numbers of the origins of files that gave no text, and have no older one."""
+    has_text = exists().where((documents.c.doc_id == origins.c.doc_id) & documents.c.is_current)
+    query = select(origins.c.number).where(IS_UNREAD & ~has_text).order_by(origins.c.number)
+    return np.array(connection.execute(query).scalars().all(), np.int64)
+
+
+def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBatch:
+    """Return files that gave no text as documents with a problem."""
+    query = with_origins().where(origins.c.number.in_(numbers)).order_by(origins.c.number)
+    found = whole_rows(connection.execute(query))
+    parents, told = _origin_columns([own_values(row) for row in found])
+    nothing = [None] * len(found)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([row.doc_id for row in found], pa.large_string()),
+            pa.array(nothing, pa.large_binary()),
+            pa.array([row.number + 1 for row in found], pa.int64()),
+            pa.array([row.sentence or row.exception for row in found], pa.large_string()),
+            pa.array(nothing, pa.float64()),
+            parents,
+            told,
+        ],
+        schema=DOCUMENTS_SCHEMA,
+    )
+
+
+def _origin_columns(found: Sequence[OriginValues | None]) -> tuple[pa.Array, pa.Array]:
+    """Return the columns ``parent`` and ``origin`` of some documents."""
+    told = [(None, None) if one is None else as_arrow(one) for one in found]
+    parents = pa.array([parent for parent, _ in told], pa.large_string())
+    return parents, pa.array([origin for _, origin in told], ORIGIN_TYPE)
 
 
 def _opened(place: Place, is_read_only: bool) -> Store:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.blobs import HEAD_BYTES
@@ -15,9 +16,28 @@ from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.workflows.reading.text_formats import by_text_formats, text_format_of
 
 _WINDOW = 256
 """Files that are looked at before the first of them is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileToRead:
+    """A source, with what is known of it already.
+
+    Parameters
+    ----------
+    source : Source
+    nodes : iterator of ExtractedNode, optional
+        What a worker made of it, if it is extracted.
+    content : bytes, optional
+        All of its bytes: to open thousands of short files takes longer than to read them.
+    """
+
+    source: Source
+    nodes: Iterator[ExtractedNode] | None = None
+    content: bytes | None = None
 
 
 class AheadOfReading:
@@ -34,29 +54,30 @@ class AheadOfReading:
         self._sources = sources
         self._encoding = encoding
         self._pool = pool
-        self._begun: dict[int, tuple[Source, WorkerAnswer]] = {}
+        self._ahead: dict[int, FileToRead] = {}
+        self._begun: dict[int, WorkerAnswer] = {}
         self._n_seen = 0
 
-    def __iter__(self) -> Iterator[tuple[Source, Iterator[ExtractedNode] | None]]:
+    def __iter__(self) -> Iterator[FileToRead]:
         """Yield each source; the nodes of one are read before the next."""
-        for index, source in enumerate(self._sources):
+        for index in range(len(self._sources)):
             self._look_ahead(index)
-            begun = self._begun.pop(index, None)
+            file, begun = self._ahead.pop(index), self._begun.pop(index, None)
             if begun is None:
-                yield source, None
+                yield file
             else:
-                yield begun[0], begun[1].nodes()
-                begun[1].drop()
+                yield replace(file, nodes=by_text_formats(begun.nodes()))
+                begun.drop()
 
     def _look_ahead(self, index: int) -> None:
         """Begin what comes next, if workers have time for it."""
         last = min(len(self._sources), index + _WINDOW)
         while self._n_seen <= index or (self._n_seen < last and len(self._begun) < self._pool.look_ahead):
-            source = as_extracted(self._sources[self._n_seen])
-            if source is not None:
-                kind = FORMATS[source.format].kind  # type: ignore[attr-defined]  # `as_extracted` saw to it
-                file = FileToExtract(source.path, source.name, kind, self._encoding)
-                self._begun[self._n_seen] = source, self._pool.submit(file)
+            file = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
+            form = FORMATS[file.source.format]
+            if isinstance(form, Extracted):
+                wanted = FileToExtract(file.source.path, file.source.name, form.kind, self._encoding)
+                self._begun[self._n_seen] = self._pool.submit(wanted)
             self._n_seen += 1
 
 
@@ -74,16 +95,25 @@ def as_extracted(source: Source) -> Source | None:
 
     A file whose name says nothing is looked into, unless the user named its format.
     """
-    if isinstance(FORMATS[source.format], Extracted):
-        return source
+    found = _looked_into(source).source
+    return found if isinstance(FORMATS[found.format], Extracted) else None
+
+
+def _looked_into(source: Source) -> FileToRead:
+    """Return a source with its format, which the beginning of a file shows, and all bytes of a short text."""
     if source.format != "file" or source.is_forced:
-        return None
+        return FileToRead(source)
     try:
         with open(source.path, "rb", buffering=0) as raw:
-            head = raw.read(HEAD_BYTES)
+            size = os.fstat(raw.fileno()).st_size
+            head = raw.read(min(size, HEAD_BYTES) or HEAD_BYTES)  # to reserve 64 KiB takes longer than to read 1
+            content = head if len(head) == size else None
             if (compression := compression_of(head)) != "none":
                 raw.seek(0)
                 head = ByteStream(raw, compression).read(HEAD_BYTES)
     except (OSError, StreamFault):
-        return None  # reported when it is read
-    return replace(source, format="document") if is_extracted(head, source.name) else None
+        return FileToRead(source)  # reported when it is read
+    if is_extracted(head, source.name):
+        return FileToRead(replace(source, format="document"))
+    form = text_format_of(source.name, head)
+    return FileToRead(source if form is None else replace(source, format=form.name), content=content)

@@ -16,12 +16,11 @@ import pyarrow as pa
 from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.extracting import ahead_of_reading
+from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 
 BATCH_BYTES = 8 << 20
 _FILES_A_BATCH = 2048
@@ -124,8 +123,8 @@ class LooseFilesInput:
         owners: list[int] = []
         held_bytes = 0
         with ahead_of_reading(self.sources, self.encoding, self.n_workers) as files:
-            for index, (source, nodes) in enumerate(files):
-                for batch in self._read(source, nodes, progress):
+            for index, file in enumerate(files):
+                for batch in self._read(file, progress):
                     held.append(batch)
                     owners += [index] * batch.num_rows
                     held_bytes += batch.nbytes
@@ -135,13 +134,17 @@ class LooseFilesInput:
         if held:
             yield _joined(held), np.array(owners)
 
-    def _read(
-        self, source: Source, nodes: Iterator[ExtractedNode] | None, progress: Progress
-    ) -> Iterator[pa.RecordBatch]:
+    def _read(self, file: FileToRead, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield the documents of a file; one that cannot be opened becomes one unreadable document."""
+        source = file.source
         try:
             yield from read_batches(
-                source, batch_bytes=BATCH_BYTES, progress=progress.advance, encoding=self.encoding, nodes=nodes
+                source,
+                batch_bytes=BATCH_BYTES,
+                progress=progress.advance,
+                encoding=self.encoding,
+                nodes=file.nodes,
+                content=file.content,
             )
         except SourceError as error:
             problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")

@@ -229,7 +229,9 @@ def source_of_run(directory: Path, progress: Progress) -> StoredSource:
     return _stored(str(directory), name, "results", kept)
 
 
-def source_of_collection(place: str, *, end_row: int | None = None, is_read_only: bool = False) -> StoredSource:
+def source_of_collection(
+    place: str, *, end_row: int | None = None, is_read_only: bool = False, with_unread: bool = False
+) -> StoredSource:
     """Return the current documents of a collection as a source.
 
     Parameters
@@ -240,6 +242,8 @@ def source_of_collection(place: str, *, end_row: int | None = None, is_read_only
         Only documents below this number.
     is_read_only : bool
         Write nothing; a collection that cannot be written is opened so anyway.
+    with_unread : bool
+        Also files that gave no text, as documents with a problem.
 
     Raises
     ------
@@ -252,7 +256,7 @@ def source_of_collection(place: str, *, end_row: int | None = None, is_read_only
     except ImportError as error:
         raise MissingExtraError.of("Reading a collection", "collection") from error
     parsed = Place.parse(place)
-    found = CollectionDocuments.now(parsed, end_row=end_row, is_read_only=is_read_only)
+    found = CollectionDocuments.now(parsed, end_row=end_row, is_read_only=is_read_only, with_unread=with_unread)
     name = printable(str(parsed))
     return _stored(str(parsed), name, "collection", found)
 

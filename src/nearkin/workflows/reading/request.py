@@ -56,14 +56,20 @@ class ReadingRequest:
         )
 
     def resolved(
-        self, progress: Progress, *, text_optional: bool = False, in_order: bool = False, without: Path | None = None
+        self,
+        progress: Progress,
+        *,
+        text_optional: bool = False,
+        in_order: bool = False,
+        without: Path | None = None,
+        with_unread: bool = False,
     ) -> tuple[Source, ...]:
         """Find the sources; report what was guessed about them.
 
         Parameters
         ----------
         progress : Progress
-        text_optional, in_order, without
+        text_optional, in_order, without, with_unread
             See `resolve_inputs`.
 
         Raises
@@ -82,6 +88,7 @@ class ReadingRequest:
             in_order=in_order,
             rules=self.rules,
             without=without,
+            with_unread=with_unread,
             progress=progress,
         )
         for guess in found.guesses:

@@ -40,6 +40,7 @@ def resolve_inputs(
     in_order: bool = False,
     rules: ReadingRules | None = None,
     without: Path | None = None,
+    with_unread: bool = False,
     progress: Progress,
 ) -> SourceSet:
     """Find the sources that arguments name: files, collections, results of finished runs, and documents in memory.
@@ -54,6 +55,8 @@ def resolve_inputs(
         sources already.
     file_format, text, doc_id, text_optional, encoding, stdin, in_order, rules, without
         See `resolve_sources`; the first five apply only to files.
+    with_unread : bool
+        Whether files that gave no text to a collection are documents of it, with a problem.
     progress : Progress
         Receives progress while a run's files are checked.
 
@@ -77,7 +80,9 @@ def resolve_inputs(
         identity = argument if "://" in argument else os.path.realpath(argument)
         if identity not in stored:
             stored[identity] = (
-                source_of_collection(argument) if kind == "collection" else source_of_run(Path(argument), progress)
+                source_of_collection(argument, with_unread=with_unread)
+                if kind == "collection"
+                else source_of_run(Path(argument), progress)
             )
             parts.append(stored[identity])
     files = [one for part in parts if isinstance(part, list) for one in part]

@@ -23,6 +23,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
+from nearkin.workflows.reading.exceptions import ExceptionRow, exceptions_in
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.problems import stop_at_problem
 
@@ -68,11 +69,21 @@ class Texts:
         self.rules = rules
         self.id_kind = IdKind.NONE
         self._damage: dict[tuple[str, int], str] = {}
+        self._exceptions: dict[tuple[str, str | None, str], ExceptionRow] = {}
 
     @property
     def damaged_files(self) -> tuple[DamagedFile, ...]:
         """Files of which only a part has been used so far."""
         return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
+
+    @property
+    def exceptions(self) -> list[tuple[str, str | None, ExceptionRow]]:
+        """Documents without a text, or with a part of it, so far: the id and the parent of each.
+
+        None where nothing was extracted: tables have a column with the problems of records.
+        """
+        found = [(doc_id, parent, one) for (doc_id, parent, _), one in self._exceptions.items()]
+        return found if any(one.kind is not None for _, _, one in found) else []
 
     @property
     def names(self) -> list[str]:
@@ -96,14 +107,23 @@ class Texts:
             for batch, source in one.batches(progress):
                 if batch.num_rows:
                     self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
+                    sources = np.broadcast_to(np.asarray(source, np.int64), batch.num_rows)
                     self._note_damage(batch, one.names)
-                    yield batch, np.broadcast_to(np.asarray(source, np.int64) + first, batch.num_rows), one.names[0]
+                    self._note_exceptions(batch, sources, one.names)
+                    yield batch, sources + first, one.names[0]
             first += len(one.names)
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
         """Record where a file breaks off: the damage is a batch with one row."""
         if batch.num_rows == 1 and is_damage(batch["problem"][0].as_py()):
             self._damage[printable(names[0]), batch["line"][0].as_py()] = fault_of(batch["problem"][0].as_py())
+
+    def _note_exceptions(self, batch: pa.RecordBatch, sources: I64, names: Sequence[str]) -> None:
+        """Record the documents without a text, or with a part of it; what is read twice is recorded once."""
+        if batch["problem"].null_count == batch["origin"].null_count == batch.num_rows:
+            return
+        for doc_id, parent, found in exceptions_in(batch, [printable(names[source]) for source in sources]):
+            self._exceptions[doc_id, parent, found.sentence] = found
 
     def prepare(self, raw: tuple[pa.RecordBatch, I64, str], normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch: the part of reading that threads may share.

@@ -17,10 +17,11 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.problems import check_readable, damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
-from nearkin.workflows.reading.texts import check_not_an_input
+from nearkin.workflows.reading.texts import Texts, check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedTexts
 from nearkin.workflows.signing.engines import SigningThreads, signing_engine
@@ -78,8 +79,20 @@ def sign(
     if out is not None:
         with published(out) as aside:
             file.save(aside)
+        _write_exceptions(texts, exceptions_beside(out))
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     return file, _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
+
+
+def exceptions_beside(out: Path) -> Path:
+    """Return the name of the list of exceptions beside a file of signatures."""
+    return out.with_name(f"{out.stem}-{EXCEPTIONS_FILE}")
+
+
+def _write_exceptions(texts: Texts, path: Path) -> None:
+    """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
+    if texts.exceptions or path.exists():
+        write_exceptions(path, texts.exceptions)
 
 
 def _record(

@@ -19,7 +19,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
 from nearkin.workflows.dedup.inputs import describe
-from nearkin.workflows.dedup.origins import EXCEPTIONS_FILE, write_exceptions
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
@@ -69,7 +69,7 @@ def thread_files(
         See `nearkin.errors`.
     """
     meter = Meter(progress or Silent())
-    sources = asked.resolved(meter.progress, without=out)
+    sources = asked.resolved(meter.progress, without=out, with_unread=True)
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
     watched = [source for source in sources if holding(source.format) != "one document"]
     before = snapshots_of(watched)

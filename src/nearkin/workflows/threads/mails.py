@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
-from nearkin.records import I64
+from nearkin.records import I64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.mail.inclusive import originals_of
@@ -20,8 +20,9 @@ from nearkin.stages.documents.mail.threads import NamedMail
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.workflows.dedup.origins import ExceptionRow, Origins, find_origins
+from nearkin.workflows.dedup.origins import Origins, exception_rows, find_origins
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.texts import TextBatch, Texts
 
@@ -73,7 +74,8 @@ class ReadMails:
         Documents inside of mails.
     n_by_source : list of int
         Documents of each source.
-    n_unreadable : int
+    is_unreadable : bool array
+        Whether each document has no text, for a reason.
     """
 
     mails: list[NamedMail]
@@ -85,7 +87,12 @@ class ReadMails:
     origins: Origins | None
     n_inside: int
     n_by_source: list[int]
-    n_unreadable: int
+    is_unreadable: Bool
+
+    @property
+    def n_unreadable(self) -> int:
+        """Number of documents that could not be read."""
+        return int(self.is_unreadable.sum())
 
     @property
     def order(self) -> list[int]:
@@ -94,11 +101,10 @@ class ReadMails:
 
     def exceptions(self) -> list[tuple[str, str | None, ExceptionRow]]:
         """Return all documents without a text, or with a part of it, each with its name and its parent."""
-        if self.origins is None:
-            return []
         told = self.documents["problem"].to_pylist()
         problems = {row: problem for row, problem in enumerate(told) if problem is not None}
-        found = self.origins.exceptions(problems, self.documents.num_rows)
+        no_text = dict.fromkeys(np.flatnonzero(self.is_unreadable).tolist(), "unreadable")
+        found = exception_rows(self.origins, problems, self.documents.num_rows, no_text)
         names, parents = self.documents["name"], self.documents["parent"]
         return [(names[one.row].as_py(), parents[one.row].as_py(), one) for one in found]
 
@@ -186,7 +192,7 @@ class MailReader:
             origins=find_origins(self._origins.chunks()),
             n_inside=sum(len(self._inside.get(one.key, ())) for one in self._found),
             n_by_source=n_by_source,
-            n_unreadable=table.num_rows - table["problem"].null_count,
+            is_unreadable=table["problem"].combine_chunks().is_valid().to_numpy(zero_copy_only=False),
         )
 
 
@@ -206,7 +212,8 @@ def _no_mail(texts: Texts, n_documents: int) -> SourceError:
     among = f"There is no mail among {counted(n_documents, 'document')}."
     if any(source.format == "collection" for source in texts.sources):
         return SourceError(
-            f"{among} A collection holds texts without the headers of mails. Name the files that were added to it."
+            f"{among} A collection has the headers of mails that were added as EML, MBOX or MSG files. Add those of an "
+            "older collection again: nearkin add COLLECTION FILE..."
         )
     return SourceError(
         f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, and folders and archives of "

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import gzip
 import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nearkin.errors import DocumentError, SourceError
+from nearkin.runs.progress import Silent
 from nearkin.stages.documents import formats
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.reading.inputs import LooseFilesInput
 
 SPOKEN = "1\n00:00:01,000 --> 00:00:02,000\nGood morning.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt is raining: ö.\n"
 
@@ -84,3 +88,47 @@ def test_kept_files_are_the_same_bytes(captions: Path, tmp_path: Path) -> None:
     written = write_kept(sources, lambda _: np.ones(2, np.bool_), tmp_path / "out")
     for source, copy in zip(sources, written, strict=True):
         assert copy.read_bytes() == Path(source.path).read_bytes()
+
+
+def test_a_problem_of_a_format_is_one_of_its_document(captions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Captions, content: str) -> str:
+        raise DocumentError("no subtitles.")
+
+    monkeypatch.setattr(Captions, "text_of", refuse)
+    source = resolve_sources([str(captions / "a.srt"), str(captions / "b.srt")]).sources[0]
+    assert [batch["problem"].to_pylist() for batch in read_batches(source)] == [["no subtitles"]]
+
+
+def test_files_without_a_suffix_and_members_of_archives(captions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Captions, "is_begun_by", lambda self, head: head.data.startswith(b"1\n00:"))
+    folder = captions / "mixed"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "box.zip", "w") as archive:
+        archive.writestr("a.srt", SPOKEN)
+        archive.writestr("bad.srt", "good morning\nto all")
+        archive.writestr("note.txt", SPOKEN)
+    for name, data in {"plain": SPOKEN, "note.txt": SPOKEN, "letter": "Good morning."}.items():
+        (folder / name).write_text(data, "utf-8")
+    (folder / "wide").write_bytes(SPOKEN.encode("utf-16"))
+    found = {
+        row["doc_id"]: row["text"].decode() if row["problem"] is None else row["problem"]
+        for batch, _ in LooseFilesInput(resolve_sources([str(folder)]).sources).batches(Silent())
+        for row in batch.to_pylist()
+    }
+    text = "Good morning.\nIt is raining: ö."
+    assert found == {
+        "box.zip!a.srt": text, "box.zip!bad.srt": "cue 1 has no number and time", "box.zip!note.txt": SPOKEN,
+        "plain": text, "note.txt": SPOKEN, "letter": "Good morning.", "wide": text,
+    }  # fmt: skip
+
+
+def test_a_mixed_folder_names_no_format_for_files_that_have_one(captions: Path) -> None:
+    for path in captions.iterdir():
+        if path.name != "a.srt":
+            path.unlink()
+    (captions / "t.csv").write_text("id,text\n1,It was\n")
+    with pytest.raises(SourceError, match=r"to read the other files, pass '[^']*\*\.srt'\. To read every file"):
+        resolve_sources([str(captions)])
+    (captions / "n.txt").write_text("It was")
+    with pytest.raises(SourceError, match=r"as one text each, pass .* with --format file\. To read every file"):
+        resolve_sources([str(captions)])

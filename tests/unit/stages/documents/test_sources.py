@@ -202,6 +202,25 @@ def test_order_and_repeats_do_not_matter(folder: Path) -> None:
         assert any("read once" in guess for guess in again.guesses)
 
 
+def test_links_out_of_a_folder_are_not_followed(folder: Path) -> None:
+    for name in ("in/a.txt", "secret.txt", "beside/b.txt"):
+        write(name, b"text")
+    os.symlink("a.txt", "in/inner.txt")
+    os.symlink("../secret.txt", "in/outer.txt")
+    os.symlink("../../in-not", "in/gone.txt")
+    found = resolve_sources(["in"])
+    assert [one.name for one in found.sources] == ["a.txt"]  # the inner link is the same file
+    assert (
+        "Warning: in: not followed: 1 link out of the folder: outer.txt. To read such files, name them on their own, "
+        "or by a pattern such as 'in/*'"
+    ) in found.guesses
+    assert [one.name for one in resolve_sources(["in/o*"]).sources] == ["in/outer.txt"]
+    os.makedirs("only")
+    os.symlink("../secret.txt", "only/outer.txt")
+    with pytest.raises(SourceError, match=r"holds no files .*1 link out of it or to folders not followed"):
+        resolve_sources(["only"])
+
+
 def test_a_folder_of_texts(folder: Path) -> None:
     for name in ("in/b.txt", "in/a/x", "in/a/.secret", "in/.git/config", "in/readme.md"):
         write(name, b"text")
@@ -215,6 +234,7 @@ def test_a_folder_of_texts(folder: Path) -> None:
     assert found.guesses == (
         "in: hidden files and folders are not read (2 whose names begin with a dot)",
         "Warning: in: 1 link to a missing file: dangling",
+        "Warning: in: not followed: 1 link to a folder: a/loop",
     )
     assert [b["doc_id"].to_pylist() for s in found.sources for b in read_batches(s)] == [
         ["a/x"],

@@ -8,10 +8,11 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
-from nearkin.nouns import counted
+from nearkin.nouns import counted, first_of
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import (
@@ -24,9 +25,9 @@ from nearkin.stages.documents.extraction.reading import (
     too_big,
 )
 
-NAME = "nearkin archive 1"
 _PIECE_BYTES = 1 << 20
 _FREE_TOTAL_BYTES = 64 << 20
+_SHOWN = 5
 _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
 _OF_THE_SYSTEM = "__MACOSX/"
@@ -39,7 +40,7 @@ _FAULTS = (
 class _Archive(Container):
     """Base class of archives."""
 
-    name = NAME
+    name = versions.ARCHIVE
 
     def __init__(self, given: Given) -> None:
         super().__init__(given)
@@ -76,15 +77,23 @@ class ZipArchive(_Archive):
                 raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
             with archive:
                 most = _FREE_TOTAL_BYTES + 2 * self._given.blob.size * self._limits["compression_ratio"]
+                n_of_system, bombs = 0, list[str]()
                 for entry in archive.infolist():
                     name = _zip_name(entry)
                     if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):
+                        n_of_system += not entry.is_dir()
                         continue
-                    yield self._member(archive, entry, safe_name(name) or None)
+                    member = self._member(archive, entry, safe_name(name) or None)
+                    if member.exception == "bomb":
+                        bombs.append(safe_name(name))
+                    if member.exception != "bomb" or len(bombs) == 1:
+                        yield member
                     if self._n_unpacked > most:  # its entries share their bytes
+                        yield from _summarised(bombs[1:], n_of_system)
                         raise ExtractionError(
                             "bomb", f"it unpacks to more than {counted(most, 'byte')}; the rest was not read"
                         )
+                yield from _summarised(bombs[1:], n_of_system)
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:
@@ -100,6 +109,18 @@ class ZipArchive(_Archive):
             return Member(name=name, exception="unsupported", sentence=f"it cannot be unpacked: {error}")
         except _FAULTS as error:
             return Member(name=name, exception="corrupt", sentence=f"damaged in its ZIP archive: {_why(error)}")
+
+
+def _summarised(bombs: Sequence[str], n_of_system: int) -> Iterator[Member]:
+    """Yield one member for all bombs but the first, and one for what macOS adds: a bomb costs few rows."""
+    if bombs:
+        n = counted(len(bombs), "more file")
+        names = first_of([repr(name) for name in bombs], _SHOWN)
+        yield Member(name=None, exception="bomb", sentence=f"{n} in it, refused for the same reason: {names}")
+    if n_of_system:
+        n = counted(n_of_system, "file")
+        sentence = f"{n} in which macOS keeps attributes of the others; not read"
+        yield Member(name=_OF_THE_SYSTEM.rstrip("/"), exception="unsupported", sentence=sentence)
 
 
 class TarArchive(_Archive):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.charsets import DecodedText, decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Single
 
-NAME = "nearkin html 1"
 _SKIPPED = frozenset(("script", "style", "template", "title", "object", "svg", "math", "iframe", "noembed", "noframes"))
 _BLOCKS = frozenset((
     "address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "details", "dialog", "dir",
@@ -31,7 +31,7 @@ _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 class HtmlPage(Single):
     """A page in a file."""
 
-    name = NAME
+    name = versions.HTML
 
     def __init__(self, given: Given) -> None:
         self._given = given
@@ -40,7 +40,7 @@ class HtmlPage(Single):
         """Return the text of the page."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
         page = decoded_page(data, fallback=self._given.encoding)
-        return DocumentRead(text=text_of_html(page.text), extractor=NAME, warnings=page.warnings)
+        return DocumentRead(text=text_of_html(page.text), extractor=versions.HTML, warnings=page.warnings)
 
 
 def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-8") -> DecodedText:

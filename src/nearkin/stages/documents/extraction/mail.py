@@ -7,10 +7,16 @@ import email.policy
 import re
 from collections.abc import Iterator
 from email import message_from_bytes
-from email.errors import InvalidBase64CharactersDefect, InvalidBase64LengthDefect, InvalidBase64PaddingDefect
+from email.errors import (
+    CloseBoundaryNotFoundDefect,
+    InvalidBase64CharactersDefect,
+    InvalidBase64LengthDefect,
+    InvalidBase64PaddingDefect,
+)
 from email.message import Message
 from functools import cached_property
 
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
@@ -19,10 +25,10 @@ from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Mem
 from nearkin.stages.documents.mail.encoded_words import decoded_header
 from nearkin.stages.documents.mail.headers import headers_of
 
-NAME = "nearkin mail 1"
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
+_CUT_OFF = "the mail ends without its closing boundary: this base64 may be cut off"
 _BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
 """Byte order mark and blank lines, if headers come after them."""
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
@@ -31,7 +37,7 @@ _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
 class Mail:
     """A mail in a file."""
 
-    name = NAME
+    name = versions.MAIL
     is_container = False
 
     def __init__(self, given: Given) -> None:
@@ -60,7 +66,7 @@ class Mail:
         """Return the body, with the headers."""
         if self._message.get_content_type() == "multipart/encrypted":
             return DocumentRead(
-                text=None, extractor=NAME, exception="encrypted", sentence="an encrypted mail",
+                text=None, extractor=versions.MAIL, exception="encrypted", sentence="an encrypted mail",
                 mail=headers_of(self._message),
             )  # fmt: skip
         body, _, n_inline = self._parts
@@ -70,11 +76,26 @@ class Mail:
             self._warnings.append(f"{n_inline} {'image' if n_inline == 1 else 'images'} in the body not read")
         read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
-            extractor=NAME,
+            extractor=versions.MAIL,
             warnings=tuple(dict.fromkeys(self._warnings)),
             mail=headers,
         )
-        return read.lacking("corrupt", _DAMAGED) if any(map(_is_damaged, body)) else read
+        damage = next((said for part in body if (said := self._damage_of(part)) is not None), None)
+        return read if damage is None else read.lacking("corrupt", damage)
+
+    def _damage_of(self, part: Message) -> str | None:
+        """Return what is wrong with the base64 of a part; None if nothing is."""
+        if _is_damaged(part):
+            return _DAMAGED
+        return _CUT_OFF if part is self._unended else None
+
+    @cached_property
+    def _unended(self) -> Message | None:
+        """The last part, if the mail ends without its closing boundary and the base64 of that part may go on."""
+        if not any(isinstance(one, CloseBoundaryNotFoundDefect) for one in self._message.defects):
+            return None
+        *_, last = self._message.walk()
+        return last if _may_be_cut_off(last) else None
 
     def has_members(self) -> bool:
         """Whether it has attachments."""
@@ -92,10 +113,11 @@ class Mail:
                 yield Member(name=name, blob=Blob(b"\n".join(pieces)), kind="text")
             else:
                 blob = Blob(_payload(part))
-                if _is_damaged(part):
-                    yield Member(name=name, blob=blob, exception="corrupt", sentence=_DAMAGED)
-                else:
+                damage = self._damage_of(part)
+                if damage is None:
                     yield Member(name=name, blob=blob)
+                else:
+                    yield Member(name=name, blob=blob, exception="corrupt", sentence=damage)
 
     def _text(self, part: Message) -> str:
         """Return the text of a part of the body."""
@@ -188,6 +210,13 @@ def _is_damaged(part: Message) -> bool:
         return True
     raw = part.get_payload() if InvalidBase64CharactersDefect in kinds else ""
     return isinstance(raw, str) and re.search(r"[^A-Za-z0-9+/=\s]", raw) is not None
+
+
+def _may_be_cut_off(part: Message) -> bool:
+    """Whether the base64 of the last part of a mail may go on: it does not end in padding."""
+    raw = part.get_payload()
+    is_base64 = str(part.get("content-transfer-encoding", "")).strip().lower() == "base64"
+    return is_base64 and isinstance(raw, str) and bool(raw.strip()) and not raw.rstrip().endswith("=")
 
 
 def _charset(part: Message) -> str | None:

@@ -11,10 +11,10 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.reading import Container, Member, too_big
 
-NAME = "nearkin mailbox 1"
 _PIECE_BYTES = 1 << 16
 _SEPARATOR = re.compile(rb"From \S[^\r\n]*\d:\d\d[^\r\n]*\r?\n")
 _QUOTED = re.compile(rb">+From ")
@@ -24,7 +24,7 @@ _BLANK = (b"\n", b"\r\n")
 class Mailbox(Container):
     """A mailbox in a file."""
 
-    name = NAME
+    name = versions.MAILBOX
 
     def members(self) -> Iterator[Member]:
         """Yield the mails."""

@@ -13,13 +13,13 @@ from email.message import Message
 from email.utils import format_datetime
 from functools import cached_property
 
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.mail import Mail
 from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.ole import OleEntry, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given
 
-NAME = "nearkin msg 1"
 _TOP_HEADER, _NESTED_HEADER, _PART_HEADER = 32, 24, 8
 _SUBJECT, _BODY, _HTML, _RTF, _HEADERS = "0037", "1000", "1013", "1009", "007D"
 _SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP, _TO, _CC = "0C1A", "0C1F", "5D01", "0E04", "0E03"
@@ -40,7 +40,7 @@ _RTF_BEGINNING = (
 class OutlookMessage(Mail):
     """A message of Outlook in a file."""
 
-    name = NAME
+    name = versions.MSG
 
     @cached_property
     def _message(self) -> Message:
@@ -54,7 +54,7 @@ class OutlookMessage(Mail):
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
         read = super().document()
-        return DocumentRead(text=read.text, extractor=NAME, warnings=read.warnings, mail=read.mail)
+        return DocumentRead(text=read.text, extractor=versions.MSG, warnings=read.warnings, mail=read.mail)
 
 
 class _MessageReader:

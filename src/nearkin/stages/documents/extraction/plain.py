@@ -5,19 +5,19 @@ from __future__ import annotations
 import codecs
 
 from nearkin.stages.documents.encodings import looks_binary, looks_like_utf16
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single
 from nearkin.stages.documents.foreign import foreign
 
-NAME = "nearkin text 1"
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
 class PlainText(Single):
     """A plain text."""
 
-    name = NAME
+    name = versions.TEXT
 
     def __init__(self, given: Given) -> None:
         self._given = given
@@ -31,7 +31,7 @@ class PlainText(Single):
             found = decoded(data, "utf-16-le" if "utf-16" in advice else "utf-32-le")
         else:
             found = decoded(data, None, self._given.encoding)
-        return DocumentRead(text=found.text, extractor=NAME, warnings=found.warnings)
+        return DocumentRead(text=found.text, extractor=versions.TEXT, warnings=found.warnings)
 
 
 class Unread(Single):

@@ -9,13 +9,13 @@ from email.message import Message
 from email.utils import format_datetime
 from typing import Any
 
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.msg import mail_part
 from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.reading import Container, ExtractionError, Member, too_big
 
-NAME = "nearkin pst 1"
 _MAX_FOLDER_LEVELS = 40
 _MAX_MESSAGE_LEVELS = 8
 _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
@@ -24,7 +24,7 @@ _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", 
 class OutlookMailbox(Container):
     """A mailbox of Outlook in a file."""
 
-    name = NAME
+    name = versions.PST
 
     def members(self) -> Iterator[Member]:
         """Yield the messages of all folders, folder by folder."""

@@ -69,7 +69,7 @@ class WholeFile(Format):
 
         Raises
         ------
-        ValueError
+        ValueError, DocumentError
             The file has no document; the message is the document's problem.
         """
         return content

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import BinaryIO
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.load_files.columns import columns_of
+from nearkin.stages.documents.load_files.columns import columns_of, is_control
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded, fallback
 from nearkin.stages.documents.load_files.reading import dialect_in, stream_encoding
 from nearkin.stages.documents.load_files.records import RecordReader
@@ -68,15 +68,41 @@ def controls_of(raw: BinaryIO, source: Source, encoding: str) -> Controls:
     raw.seek(0)
     header = next(RecordReader(_stream(raw, source, encoding), dialect, source.max_document_bytes).records())
     names = [decoded(value, fallback(encoding)) for value in header.fields]
-    column = source.id or columns_of(names).control
+    column = _control_column(source, names)
+    raw.seek(0)
+    reader = RecordReader(_stream(raw, source, encoding), dialect, source.max_document_bytes)
+    return Controls(dialect, column, names.index(column), fallback(encoding), reader)
+
+
+def check_control(raw: BinaryIO, source: Source, encoding: str) -> None:
+    """Refuse a load file of which no overlay can be made, by its header alone.
+
+    Raises
+    ------
+    SourceError
+        It is not a load file, or has no control numbers; or the ids are not its control numbers.
+    """
+    dialect = dialect_in(_stream(raw, source, encoding), source.name)
+    raw.seek(0)
+    header = next(RecordReader(_stream(raw, source, encoding), dialect, source.max_document_bytes).records())
+    _control_column(source, [decoded(value, fallback(encoding)) for value in header.fields])
+
+
+def _control_column(source: Source, names: Sequence[str]) -> str:
+    """Return the column on which an overlay is keyed."""
+    known = columns_of(names).control
+    column = source.id or known
     if column is None or column not in names:
         raise SourceError(
             f"{source.name}: an overlay is keyed on the control number, and no column is known to hold it. Name it "
             f"with --id. The columns are: {', '.join(names)}."
         )
-    raw.seek(0)
-    reader = RecordReader(_stream(raw, source, encoding), dialect, source.max_document_bytes)
-    return Controls(dialect, column, names.index(column), fallback(encoding), reader)
+    if known is not None and not is_control(column):
+        raise SourceError(
+            f"{source.name}: an overlay is keyed on the control number, which is the column '{known}'; --id names "
+            f"'{column}'. Omit --id, or omit --overlay."
+        )
+    return column
 
 
 def _stream(raw: BinaryIO, source: Source, encoding: str) -> ByteStream:

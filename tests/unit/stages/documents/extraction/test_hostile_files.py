@@ -181,6 +181,20 @@ def test_names_in_archives_are_never_paths(pool, tmp_path):
     assert not list(Path("/etc").glob("escaped*"))
 
 
+def test_bombs_in_one_archive_cost_two_rows_and_what_macos_adds_one(pool, tmp_path):
+    files: dict[str, bytes | str] = {f"{at}.bin": bytes(18 * MIB) for at in range(6)}
+    told = {"a.txt": "It was.", **files, "__MACOSX/._a.txt": "attributes", "__MACOSX/b/._c": "x", "z.txt": "It is."}
+    found = extracted(pool, written(tmp_path, {"x.zip": make.zipped(told)}))
+    assert exceptions_of(found) == {
+        "x.zip!a.txt": None, "x.zip!0.bin": "bomb", "x.zip!z.txt": None, "x.zip!#4": "bomb",
+        "x.zip!__MACOSX": "unsupported",
+    }  # fmt: skip
+    assert found["x.zip!#4"].problem == (
+        "5 more files in it, refused for the same reason: '1.bin', '2.bin', '3.bin', '4.bin', '5.bin'"
+    )
+    assert found["x.zip!__MACOSX"].problem == "2 files in which macOS keeps attributes of the others; not read"
+
+
 def test_a_link_in_a_zip_archive_is_not_followed(pool, tmp_path):
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as archive:

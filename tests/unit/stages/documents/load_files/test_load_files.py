@@ -11,6 +11,7 @@ import nearkin
 from nearkin.errors import SourceError
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of
+from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
@@ -189,3 +190,9 @@ def test_python_reads_a_production_and_leaves_passages_out(vol: Path) -> None:
     assert DedupOptions.of(**options.in_words()) == options
     kin = nearkin.families(vol / "load.dat", ignore=["re:^page \\d+$"], ignore_numbers=True)
     assert kin.manifest["parameters"]["normalise"].startswith("nfkc,case,space;numbers;ignore=")
+
+
+def test_a_list_of_one_image_is_recognised() -> None:
+    for line in (b"A-1,V1,IMG\\A-1.tif,Y,,,1", b"A-1,V1,IMG\\A-1.tif,Y,,,1\r\n", b"IM,A-1,D,0,@V1;IMG;A-1.tif;2\n"):
+        assert is_image_list(line)
+    assert not is_image_list(b"A-1,V1,IMG\\A-1.tif,Y,,,1\nIt was, once.\n")

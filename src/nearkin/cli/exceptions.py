@@ -1,0 +1,91 @@
+"""``nearkin exceptions``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.options.browsing import (
+    IdPattern,
+    OfKind,
+    OfReason,
+    OfWave,
+    OnlyPartial,
+    OnlyWithoutText,
+)
+from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
+from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nearkin.collection.listing.exceptions import StoredExceptions
+
+HELP = """
+List the added files and documents that gave no text, or only a part of it, with the reason: encrypted, corrupt, \
+empty, image only, too big, time-out, bomb, unsupported, embedded objects lost, crashed, unreadable or not stored. \
+--out writes all of them to a .csv, .tsv, .jsonl or .parquet file.
+
+A file that gives a text when it is added again is no longer listed.
+
+[bold]Examples[/]
+
+  nearkin exceptions matter
+
+  nearkin exceptions matter --wave march --reason encrypted
+
+  nearkin exceptions matter --partial --out partial.csv
+"""
+
+
+def exceptions(
+    collection: Place,
+    wave: OfWave = None,
+    doc_id: IdPattern = None,
+    reason: OfReason = None,
+    kind: OfKind = None,
+    no_text: OnlyWithoutText = False,
+    partial: OnlyPartial = False,
+    limit: Limit = 50,
+    out: OutFileIfAny = None,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """List the exceptions of a collection."""
+    from nearkin.cli.listed_file import check_list_file, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+
+    if no_text and partial:
+        raise ParameterError("--no-text and --partial are two lists: ask for one at a time.")
+    check_list_file(out, overwrite=overwrite)
+    which = "no text" if no_text else "partial" if partial else "all"
+    with Collection.open(collection, read_only=read_only) as opened:
+        found = opened.exceptions(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)  # type: ignore[arg-type]
+    write_list(out, lambda: found.table, "exception", is_silent=quiet or as_json)
+    tell(
+        lambda: found.to_dict(limit),
+        lambda console: _show(console, found, limit, is_written=out is not None),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _show(console: Console, found: StoredExceptions, limit: int, *, is_written: bool) -> None:
+    from nearkin.cli.printing import say, shown, table
+    from nearkin.reports.sentences.exceptions import exceptions_sentences
+
+    if len(found.counts) > 1:
+        counts = table("no text", "partial", "reason", "wave", numbers=2)
+        for count in found.counts:
+            counts.add_row(f"{count.n_no_text:,}", f"{count.n_partial:,}", count.exception, shown(count.wave))
+        console.print(counts)
+    rows = table("reason", "id", "what is wrong", "wave")
+    for one in found.exceptions[:limit]:
+        partial = " [dim](partial)[/]" if one.is_partial else ""
+        rows.add_row(one.exception + partial, shown(one.doc_id), shown(one.sentence), shown(one.wave))
+    if found.exceptions:
+        console.print(rows)
+    say(console, exceptions_sentences(found, limit, is_written=is_written))

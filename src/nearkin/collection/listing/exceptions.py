@@ -1,0 +1,231 @@
+"""Exceptions of a collection: added files that gave no text, or only a part of it, each with the reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from fnmatch import fnmatchcase
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+import zstandard
+from sqlalchemy import Connection, exists, or_, select
+
+from nearkin.collection.listing.problems import problems_of
+from nearkin.collection.loads.incoming import PURGED
+from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
+from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, whole_rows, with_origins
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.origin import EXCEPTIONS
+from nearkin.store.integrity import refuse_changed
+from nearkin.store.schema import contents, documents, loads, origins, waves
+
+WhichExceptions = Literal["all", "no text", "partial"]
+REASONS = (*EXCEPTIONS, "unreadable", "not stored")
+"""Reasons of exceptions: those of extraction, and those of documents that no extractor saw."""
+NO_TEXT = "no text was found in it"
+_MAX_BLANK = 64
+"""Bytes of the longest text that is looked at for being blank."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredException:
+    """A document that gave no text, or only a part of it.
+
+    Parameters
+    ----------
+    doc_id : str
+    parent : str or None
+        Id of the document or container that it is inside of.
+    wave : str
+        Wave that it was last added in.
+    exception : str
+        One of `REASONS`.
+    is_partial : bool
+        True: a part of the text is stored; False: no text is.
+    sentence : str
+        What is wrong, for people.
+    kind : str or None
+        By content, such as "pdf"; None for a document that was not extracted, as all below.
+    extractor : str or None
+    sha256 : str or None
+        Of the original bytes, in hexadecimal.
+    size_bytes : int or None
+    """
+
+    doc_id: str
+    parent: str | None
+    wave: str
+    exception: str
+    is_partial: bool
+    sentence: str
+    kind: str | None = None
+    extractor: str | None = None
+    sha256: str | None = None
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionCount:
+    """Number of exceptions of one wave with one reason."""
+
+    wave: str
+    exception: str
+    n_no_text: int
+    n_partial: int
+
+
+_TYPES = {"is_partial": pa.bool_(), "size_bytes": pa.int64()}
+_SCHEMA = pa.schema([(one.name, _TYPES.get(one.name, pa.large_string())) for one in fields(StoredException)])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExceptions:
+    """Exceptions of a collection that meet some conditions.
+
+    Parameters
+    ----------
+    exceptions : tuple of StoredException
+        In the order of waves, and by id.
+    counts : tuple of ExceptionCount
+        By wave and reason.
+    """
+
+    exceptions: tuple[StoredException, ...]
+    counts: tuple[ExceptionCount, ...]
+
+    @property
+    def n_no_text(self) -> int:
+        """Number of documents without a text."""
+        return sum(one.n_no_text for one in self.counts)
+
+    @property
+    def n_partial(self) -> int:
+        """Number of documents with a part of their text."""
+        return sum(one.n_partial for one in self.counts)
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each exception, with the fields of `StoredException` as columns."""
+        return pa.Table.from_pylist([asdict(one) for one in self.exceptions], _SCHEMA)
+
+    def to_dict(self, limit: int | None = None) -> dict[str, object]:
+        """Return the fields as JSON types, with the first ``limit`` exceptions."""
+        shown = self.exceptions if limit is None else self.exceptions[:limit]
+        return {
+            "n_no_text": self.n_no_text,
+            "n_partial": self.n_partial,
+            "is_truncated": len(shown) < len(self.exceptions),
+            "counts": [asdict(one) for one in self.counts],
+            "exceptions": [asdict(one) for one in shown],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExceptionFilter:
+    """Conditions that a listed exception meets, all of them; see `Collection.exceptions`."""
+
+    wave: str | None = None
+    doc_id: str | None = None
+    reason: str | None = None
+    kind: str | None = None
+    which: WhichExceptions = "all"
+
+    def __post_init__(self) -> None:
+        if self.reason is not None and self.reason not in REASONS:
+            raise ParameterError.of("reason", "exceptions", f"one of {', '.join(REASONS)}", self.reason)
+        if self.which not in get_args(WhichExceptions):
+            rule = f"one of {', '.join(get_args(WhichExceptions))}"
+            raise ParameterError.of("which", "exceptions", rule, self.which)
+
+    def admits(self, one: StoredException) -> bool:
+        """Whether an exception meets the conditions."""
+        if self.which != "all" and one.is_partial != (self.which == "partial"):
+            return False
+        if self.doc_id is not None and not fnmatchcase(one.doc_id, self.doc_id.replace("[", "[[]")):
+            return False
+        told = (self.wave, one.wave), (self.reason, one.exception), (self.kind, one.kind)
+        return all(wanted is None or wanted == own for wanted, own in told)
+
+
+def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> StoredExceptions:
+    """List the exceptions; see `Collection.exceptions`.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed.
+    UnknownDocumentError
+        There is no such wave.
+    """
+    if wanted.wave is not None:
+        number_of_wave(connection, wanted.wave)
+    refuse_changed(connection, waves, loads)
+    numbers = {name: number for number, name in connection.execute(select(waves.c.wave, waves.c.name))}
+    found = [one for one in _all(connection) if wanted.admits(one)]
+    found.sort(key=lambda one: (numbers[one.wave], one.doc_id))
+    tally = Counter((one.wave, one.exception, one.is_partial) for one in found)
+    keys = dict.fromkeys((one.wave, one.exception) for one in found)
+    counts = [ExceptionCount(*key, tally[(*key, False)], tally[(*key, True)]) for key in keys]
+    counts.sort(key=lambda one: (numbers[one.wave], -one.n_no_text - one.n_partial, one.exception))
+    return StoredExceptions(tuple(found), tuple(counts))
+
+
+def _all(connection: Connection) -> Iterator[StoredException]:
+    yield from _of_origins(connection)
+    # also files that were removed, or read since
+    extracted = set(connection.execute(select(origins.c.doc_id).where(origins.c.row.is_(None))).scalars())
+    for problem in problems_of(connection):
+        if problem.doc_id not in extracted and problem.problem != PURGED:
+            is_of_id = problem.problem.startswith(("the id ", "too long to be stored"))
+            yield StoredException(
+                doc_id=problem.doc_id,
+                parent=None,
+                wave=problem.wave,
+                exception="not stored" if is_of_id else "unreadable",
+                is_partial=False,
+                sentence=problem.problem,
+            )
+    for document in blank_documents(connection):
+        yield StoredException(
+            doc_id=document.doc_id, parent=None, wave=document.wave, exception="empty", is_partial=False,
+            sentence=NO_TEXT,
+        )  # fmt: skip
+
+
+def _of_origins(connection: Connection) -> Iterator[StoredException]:
+    """Yield what extraction said of current documents, and of files without a text."""
+    has_one = origins.c.exception.is_not(None)
+    is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
+    named_loads = select(loads.c.load, waves.c.name).select_from(loads.join(waves))
+    names = {int(load): str(name) for load, name in connection.execute(named_loads)}
+    rows = connection.execute(with_origins().where(has_one & or_(IS_UNREAD, is_current)))
+    for row in whole_rows(rows):
+        told: Mapping[str, Any] = dict(zip(COLUMNS, row, strict=False))
+        sentence = "; ".join(one for one in (told["sentence"], told["warnings"]) if one)
+        own = {name: told[name] for name in ("doc_id", "parent", "exception", "kind", "extractor", "sha256")}
+        yield StoredException(
+            **own, wave=names[told["load"]], is_partial=told["row"] is not None, sentence=sentence,
+            size_bytes=told["size_bytes"],
+        )  # fmt: skip
+
+
+def blank_documents(connection: Connection) -> list[StoredDocument]:
+    """Return the current documents whose text is empty, or white space."""
+    is_short = (contents.c.n_letters == 0) & (contents.c.n_bytes <= _MAX_BLANK)
+    query = select(contents.c.content, contents.c.text).where(is_short)
+    blank = [content for content, text in connection.execute(query) if _is_blank(text)]
+    if not blank:
+        return []
+    is_one = documents.c.content.in_(blank) & documents.c.is_current
+    return stored_documents(connection.execute(with_documents().where(is_one).order_by(documents.c.row)))
+
+
+def _is_blank(stored: bytes) -> bool:
+    """Whether a stored text is empty or white space; False if it is damaged or was erased."""
+    try:
+        return not zstandard.ZstdDecompressor().decompress(stored, max_output_size=_MAX_BLANK).strip()
+    except zstandard.ZstdError:
+        return False

@@ -1,0 +1,180 @@
+"""Origins that a load writes, and texts of other extractors, which it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.stored.origin_rows import forget_rows, remove_unread
+from nearkin.collection.stored.origins import IS_UNREAD, KEY, NAMES, OriginValues, own_values, with_origins
+from nearkin.store.bulk import insert_rows, is_storable, named
+from nearkin.store.checksums import checksum
+from nearkin.store.schema import origins
+from nearkin.store.seals import Seals
+
+_SHA256, _EXTRACTOR, _EXCEPTION, _IS_PARTIAL = (
+    NAMES.index(name) for name in ("sha256", "extractor", "exception", "is_partial")
+)
+
+
+@dataclass(slots=True)
+class ExtractionFigures:
+    """Counts of the documents of a load that were extracted from files."""
+
+    n_extracted: int = 0
+    n_in_part: int = 0
+    n_not_read: int = 0
+    n_other_extractor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredOrigin:
+    """A stored origin; ``number`` is None until it is written."""
+
+    number: int | None
+    values: OriginValues
+    checksum: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _UnreadFile:
+    """A file without a text; ``number`` is None until its row is written."""
+
+    number: int | None
+    sha256: str | None
+    exception: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadOrigins:
+    """Origins of the documents of a load.
+
+    Attributes
+    ----------
+    connection : Connection
+    load : int
+    added_at : str
+        When the load began.
+    re_extract : bool
+        Whether texts and origins of other extractors are replaced.
+    n_written : int
+        Number of origins that were stored.
+    """
+
+    connection: Connection
+    load: int
+    added_at: str
+    re_extract: bool = False
+    figures: ExtractionFigures = field(default_factory=ExtractionFigures)
+    n_written: int = 0
+    _known: dict[int, _StoredOrigin] = field(default_factory=dict)
+    _unread: dict[str, _UnreadFile] = field(default_factory=dict)
+    _new: list[tuple[Any, ...]] = field(default_factory=list)
+    _replaced: list[_StoredOrigin] = field(default_factory=list)
+    _read_since: list[int] = field(default_factory=list)
+
+    def copy(self) -> LoadOrigins:
+        """Copy the state; see `Load.copy`."""
+        return replace(
+            self,
+            figures=replace(self.figures),
+            _known=dict(self._known),
+            _unread=dict(self._unread),
+            _new=list(self._new),
+            _replaced=list(self._replaced),
+            _read_since=list(self._read_since),
+        )
+
+    def look_up(self, rows: Sequence[int], doc_ids: Iterable[str]) -> None:
+        """Look up what is stored: origins of the current versions of documents, and of ids that gave no text."""
+        self._known, self._unread = {}, {}
+        for some in named(rows):
+            for *values, stored in self.connection.execute(with_origins().where(origins.c.row.in_(some))):
+                if checksum(values, values[KEY]) == stored:  # a changed row proves nothing
+                    self._known[values[2]] = _StoredOrigin(values[0], own_values(values), stored)
+        columns = origins.c.doc_id, origins.c.number, origins.c.sha256, origins.c.exception
+        for some in named(sorted({one for one in doc_ids if is_storable(one)})):
+            rows_of_ids = self.connection.execute(select(*columns).where(IS_UNREAD & origins.c.doc_id.in_(some)))
+            self._unread |= {doc_id: _UnreadFile(*rest) for doc_id, *rest in rows_of_ids}
+
+    def is_of_same_file(self, row: int, origin: OriginValues) -> bool:
+        """Whether the version in a row was made of the same bytes by another extractor."""
+        known = self._known.get(row)
+        if known is None or origin[_SHA256] is None:
+            return False
+        own, other = known.values, origin
+        return bool(own[_SHA256] == other[_SHA256] and own[_EXTRACTOR] != other[_EXTRACTOR])
+
+    def take(self, row: int, doc_id: str, origin: OriginValues) -> None:
+        """Store the origin of a new version."""
+        self._new.append((row, doc_id, *origin))
+        self._known[row] = _StoredOrigin(None, origin, None)
+
+    def complete(self, row: int, doc_id: str, origin: OriginValues) -> None:
+        """Store the origin of an unchanged text that has none; replace it if that was asked for."""
+        known = self._known.get(row)
+        if known is None:
+            self.take(row, doc_id, origin)
+        elif known.number is not None and known.values != origin and self._is_newer(known, origin):
+            self._replaced.append(known)
+            self.take(row, doc_id, origin)
+
+    def _is_newer(self, known: _StoredOrigin, origin: OriginValues) -> bool:
+        """Whether an origin of the same text replaces the stored one: that of other bytes always does."""
+        return self.re_extract or known.values[_SHA256] != origin[_SHA256]
+
+    def take_unread(self, doc_id: str, origin: OriginValues, row: int | None) -> None:
+        """Store the origin of a document without a text, unless it is known; ``row``: of the current version."""
+        known = None if row is None else self._known.get(row)
+        now = _UnreadFile(None, origin[_SHA256], origin[_EXCEPTION])
+        if now.exception is None or self._is_unread_already(doc_id, now):
+            return
+        if known is not None and known.values[_SHA256] == origin[_SHA256]:
+            return  # the same bytes gave a text before
+        self._close(doc_id)
+        self._unread[doc_id] = now
+        self._new.append((None, doc_id, *origin))
+
+    def _is_unread_already(self, doc_id: str, now: _UnreadFile) -> bool:
+        was = self._unread.get(doc_id)
+        return was is not None and (was.sha256, was.exception) == (now.sha256, now.exception)
+
+    def _close(self, doc_id: str) -> None:
+        """End what was said of an earlier file with this id that gave no text."""
+        was = self._unread.pop(doc_id, None)
+        if was is not None and was.number is not None:
+            self._read_since.append(was.number)
+        elif was is not None:
+            self._new = [row for row in self._new if row[:2] != (None, doc_id)]
+
+    def count(self, doc_id: str, origin: OriginValues, *, is_read: bool) -> None:
+        """Count a document; one that is read now is no exception any more."""
+        if is_read:
+            self._close(doc_id)
+        if origin[_EXTRACTOR] is None:
+            return
+        self.figures.n_extracted += 1
+        self.figures.n_not_read += not is_read
+        self.figures.n_in_part += is_read and bool(origin[_IS_PARTIAL])
+
+    def write(self, seals: Seals) -> None:
+        """Write what was taken, after the documents."""
+        if self._replaced:
+            forget_rows(self.connection, seals, [(one.number, one.checksum) for one in self._replaced])
+            self._replaced = []
+        for some in named(self._read_since):
+            self.n_written += remove_unread(self.connection, seals, origins.c.number.in_(some), self.added_at)
+        self._read_since = []
+        if not self._new:
+            return
+        last = self.connection.execute(select(func.max(origins.c.number))).scalar()
+        first = 0 if last is None else int(last) + 1
+        rows = [(first + i, self.load, *one, None) for i, one in enumerate(self._new)]
+        own = [checksum(row, row[KEY]) for row in rows]
+        insert_rows(self.connection, origins, list(zip(*((*row, one) for row, one in zip(rows, own)), strict=True)))
+        seals.add(origins.name, own)
+        self.n_written += len(rows)
+        self._new = []

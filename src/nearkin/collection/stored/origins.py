@@ -1,0 +1,138 @@
+"""Origins of stored documents: what was known of their files when they were extracted, as rows and as records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Connection, Select, select
+
+from nearkin.collection.stored.documents import FSCK
+from nearkin.errors import CollectionError
+from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.preparing import ORIGIN, PARENT
+from nearkin.store.bulk import named
+from nearkin.store.checksums import checksum, covered, key_place
+from nearkin.store.schema import origins
+
+COLUMNS = covered(origins)
+KEY = key_place(origins)
+FIRST = COLUMNS.index("parent")
+"""Columns before it say whose origin it is."""
+OriginValues = tuple[Any, ...]
+"""Values of the columns from ``parent`` to ``mail``."""
+NAMES = tuple(COLUMNS[FIRST:-1])
+IS_UNREAD = origins.c.row.is_(None) & origins.c.removed_at.is_(None)
+"""Condition for files that gave no text, and were neither removed nor read since."""
+_TEXTS = frozenset(("sha256", "kind", "declared_kind", "extractor", "exception", "sentence", "warnings", "family"))
+
+
+def origins_in(prepared: pa.RecordBatch) -> dict[int, OriginValues]:
+    """Return the origins in a prepared batch as rows have them, by the place of each document that has one."""
+    columns = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
+    if not columns:
+        return {}  # texts that were not extracted cost nothing here
+    has_one = np.logical_or.reduce([one.is_valid().to_numpy(zero_copy_only=False) for one in columns.values()])
+    places = np.flatnonzero(has_one)
+    told = {name: one.take(pa.array(places)).to_pylist() for name, one in columns.items()}
+    nothing = [None] * len(places)
+    parents, origins_told = told.get(PARENT, nothing), told.get(ORIGIN, nothing)
+    return {
+        place: _values(parent, origin)
+        for place, parent, origin in zip(places.tolist(), parents, origins_told, strict=True)
+    }
+
+
+def _values(parent: str | None, origin: Mapping[str, Any] | None) -> OriginValues:
+    told = dict(origin or {}) | {"parent": _storable(parent)}
+    told |= {name: _storable(told.get(name)) for name in _TEXTS}
+    told["is_partial"], told["warnings"] = int(bool(told.get("is_partial"))), told["warnings"] or ""
+    told["mail"] = None if told.get("mail") is None else _as_json(told["mail"])
+    return tuple(told.get(name) for name in NAMES)
+
+
+def _as_json(mail: Mapping[str, Any]) -> str:
+    sent_at = mail["sent_at"]
+    told = {**mail, "sent_at": None if sent_at is None else sent_at.isoformat()}
+    return json.dumps({name: value for name, value in told.items() if value}, ensure_ascii=False)
+
+
+def _storable(text: str | None) -> str | None:
+    """Return a text that PostgreSQL can store."""
+    return None if text is None else text.replace("\0", "\N{SYMBOL FOR NULL}")
+
+
+def as_arrow(values: OriginValues) -> tuple[str | None, Mapping[str, Any] | None]:
+    """Return the parent of a document, and its origin as `records.ORIGIN_TYPE` has it."""
+    told = dict(zip(NAMES, values, strict=True))
+    parent = told.pop("parent")
+    if told["extractor"] is None:
+        return parent, None
+    mail = None if told["mail"] is None else json.loads(told["mail"])
+    if mail is not None and "sent_at" in mail:
+        mail["sent_at"] = datetime.fromisoformat(mail["sent_at"])
+    if mail is not None:
+        mail = {"in_reply_to": [], "references": []} | mail
+    return parent, {**told, "is_partial": bool(told["is_partial"]), "mail": mail}
+
+
+def with_origins() -> Select[Any]:
+    """Return a query for `whole_rows`, to which conditions can be added."""
+    return select(*(origins.c[name] for name in COLUMNS), origins.c.checksum)
+
+
+def whole_rows(rows: Iterable[Any]) -> list[Any]:
+    """Return the rows of `with_origins` unless one was changed.
+
+    Raises
+    ------
+    CollectionError
+    """
+    found = list(rows)
+    for *values, stored in found:
+        if checksum(values, values[KEY]) != stored:
+            raise CollectionError(f"The row of the origin of document {values[KEY]!r} was changed. {FSCK}")
+    return found
+
+
+def own_values(row: Sequence[Any]) -> OriginValues:
+    """Return the origin in a row of `with_origins`."""
+    return tuple(row[FIRST : FIRST + len(NAMES)])
+
+
+def value_of(values: OriginValues | None, name: str) -> Any:
+    """Return one value of an origin; None if there is none."""
+    return None if values is None else values[NAMES.index(name)]
+
+
+def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginValues]:
+    """Return the origins of documents, by the numbers of their rows.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed.
+    """
+    found = dict[int, OriginValues]()
+    for some in named(rows):
+        for one in whole_rows(connection.execute(with_origins().where(origins.c.row.in_(some)))):
+            found[one.row] = own_values(one)
+    return found
+
+
+def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:
+    """Return the parent of one stored version, and its origin; None if it was not extracted from a file."""
+    values = origins_of(connection, [row]).get(row)
+    parent, told = (None, None) if values is None else as_arrow(values)
+    if told is None:
+        return parent, None
+    return parent, Origin.of_row({**told, "mail": None if told["mail"] is None else _all_headers(told["mail"])})
+
+
+def _all_headers(mail: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = "message_id", "in_reply_to", "references", "subject", "sent_at", "sender", "to", "cc"
+    return {name: mail.get(name) for name in names}

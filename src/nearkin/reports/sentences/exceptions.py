@@ -1,0 +1,35 @@
+"""Sentences about files that gave no text, or only a part of it, in a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin.collection.listing.exceptions import StoredExceptions
+from nearkin.nouns import counted
+from nearkin.reports.sentences.sentence import Sentence
+
+
+def exceptions_sentences(found: StoredExceptions, limit: int, *, is_written: bool) -> Iterator[Sentence]:
+    """Count the exceptions, and say how to see those that are not shown."""
+    if not found.exceptions:
+        yield Sentence("No exceptions: every document gave all of its text.")
+        return
+    missing = len(found.exceptions) - limit
+    how = "--limit" if is_written else "--limit, --out"
+    yield Sentence(
+        f": {without_text(found.n_no_text, found.n_partial)}" + (f"; {missing:,} not shown: {how}" * (missing > 0)),
+        strong=counted(len(found.exceptions), "exception"),
+    )
+
+
+def without_text(n_no_text: int, n_partial: int) -> str:
+    """Count exceptions by what is missing.
+
+    Examples
+    --------
+    >>> without_text(3, 1), without_text(0, 2)
+    ('3 gave no text, 1 gave only a part of it', '2 gave only a part of their text')
+    """
+    if not n_no_text:
+        return f"{n_partial:,} gave only a part of {'its' if n_partial == 1 else 'their'} text"
+    return f"{n_no_text:,} gave no text" + (f", {n_partial:,} gave only a part of it" if n_partial else "")

@@ -1,0 +1,38 @@
+"""Names of extractors: the program that makes a text, with its version."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+
+ARCHIVE = "nearkin archive 1"
+HTML = "nearkin html 1"
+MAIL = "nearkin mail 1"
+MAILBOX = "nearkin mailbox 1"
+MSG = "nearkin msg 1"
+PST = "nearkin pst 1"
+TEXT = "nearkin text 1"
+_OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
+
+
+def is_older(extractor: str) -> bool:
+    """Whether this installation has another version of an extractor; False if it does not have it at all.
+
+    Examples
+    --------
+    >>> is_older("nearkin mail 0"), is_older("nearkin mail 1"), is_older("another program 3")
+    (True, False, False)
+    """
+    now = current_name(extractor.rpartition(" ")[0])
+    return now is not None and now != extractor
+
+
+@lru_cache
+def current_name(program: str) -> str | None:
+    """Return a program with its version in this installation; None if it is not installed."""
+    if program in _OWN:
+        return _OWN[program]
+    try:
+        return f"{program} {version(program)}"  # without an import: libraries that parse run in workers alone
+    except (PackageNotFoundError, ValueError):
+        return None

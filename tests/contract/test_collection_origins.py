@@ -1,0 +1,223 @@
+"""Origins of stored documents, texts of other extractors, and files that gave no text; the same in both databases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from contract.damaged_collections import is_silent
+from extracted_documents import HEADERS, add_extracted, origin, unread
+from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.store import schema
+
+LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
+LETTER = "Please find the signed lease of the house in Mill Lane enclosed, with our best regards to all."
+
+
+@pytest.fixture
+def collection(place):
+    with place.open() as opened:
+        yield opened
+        assert is_silent(opened.fsck())
+
+
+def origins_in(collection) -> list[tuple[object, ...]]:
+    with collection.opened.store.reading() as connection:
+        rows = connection.execute(schema.origins.select().order_by(schema.origins.c.number)).all()
+    return [(row.doc_id, row.row, row.extractor, row.sha256[:1], row.exception, bool(row.removed_at)) for row in rows]
+
+
+def add_unread(collection, doc_id: str, found, **wanted):
+    """Add a file that gives no text, and a text: a load of nothing else would be refused."""
+    return add_extracted(collection, [(doc_id, None, found, None), ("note", "A note.", None, None)], **wanted)
+
+
+def figures(added) -> tuple[int, ...]:
+    return added.n_new, added.n_new_versions, added.n_unchanged, added.n_problems, added.n_other_extractor
+
+
+def listed(collection, **wanted: str) -> list[tuple[str, str, bool]]:
+    return [(one.doc_id, one.exception, one.is_partial) for one in collection.exceptions(**wanted).exceptions]
+
+
+def test_an_origin_is_stored_whole(collection) -> None:
+    mail = origin("a", kind="eml", warnings="no charset", n_pages=3, family="m", mail=HEADERS)
+    part = origin("b", declared_kind="doc", exception="embedded objects lost", sentence="1 image", is_partial=True,
+                  family="m", position=1)  # fmt: skip
+    added = add_extracted(collection, [("m", LETTER, mail, None), ("m!a", LEASE, part, "m"), ("t", "text", None, None)])
+    assert (added.n_extracted, added.n_in_part, added.n_not_read) == (2, 1, 0)
+    found = collection.details("m")
+    assert (found.parent, found.origin) == (None, mail)
+    assert (collection.details("m!a").parent, collection.details("m!a").origin) == ("m", part)
+    assert (collection.details("t").parent, collection.details("t").origin) == (None, None)
+    assert found.to_dict()["origin"]["mail"]["sent_at"] == "2026-03-01T12:30:15.123456+00:00"
+    table = collection.documents().table
+    assert table.select(["doc_id", "kind", "extractor"]).to_pylist() == [
+        {"doc_id": "m", "kind": "eml", "extractor": "nearkin html 1"},
+        {"doc_id": "m!a", "kind": "html", "extractor": "nearkin html 1"},
+        {"doc_id": "t", "kind": None, "extractor": None},
+    ]
+    assert [(one["doc_id"], one["kind"]) for one in collection.documents(sort="added", limit=2).table.to_pylist()] == [
+        ("t", None), ("m!a", "html"),
+    ]  # fmt: skip
+
+
+def test_texts_that_were_not_extracted_have_none(collection) -> None:
+    collection.add([("a", LEASE), ("b", None)])
+    assert origins_in(collection) == []
+
+
+def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(collection) -> None:
+    old, new = origin("a", extractor="xberg 1.0.0"), origin("a", extractor="xberg 2.0.0")
+    assert figures(add_extracted(collection, [("a", LEASE, old, None)])) == (1, 0, 0, 0, 0)
+    before = origins_in(collection)
+    assert figures(add_extracted(collection, [("a", LEASE, new, None)])) == (0, 0, 1, 0, 0)
+    assert figures(add_extracted(collection, [("a", LETTER, new, None)])) == (0, 0, 1, 0, 1)
+    assert (collection.text("a"), origins_in(collection)) == (LEASE, before)
+    assert [wave.name for wave in collection.info().waves] == ["wave 1"]
+    assert figures(add_extracted(collection, [("a", LETTER, new, None)], re_extract=True)) == (0, 1, 0, 0, 0)
+    assert (collection.text("a"), collection.details("a").origin) == (LETTER, new)
+    assert (collection.text("a", version=1), collection.details("a", version=1).origin) == (LEASE, old)
+    # back to the old one: the same text again is stored once more, on request alone
+    assert figures(add_extracted(collection, [("a", LEASE, old, None)])) == (0, 0, 1, 0, 1)
+    assert figures(add_extracted(collection, [("a", LEASE, old, None)], re_extract=True)) == (0, 1, 0, 0, 0)
+    assert collection.text("a") == LEASE
+
+
+def test_the_same_text_by_a_newer_extractor_gets_its_name_on_request(collection) -> None:
+    old, new = origin("a", extractor="nearkin html 0"), origin("a")
+    add_extracted(collection, [("a", LEASE, old, None)])
+    assert collection.info().n_older_extractors == 1
+    add_extracted(collection, [("a", LEASE, new, None)])
+    assert collection.info().n_older_extractors == 1
+    assert figures(add_extracted(collection, [("a", LEASE, new, None)], re_extract=True)) == (0, 0, 1, 0, 0)
+    assert (collection.info().n_older_extractors, collection.info().n_extracted) == (0, 1)
+    assert len(origins_in(collection)) == 1
+
+
+def test_a_changed_file_is_a_change_whatever_the_extractor(collection) -> None:
+    add_extracted(collection, [("a", LEASE, origin("a", extractor="xberg 1.0.0"), None)])
+    assert figures(add_extracted(collection, [("a", LETTER, origin("b", extractor="xberg 2.0.0"), None)]))[1] == 1
+    # other bytes with the same text: the origin follows, so that a newer extractor of them is no change
+    add_extracted(collection, [("a", LETTER, origin("c", extractor="xberg 2.0.0"), None)])
+    assert collection.details("a").origin.sha256 == "c" * 64
+    assert figures(add_extracted(collection, [("a", LEASE, origin("c", extractor="xberg 3.0.0"), None)]))[4] == 1
+
+
+def test_a_text_without_an_origin_gets_one(collection) -> None:
+    collection.add([("a", LEASE)])
+    assert figures(add_extracted(collection, [("a", LEASE, origin("a"), None)])) == (0, 0, 1, 0, 0)
+    assert collection.details("a").origin == origin("a")
+
+
+def test_a_file_without_a_text_is_an_exception_until_it_is_read(collection) -> None:
+    for _ in range(2):
+        added = add_unread(collection, "a", unread("a"), wave="one")
+        assert (added.n_not_read, added.n_problems) == (1, 1)
+        assert origins_in(collection) == [("a", None, "nearkin html 1", "a", "encrypted", False)]
+    add_unread(collection, "a", unread("b", exception="corrupt"), wave="two")  # another file
+    assert listed(collection) == [("a", "corrupt", False)]
+    assert [one[-1] for one in origins_in(collection)] == [True, False]
+    add_extracted(collection, [("a", LEASE, origin("c"), None)], wave="three")
+    assert (listed(collection), collection.text("a")) == ([], LEASE)
+    add_unread(collection, "a", unread("d"))  # the stored text is that of an earlier file
+    assert listed(collection) == [("a", "encrypted", False)]
+    add_extracted(collection, [("a", LEASE, origin("c"), None)])
+    assert listed(collection) == []
+
+
+def test_what_was_read_once_is_no_exception_of_a_later_extractor(collection) -> None:
+    add_extracted(collection, [("a", LEASE, origin("a"), None)])
+    add_unread(collection, "a", unread("a", exception="crashed", extractor="none"))
+    assert (listed(collection), collection.text("a")) == ([], LEASE)
+
+
+def test_one_id_twice_in_a_load(collection) -> None:
+    rows = [("a", None, unread("a"), None), ("a", LEASE, origin("b"), None), ("b", LEASE, origin("c"), None),
+            ("b", None, unread("d"), None), ("b", None, unread("d"), None)]  # fmt: skip
+    add_extracted(collection, rows)
+    assert listed(collection) == [("b", "encrypted", False)]
+
+
+@pytest.fixture
+def matter(collection):
+    """Exceptions of several kinds in two waves."""
+    partial = origin("b", kind="doc", exception="embedded objects lost", sentence="1 image", is_partial=True)
+    rows = [("1.pdf", None, unread("a"), None), ("2.doc", LEASE, partial, "box.zip"), ("3.txt", " \n", None, None),
+            ("4.txt", "0", None, None)]  # fmt: skip
+    add_extracted(collection, rows, wave="one")
+    collection.add([("5.txt", None), ("x" * 3_000, LETTER), ("7.txt", LETTER), ("8.txt", LEASE)], wave="two")
+    add_unread(collection, "6.pdf", unread("c", exception="image only"), wave="two")
+    return collection
+
+
+def test_exceptions_are_listed_and_counted(matter) -> None:
+    found = matter.exceptions()
+    assert [(one.doc_id[:9], one.wave, one.exception, one.is_partial, one.sentence) for one in found.exceptions] == [
+        ("1.pdf", "one", "encrypted", False, "encrypted with a password"),
+        ("2.doc", "one", "embedded objects lost", True, "1 image"),
+        ("3.txt", "one", "empty", False, "no text was found in it"),
+        ("5.txt", "two", "unreadable", False, "the text is null"),
+        ("6.pdf", "two", "image only", False, "encrypted with a password"),
+        ("x" * 9, "two", "not stored", False, "the id is longer than 2,000 bytes"),
+    ]
+    assert (found.n_no_text, found.n_partial) == (5, 1)
+    assert {(one.wave, one.exception): (one.n_no_text, one.n_partial) for one in found.counts}[
+        "one", "embedded objects lost"
+    ] == (0, 1)
+    assert (matter.info().n_no_text, matter.info().n_partial) == (5, 1)
+    (partial,) = matter.exceptions(which="partial").exceptions
+    assert (partial.parent, partial.kind, partial.sha256, partial.size_bytes) == ("box.zip", "doc", "b" * 64, 1_000)
+    assert found.table.num_rows == 6
+    assert len(found.to_dict(limit=2)["exceptions"]) == 2
+
+
+def test_exceptions_by_condition(matter) -> None:
+    assert [one[0] for one in listed(matter, wave="two", which="no text")] == ["5.txt", "6.pdf", "x" * 3_000]
+    assert [one[0] for one in listed(matter, doc_id="*.pdf")] == ["1.pdf", "6.pdf"]
+    assert [one[0] for one in listed(matter, reason="encrypted")] == ["1.pdf"]
+    assert [one[0] for one in listed(matter, kind="doc")] == ["2.doc"]
+    with pytest.raises(UnknownDocumentError, match="'three'"):
+        matter.exceptions(wave="three")
+    with pytest.raises(ParameterError, match=r"'reason'.*encrypted"):
+        matter.exceptions(reason="secret")
+    with pytest.raises(ParameterError, match="'which'"):
+        matter.exceptions(which="some")
+
+
+def test_files_without_a_text_are_removed(matter) -> None:
+    dry = matter.remove(["1.pdf", "2.doc"], dry_run=True)
+    assert (dry.n_documents, dry.n_unread, len(listed(matter))) == (1, 1, 6)
+    removed = matter.remove(["1.pdf", "2.doc"])
+    assert (removed.n_documents, removed.n_unread) == (1, 1)
+    assert [one[0] for one in listed(matter, wave="one")] == ["3.txt"]
+    assert matter.remove([], wave="two").n_unread == 1
+    assert [one[0] for one in listed(matter, wave="two")] == ["5.txt", "x" * 3_000]
+    with pytest.raises(UnknownDocumentError):
+        matter.remove(["1.pdf"])
+
+
+def test_a_replaced_text_is_no_exception(matter) -> None:
+    add_extracted(matter, [("2.doc", LETTER, origin("e", kind="doc"), "box.zip")])
+    matter.add([("3.txt", LETTER)])
+    assert [one[0] for one in listed(matter, wave="one")] == ["1.pdf"]
+
+
+def test_a_purge_erases_origins(place, collection) -> None:
+    secret = replace(HEADERS, subject="Zebra quartz umbrella", sender="counsel@example.org")
+    rows = [
+        ("m", LEASE, origin("a", kind="eml", family="m", mail=secret), None),
+        ("copy", LEASE, origin("b", kind="eml", mail=secret), None),
+        ("was", LEASE, origin("c", kind="eml", mail=secret), None),
+        ("other", LETTER, origin("d", kind="eml"), None),
+    ]
+    add_extracted(collection, rows)
+    add_extracted(collection, [("was", LETTER, origin("e", kind="eml"), None)])
+    add_unread(collection, "m", unread("f", sentence="locked by Zebra quartz"))
+    collection.purge(["m"], copies=True)
+    assert [(one[0], one[3]) for one in origins_in(collection)] == [("other", "d"), ("was", "e")]
+    assert listed(collection) == []
+    if place.server is None:
+        files = [path.read_bytes() for path in place.cache.parent.rglob("*") if path.is_file()]
+        assert not any(word in data for data in files for word in (b"Zebra quartz", b"counsel@example.org"))

@@ -1,0 +1,148 @@
+"""Files that gave no text, or only a part of it: in collections, and in ``exceptions.csv`` of every run."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here
+from generator import office_files as make
+from made_up_prose import Prose
+from nearkin.stages.documents.extraction import versions
+
+PROSE = Prose(22)
+HEADERS = {"From": "ada@b.org", "To": "bo@c.org", "Subject": "Offer", "Message-ID": "<1@b.org>",
+           "Date": "Mon, 1 Jan 2024 10:00:00 +0000"}  # fmt: skip
+ANSWER = {**HEADERS, "Subject": "Re: Offer", "Message-ID": "<2@b.org>", "In-Reply-To": "<1@b.org>",
+          "Date": "Tue, 2 Jan 2024 10:00:00 +0000"}  # fmt: skip
+FIRST, SECOND = PROSE.text(30), PROSE.text(30)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Mails with attachments that are read, or not; a damaged file, a partial one, texts."""
+    made = tmp_path_factory.mktemp("files") / "case"
+    made.mkdir()
+    files = {
+        "1.eml": make.mail(
+            HEADERS, FIRST, {"offer.rtf": make.rtf([FIRST]), "scan.pdf": make.pdf([FIRST], is_scan=True)}
+        ),
+        "2.eml": make.mail(ANSWER, f"{SECOND}\n\n> {FIRST}", {}),
+        "damaged.pdf": make.pdf([FIRST])[:300],
+        "note.txt": FIRST.encode(),
+        "blank.txt": b"\n",
+        "table.rtf": make.rtf([SECOND])[:-1] + b"{\\object{\\*\\objdata 0105}}}",
+    }
+    for name, content in files.items():
+        (made / name).write_bytes(content)
+    return made
+
+
+@pytest.fixture(scope="module")
+def matter(folder) -> Path:
+    place = folder.parent / "matter"
+    added = nearkin_here("add", place, folder, "--wave", "march")
+    assert added.code == 0, added.err
+    said = "Of 6 extracted documents, 2 gave no text, 1 gave only a part of it: nearkin exceptions"
+    assert said in added.out
+    assert "could not be stored" not in added.out
+    return place
+
+
+def test_exceptions_of_a_collection(matter, tmp_path):
+    told = nearkin_here("exceptions", matter)
+    told.assert_clean()
+    said = " ".join(told.out.split())
+    for words in ("1 0 image only march", "0 1 embedded objects lost march", "corrupt damaged.pdf",
+                  "embedded objects lost (partial) table.rtf", "empty blank.txt no text was found in it",
+                  "4 exceptions: 3 gave no text, 1 gave only a part of it"):  # fmt: skip
+        assert words in said, (words, said)
+    found = json.loads(nearkin_here("exceptions", matter, "--json", "--limit", "1").out)
+    assert (found["n_no_text"], found["n_partial"], found["is_truncated"]) == (3, 1, True)
+    (scan,) = found["exceptions"]
+    assert (scan["doc_id"], scan["parent"], scan["kind"]) == ("1.eml!scan.pdf", "1.eml", "pdf")
+    assert len(scan["sha256"]) == 64
+    for name in ("some.csv", "some.parquet"):
+        told = nearkin_here("exceptions", matter, "--out", tmp_path / name, "--partial")
+        assert told.err.startswith("wrote 1 exception to ")
+    assert pq.read_table(tmp_path / "some.parquet")["doc_id"].to_pylist() == ["table.rtf"]
+    assert next(csv.DictReader((tmp_path / "some.csv").open()))["exception"] == "embedded objects lost"
+    assert "table.rtf" not in nearkin_here("exceptions", matter, "--no-text").out
+    assert nearkin_here("exceptions", matter, "--no-text", "--partial").code == 2
+    assert nearkin_here("exceptions", matter, "--reason", "unread").code == 2
+    assert "No exceptions" in nearkin_here("exceptions", matter, "--kind", "odt").out
+
+
+def test_info_show_and_list_know_the_files(matter):
+    info = nearkin_here("info", matter).out
+    assert "4 documents extracted from files" in info
+    assert "3 gave no text, 1 gave only a part of it: nearkin exceptions" in info
+    shown = " ".join(nearkin_here("show", matter, "table.rtf").out.split())
+    assert "rtf, " in shown
+    assert "extracted by xberg " in shown
+    assert "only a part of the text, embedded objects lost: " in shown
+    assert "inside 1.eml" in nearkin_here("show", matter, "1.eml!offer.rtf").out
+    assert " eml " in nearkin_here("list", matter).out
+    assert json.loads(nearkin_here("show", matter, "1.eml", "--json").out)["origin"]["mail"]["message_id"] == "1@b.org"
+
+
+def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path):
+    for name, place in (("files", folder), ("stored", matter)):
+        ended = nearkin_here("threads", place, "--out", tmp_path / name, "-q")
+        assert ended.code == 0, ended.err
+    files, stored = (pq.read_table(tmp_path / name / "threads.parquet") for name in ("files", "stored"))
+    of_place = {"row", "source", "line"}
+    assert stored.drop_columns(of_place).equals(files.drop_columns(of_place))
+    assert stored["n_attachments"].to_pylist() == [2, 0]
+    exceptions = [(tmp_path / name / "exceptions.csv").read_text().splitlines() for name in ("files", "stored")]
+    assert sorted(exceptions[0]) == sorted(exceptions[1])
+    counts = [json.loads((tmp_path / name / "manifest.json").read_text())["counts"] for name in ("files", "stored")]
+    assert counts[0] == counts[1]
+
+
+def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(folder, tmp_path, monkeypatch):
+    place = tmp_path / "matter"
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/1.eml").write_bytes((folder / "1.eml").read_bytes())
+    assert nearkin_here("add", place, tmp_path / "in").code == 0
+    with monkeypatch.context() as patched:
+        patched.setitem(versions._OWN, "nearkin mail", "nearkin mail 2")
+        versions.current_name.cache_clear()
+        assert "1 text is of another version of an extractor" in nearkin_here("info", place).out
+    versions.current_name.cache_clear()
+    assert "another version" not in nearkin_here("info", place).out
+    again = nearkin_here("add", place, tmp_path / "in", "--re-extract").out
+    assert "0 new, 0 changed, 2 unchanged" in again
+
+
+def test_a_run_of_records_has_exceptions_too(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "It was"}\n{"id": "b"}\n{"id": "c", "text": " "}\n')
+    assert nearkin_here("dedup", tmp_path / "in.jsonl", "--out", tmp_path / "out", "-q", "--no-report").code == 0
+    with (tmp_path / "out/exceptions.csv").open(newline="") as file:
+        found = [(one["id"], one["exception"], one["sentence"]) for one in csv.DictReader(file)]
+    assert found == [("b", "unreadable", "the object has no key 'text'"), ("c", "empty", "no text was found in it")]
+    (tmp_path / "whole.jsonl").write_text('{"id": "a", "text": "It was"}\n')
+    assert nearkin_here("dedup", tmp_path / "whole.jsonl", "--out", tmp_path / "none", "-q", "--no-report").code == 0
+    assert not (tmp_path / "none/exceptions.csv").exists()
+
+
+def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
+    (tmp_path / "note.txt").write_text(f"{FIRST} {FIRST}")
+    right = ("--right", tmp_path / "note.txt")
+    ended = nearkin_here("pairs", "--left", folder, *right, "--out", tmp_path / "pairs", "-q", "--no-report")
+    assert ended.code == 0, ended.err
+    lines = (tmp_path / "pairs/exceptions.csv").read_text().splitlines()
+    assert [line.split(",")[:4] for line in lines[1:]] == [
+        ["1.eml!scan.pdf", "1.eml", "image only", "false"],
+        ["damaged.pdf", "", "corrupt", "false"],
+        ["table.rtf", "", "embedded objects lost", "true"],
+    ]
+    ended = nearkin_here("sign", folder, "--out", tmp_path / "case.bits", "-q")
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "case-exceptions.csv").read_text().splitlines() == lines
+    assert nearkin_here("sign", tmp_path / "note.txt", "--out", tmp_path / "case.bits", "--overwrite", "-q").code == 0
+    assert len((tmp_path / "case-exceptions.csv").read_text().splitlines()) == 1  # no longer those of other files
