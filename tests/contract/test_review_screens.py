@@ -51,6 +51,36 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert visit.service.collection.tags().counts == ()
 
 
+def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:
+    assert "No document has a tag yet" in words_of(visit.get("/conflicts").text)
+    assert visit.send("GET", "/conflicts.csv").status_code == 400
+    visit.service.collection.tag(["lease", "lease/copy"], "responsive", "yes")
+    visit.service.collection.tag(["lease, signed"], "responsive", "no")
+    (row,) = visit.get("/conflicts.json").json()["groups"]
+    assert (row["majority_label"], row["odd_ids"]) == ("yes", ["lease, signed"])
+    page = words_of(visit.get("/conflicts").text)
+    assert "2 × yes 1 × no" in page
+    assert "Signed by Ada Kern" in page
+    assert visit.get("/conflicts.csv").text.count("lease, signed") == 1
+
+    preview = visit.post("/tags", id="lease, signed", tag="responsive=yes", is_previewed="1", back="/conflicts")
+    assert "Change 1 document" in words_of(preview.text)
+    assert visit.get("/conflicts.json").json()["n_found"] == 1
+    done = visit.post("/tags", id="lease, signed", tag="responsive=yes", expected=1, back="/conflicts")
+    assert done.headers["location"] == "/conflicts?done=3"
+    assert visit.get("/conflicts.json").json()["groups"] == []
+    visit.post("/undo", number=3, back="/conflicts")
+    assert visit.get("/conflicts.json").json()["n_found"] == 1
+
+
+def test_a_bare_tag_is_removed_where_most_do_not_have_it(visit: Visit) -> None:
+    visit.service.collection.tag(["lease/copy"], "privileged")
+    (row,) = visit.get("/conflicts.json", field="privileged").json()["groups"]
+    assert (row["majority_label"], row["odd_ids"]) == ("not privileged", ["lease/copy"])
+    page = visit.get("/conflicts", field="privileged").text
+    assert re.search(r'name="tag" value="privileged">.*name="is_removed"', page)
+
+
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:
     again = visit.post("/tags", id=["lease", "letter"], tag="seen", expected=1)
     assert "More documents would be changed" in words_of(again.text)

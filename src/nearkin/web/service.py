@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
+from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
 from nearkin.reports.quantities import distance_text
 from nearkin.reports.sentences.browsing import minute, state_of
@@ -51,6 +52,7 @@ class ReviewService:
             "state": state_of,
             "activity": activity_in_words,
             "distance": distance_text,
+            "spaced": shown_pieces,
         }
 
     @property

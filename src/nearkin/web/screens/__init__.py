@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import compare, decisions, document, groups, home, lists, log
+from nearkin.web.screens import compare, conflicts, decisions, document, groups, home, lists, log
 
 SCREENS: tuple[Screen, ...] = (
     *home.SCREENS,
     *document.SCREENS,
     *compare.SCREENS,
     *groups.SCREENS,
+    *conflicts.SCREENS,
     *lists.SCREENS,
     *log.SCREENS,
 )
