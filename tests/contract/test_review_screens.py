@@ -13,7 +13,7 @@ import pytest
 
 from nearkin.collection.collection import Collection
 from places import SomePlace
-from review_client import DOCUMENTS, Visit, words_of
+from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd\r\nSet-Cookie: a=b"
 
@@ -79,6 +79,46 @@ def test_a_bare_tag_is_removed_where_most_do_not_have_it(visit: Visit) -> None:
     assert (row["majority_label"], row["odd_ids"]) == ("not privileged", ["lease/copy"])
     page = visit.get("/conflicts", field="privileged").text
     assert re.search(r'name="tag" value="privileged">.*name="is_removed"', page)
+
+
+def sent(visit: Visit, name: str, content: bytes) -> str:
+    """Send a file; the address that the form leads to."""
+    files = {"file": (name, content, "application/octet-stream")}
+    answer = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def test_a_file_is_checked_in_and_stored_as_a_version_or_as_new_or_rejected(visit: Visit) -> None:
+    place = sent(visit, "../../lease 2.html", f"<p>{LEASE} Signed by <b>Grace</b> Kern.</p>".encode())
+    assert visit.get(place.replace("/check-in?", "/check-in.json?")).json()["verdict"] == "near"
+    page = words_of(visit.get(place).text)
+    assert "lease 2.html is nearly the same as" in page
+    assert "Grace" in page
+    assert not visit.service.collection.has_document("lease 2.html")
+    key = place.partition("key=")[2]
+
+    assert visit.post("/check-in/store", key=key, id="letter").status_code == 400
+    done = visit.post("/check-in/store", key=key, version_of="lease, signed")
+    assert done.headers["location"] == "/document?id=lease%2C%20signed"
+    assert visit.service.collection.text("lease, signed").endswith("Signed by Grace Kern.")
+    assert visit.send("GET", place).status_code == 400  # it was decided
+
+    key = sent(visit, "new.txt", b"Nothing of this kind was ever written by anybody here before.").partition("key=")[2]
+    assert visit.post("/check-in/store", key=key, id="new.txt").status_code == 303
+    assert visit.service.collection.has_document("new.txt")
+
+    key = sent(visit, "other.txt", b"Some words that nobody wants to keep.").partition("key=")[2]
+    assert "nothing was stored" in words_of(visit.get(visit.post("/check-in/reject", key=key).headers["location"]).text)
+    assert not visit.service.collection.has_document("other.txt")
+
+
+def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:
+    files = {"file": ("../x.pdf", b"%PDF-1.4 damaged", "application/pdf")}
+    refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+    assert (refused.status_code, "/tmp" in refused.text) == (422, False)
+    assert "x.pdf" in words_of(refused.text)
+    assert visit.post("/check-in/file").status_code == 400
 
 
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:

@@ -15,6 +15,7 @@ from nearkin.reports.quantities import distance_text
 from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
+from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.workers import Workers
 
@@ -37,7 +38,7 @@ class ReviewService:
 
     def __init__(self, collection: Collection, workers: Workers, paths: Iterable[str] = ()) -> None:
         self.collection, self.workers = collection, workers
-        self.static = StaticFilesOfPages()
+        self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import compare, conflicts, decisions, document, groups, home, lists, log
+from nearkin.web.screens import check_in, compare, conflicts, decisions, document, groups, home, lists, log
 
 SCREENS: tuple[Screen, ...] = (
     *home.SCREENS,
@@ -12,8 +12,9 @@ SCREENS: tuple[Screen, ...] = (
     *groups.SCREENS,
     *conflicts.SCREENS,
     *lists.SCREENS,
+    *check_in.SCREENS,
     *log.SCREENS,
 )
 """All screens; a new one is entered here."""
-FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS)
+FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS, *check_in.FORMS)
 """All forms; a new one is entered here."""
