@@ -121,6 +121,28 @@ def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:
     assert visit.post("/check-in/file").status_code == 400
 
 
+def test_a_history_shows_what_each_version_changed(visit: Visit) -> None:
+    visit.service.collection.add([("letter", f"{DOCUMENTS[3][1]} Yours, Grace.")], wave="april")
+    first, second = visit.get("/history.json", id="letter").json()["versions"]
+    assert (first["change"], second["change"]["n_words_added"]) == (None, 2)
+    page = words_of(visit.get("/history", id="letter").text)
+    assert "1 difference: 0 words removed, 2 words added" in page
+    assert "Yours, Grace." in page
+    assert visit.send("GET", "/history?id=nobody").status_code == 404
+
+
+def test_groups_that_grew_since_a_wave_are_listed(visit: Visit) -> None:
+    assert "were not stored at the end of any wave" in words_of(visit.get("/since").text)
+    assert visit.send("GET", "/since.csv").status_code == 400
+    visit.post("/groups/update")
+    visit.service.collection.add([("lease, third", f"{LEASE} Signed by Grace.")], wave="april")
+    visit.post("/groups/update")
+    found = visit.get("/since.json").json()
+    assert [(one["n_documents_were"], one["n_documents"]) for one in found["changes"]] == [(3, 4)]
+    assert "added: lease, third" in words_of(visit.get("/since", wave=found["wave"]).text)
+    assert "lease, third" in visit.get("/since.csv").text
+
+
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:
     again = visit.post("/tags", id=["lease", "letter"], tag="seen", expected=1)
     assert "More documents would be changed" in words_of(again.text)

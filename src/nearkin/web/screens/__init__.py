@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import check_in, compare, conflicts, decisions, document, groups, home, lists, log
+from nearkin.web.screens import check_in, compare, conflicts, decisions, document, groups, history, home, lists, log
 
 SCREENS: tuple[Screen, ...] = (
     *home.SCREENS,
@@ -13,6 +13,7 @@ SCREENS: tuple[Screen, ...] = (
     *conflicts.SCREENS,
     *lists.SCREENS,
     *check_in.SCREENS,
+    *history.SCREENS,
     *log.SCREENS,
 )
 """All screens; a new one is entered here."""
