@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,6 +143,17 @@ def test_groups_that_grew_since_a_wave_are_listed(visit: Visit) -> None:
     assert [(one["n_documents_were"], one["n_documents"]) for one in found["changes"]] == [(3, 4)]
     assert "added: lease, third" in words_of(visit.get("/since", wave=found["wave"]).text)
     assert "lease, third" in visit.get("/since.csv").text
+
+
+def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) -> None:
+    first = visit.get("/defensibility.json").json()
+    told = json.dumps(first["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert first["sha256"] == hashlib.sha256(told.encode()).hexdigest()
+    assert first["sha256"] in visit.get("/defensibility").text
+    visit.post("/tags", id="letter", tag="seen")
+    after = visit.get("/defensibility.json", integrity="1").json()
+    assert after["data"]["log"]["sha256"] != first["data"]["log"]["sha256"]
+    assert after["data"]["integrity"] is not None
 
 
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:

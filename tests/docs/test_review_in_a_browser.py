@@ -124,7 +124,7 @@ def test_every_screen_fits(served: Served, chromium: str, tmp_path: Path, width:
         origin = browser.js("location.origin")
         for path in (
             "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
-            "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since",
+            "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
             "/list", "/search?q=silence", "/log", "/no-such-page",
         ):  # fmt: skip
             browser.open(origin + path)

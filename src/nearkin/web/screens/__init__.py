@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import check_in, compare, conflicts, decisions, document, groups, history, home, lists, log
+from nearkin.web.screens import (
+    check_in,
+    compare,
+    conflicts,
+    decisions,
+    defensibility,
+    document,
+    groups,
+    history,
+    home,
+    lists,
+    log,
+)
 
 SCREENS: tuple[Screen, ...] = (
     *home.SCREENS,
@@ -14,6 +26,7 @@ SCREENS: tuple[Screen, ...] = (
     *lists.SCREENS,
     *check_in.SCREENS,
     *history.SCREENS,
+    *defensibility.SCREENS,
     *log.SCREENS,
 )
 """All screens; a new one is entered here."""
