@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 from nearkin.collection.collection import Collection
 from places import SomePlace
-from review_client import DOCUMENTS, Visit, words_of
+from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd\r\nSet-Cookie: a=b"
 
@@ -49,6 +51,109 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     undone = visit.post("/undo", number=1, back=done.headers["location"])
     assert undone.headers["location"] == f"{place}&done=2"
     assert visit.service.collection.tags().counts == ()
+
+
+def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:
+    assert "No document has a tag yet" in words_of(visit.get("/conflicts").text)
+    assert visit.send("GET", "/conflicts.csv").status_code == 400
+    visit.service.collection.tag(["lease", "lease/copy"], "responsive", "yes")
+    visit.service.collection.tag(["lease, signed"], "responsive", "no")
+    (row,) = visit.get("/conflicts.json").json()["groups"]
+    assert (row["majority_label"], row["odd_ids"]) == ("yes", ["lease, signed"])
+    page = words_of(visit.get("/conflicts").text)
+    assert "2 × yes 1 × no" in page
+    assert "Signed by Ada Kern" in page
+    assert visit.get("/conflicts.csv").text.count("lease, signed") == 1
+
+    preview = visit.post("/tags", id="lease, signed", tag="responsive=yes", is_previewed="1", back="/conflicts")
+    assert "Change 1 document" in words_of(preview.text)
+    assert visit.get("/conflicts.json").json()["n_found"] == 1
+    done = visit.post("/tags", id="lease, signed", tag="responsive=yes", expected=1, back="/conflicts")
+    assert done.headers["location"] == "/conflicts?done=3"
+    assert visit.get("/conflicts.json").json()["groups"] == []
+    visit.post("/undo", number=3, back="/conflicts")
+    assert visit.get("/conflicts.json").json()["n_found"] == 1
+
+
+def test_a_bare_tag_is_removed_where_most_do_not_have_it(visit: Visit) -> None:
+    visit.service.collection.tag(["lease/copy"], "privileged")
+    (row,) = visit.get("/conflicts.json", field="privileged").json()["groups"]
+    assert (row["majority_label"], row["odd_ids"]) == ("not privileged", ["lease/copy"])
+    page = visit.get("/conflicts", field="privileged").text
+    assert re.search(r'name="tag" value="privileged">.*name="is_removed"', page)
+
+
+def sent(visit: Visit, name: str, content: bytes) -> str:
+    """Send a file; the address that the form leads to."""
+    files = {"file": (name, content, "application/octet-stream")}
+    answer = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def test_a_file_is_checked_in_and_stored_as_a_version_or_as_new_or_rejected(visit: Visit) -> None:
+    place = sent(visit, "../../lease 2.html", f"<p>{LEASE} Signed by <b>Grace</b> Kern.</p>".encode())
+    assert visit.get(place.replace("/check-in?", "/check-in.json?")).json()["verdict"] == "near"
+    page = words_of(visit.get(place).text)
+    assert "lease 2.html is nearly the same as" in page
+    assert "Grace" in page
+    assert not visit.service.collection.has_document("lease 2.html")
+    key = place.partition("key=")[2]
+
+    assert visit.post("/check-in/store", key=key, id="letter").status_code == 400
+    done = visit.post("/check-in/store", key=key, version_of="lease, signed")
+    assert done.headers["location"] == "/document?id=lease%2C%20signed"
+    assert visit.service.collection.text("lease, signed").endswith("Signed by Grace Kern.")
+    assert visit.send("GET", place).status_code == 400  # it was decided
+
+    key = sent(visit, "new.txt", b"Nothing of this kind was ever written by anybody here before.").partition("key=")[2]
+    assert visit.post("/check-in/store", key=key, id="new.txt").status_code == 303
+    assert visit.service.collection.has_document("new.txt")
+
+    key = sent(visit, "other.txt", b"Some words that nobody wants to keep.").partition("key=")[2]
+    assert "nothing was stored" in words_of(visit.get(visit.post("/check-in/reject", key=key).headers["location"]).text)
+    assert not visit.service.collection.has_document("other.txt")
+
+
+def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:
+    files = {"file": ("../x.pdf", b"%PDF-1.4 damaged", "application/pdf")}
+    refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+    assert (refused.status_code, "/tmp" in refused.text) == (422, False)
+    assert "x.pdf" in words_of(refused.text)
+    assert visit.post("/check-in/file").status_code == 400
+
+
+def test_a_history_shows_what_each_version_changed(visit: Visit) -> None:
+    visit.service.collection.add([("letter", f"{DOCUMENTS[3][1]} Yours, Grace.")], wave="april")
+    first, second = visit.get("/history.json", id="letter").json()["versions"]
+    assert (first["change"], second["change"]["n_words_added"]) == (None, 2)
+    page = words_of(visit.get("/history", id="letter").text)
+    assert "1 difference: 0 words removed, 2 words added" in page
+    assert "Yours, Grace." in page
+    assert visit.send("GET", "/history?id=nobody").status_code == 404
+
+
+def test_groups_that_grew_since_a_wave_are_listed(visit: Visit) -> None:
+    assert "were not stored at the end of any wave" in words_of(visit.get("/since").text)
+    assert visit.send("GET", "/since.csv").status_code == 400
+    visit.post("/groups/update")
+    visit.service.collection.add([("lease, third", f"{LEASE} Signed by Grace.")], wave="april")
+    visit.post("/groups/update")
+    found = visit.get("/since.json").json()
+    assert [(one["n_documents_were"], one["n_documents"]) for one in found["changes"]] == [(3, 4)]
+    assert "added: lease, third" in words_of(visit.get("/since", wave=found["wave"]).text)
+    assert "lease, third" in visit.get("/since.csv").text
+
+
+def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) -> None:
+    first = visit.get("/defensibility.json").json()
+    told = json.dumps(first["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert first["sha256"] == hashlib.sha256(told.encode()).hexdigest()
+    assert first["sha256"] in visit.get("/defensibility").text
+    visit.post("/tags", id="letter", tag="seen")
+    after = visit.get("/defensibility.json", integrity="1").json()
+    assert after["data"]["log"]["sha256"] != first["data"]["log"]["sha256"]
+    assert after["data"]["integrity"] is not None
 
 
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:

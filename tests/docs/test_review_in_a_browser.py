@@ -24,6 +24,7 @@ class Served:
     """A service in a process of its own: each link that it printed."""
 
     process: subprocess.Popen[str]
+    place: Path
 
     def link(self) -> str:
         assert self.process.stdout is not None
@@ -41,7 +42,7 @@ def served(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         opened.add([(one["id"], one["text"]) for one in map(json.loads, lines)], wave="january")
     command = quick_command("serve", place, "--by", "ada")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        yield Served(process)
+        yield Served(process, place)
         process.terminate()
 
 
@@ -94,6 +95,20 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         browser.wait("document.querySelector('.done')?.textContent.includes('undo activity 1')")
         assert browser.js("document.querySelectorAll('.members-list .chip').length") == 0
 
+        origin = browser.js("location.origin")
+        with Collection.open(served.place) as opened:
+            opened.tag(["nda-00/original"], "responsive", "yes")
+            opened.tag(["nda-00/reordered"], "responsive", "no")
+        browser.press("g", "x")
+        browser.wait("location.pathname === '/conflicts' && document.querySelector('li[data-row]')")
+        browser.press("j", "r")
+        browser.wait("document.querySelector('h1').textContent.includes('Would change')")
+        browser.wait("document.activeElement.closest('.main')")
+        browser.press("Enter")
+        browser.wait("document.querySelector('.done') && !document.querySelector('li[data-row]')")
+        browser.open(origin + "/group?number=1")
+        browser.wait("document.querySelector('#comparison .comparison')")
+
         browser.press("?")
         browser.wait("document.querySelector('dialog[open]')")
         assert "Split" in browser.js("document.querySelector('dialog').textContent")
@@ -109,7 +124,8 @@ def test_every_screen_fits(served: Served, chromium: str, tmp_path: Path, width:
         origin = browser.js("location.origin")
         for path in (
             "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
-            "/group?number=1", "/list", "/search?q=silence", "/log", "/no-such-page",
+            "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
+            "/list", "/search?q=silence", "/log", "/no-such-page",
         ):  # fmt: skip
             browser.open(origin + path)
             browser.wait("document.querySelector('h1')")

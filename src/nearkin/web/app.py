@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -28,6 +29,7 @@ from nearkin.web.gate import BodyTooLargeError, Gate
 from nearkin.web.queries import DoneQuery, parsed
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.screens import FORMS, SCREENS
+from nearkin.web.sent_files import SentFile
 from nearkin.web.service import ReviewService, address
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SignIn, Visitor, is_token_of
@@ -147,23 +149,30 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
 def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
     async def change(request: Request) -> Response:
         visitor = visitor_of(request)
-        async with request.form(max_fields=_MAX_FIELDS) as sent:
+        async with request.form(max_fields=_MAX_FIELDS, max_files=0 if form.file is None else 1) as sent:
             fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
-        if not is_token_of(visitor, dict(fields).get(CSRF)):
-            raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
-        if service.is_read_only:
-            raise HTTPException(403, "The service was started with --read-only: it changes nothing.")
-        body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF])
+            if not is_token_of(visitor, dict(fields).get(CSRF)):
+                raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
+            if service.is_read_only and form.is_change:
+                raise HTTPException(403, "The service was started with --read-only: it changes nothing.")
+            body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF])
+            files = () if form.file is None else (_sent_file(sent.get(form.file)),)
 
-        def act() -> Response:
-            done = form.act(service, visitor, body)
-            if isinstance(done, GoTo):
-                return RedirectResponse(address(done.path, **done.query), 303)
-            return HTMLResponse(service.page(done, visitor))
+            def act() -> Response:
+                done = form.act(service, visitor, body, *files)
+                if isinstance(done, GoTo):
+                    return RedirectResponse(address(done.path, **done.query), 303)
+                return HTMLResponse(service.page(done, visitor))
 
-        return await service.workers.run(act)
+            return await service.workers.run(act)
 
     return change
+
+
+def _sent_file(value: object) -> SentFile | None:
+    if not isinstance(value, UploadFile) or not value.filename:
+        return None
+    return SentFile(value.filename, value.file)
 
 
 async def _static(service: ReviewService, request: Request) -> Response:

@@ -13,7 +13,6 @@ from nearkin.web.answers import GoTo, ScreenAnswer
 
 if TYPE_CHECKING:
     from nearkin.web.service import ReviewService
-    from nearkin.web.sign_in import Visitor
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +52,19 @@ class ChangeForm:
     body : type of Struct
         Fields of the form, without the token.
     act : callable
-        Changes the collection; runs in a thread of the workers.
+        Changes the collection; runs in a thread of the workers. Takes the service, the visitor and the record, and the
+        file or None if the form has one.
+    file : str, optional
+        Name of the field of a file.
+    is_change : bool
+        Whether it changes the collection; otherwise it is also there with ``--read-only``.
     """
 
     path: str
     body: type[msgspec.Struct]
-    act: Callable[[ReviewService, Visitor, Any], GoTo | ScreenAnswer]
+    act: Callable[..., GoTo | ScreenAnswer]
+    file: str | None = None
+    is_change: bool = True
 
 
 class NoQuery(msgspec.Struct):

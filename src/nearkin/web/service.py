@@ -10,10 +10,12 @@ from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
 from nearkin.decimals import distance_text
+from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
+from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.workers import Workers
 
@@ -36,7 +38,7 @@ class ReviewService:
 
     def __init__(self, collection: Collection, workers: Workers, paths: Iterable[str] = ()) -> None:
         self.collection, self.workers = collection, workers
-        self.static = StaticFilesOfPages()
+        self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
@@ -51,6 +53,7 @@ class ReviewService:
             "state": state_of,
             "activity": activity_in_words,
             "distance": distance_text,
+            "spaced": shown_pieces,
         }
 
     @property

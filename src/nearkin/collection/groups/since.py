@@ -193,6 +193,20 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
         )
 
 
+def known_waves(connection: Connection, tolerance: Tolerance) -> list[str]:
+    """Return the waves at whose end the groups at a tolerance are known, in the order of their last loads."""
+    return _usable(_last_loads(connection), grouped_loads(connection, str(tolerance)))
+
+
+def _last_loads(connection: Connection) -> dict[str, int]:
+    of_waves = select(waves.c.name, func.max(loads.c.load)).select_from(waves.join(loads)).group_by(waves.c.name)
+    return {name: int(last) for name, last in connection.execute(of_waves)}
+
+
+def _usable(last_loads: Mapping[str, int], grouped: set[int]) -> list[str]:
+    return sorted((name for name, last in last_loads.items() if last in grouped), key=lambda name: last_loads[name])
+
+
 def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups]:
     """Return the groups after the wave, and the latest ones with their present principals.
 
@@ -203,8 +217,7 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     CollectionError
         The stored groups are not those of the history.
     """
-    of_waves = select(waves.c.name, func.max(loads.c.load)).select_from(waves.join(loads)).group_by(waves.c.name)
-    last_loads = {name: int(last) for name, last in connection.execute(of_waves)}
+    last_loads = _last_loads(connection)
     if wave not in last_loads:
         ordered = sorted(last_loads, key=lambda name: last_loads[name])
         raise ParameterError(f"There is no wave {wave!r}. Waves: {first_of(ordered, _N_NAMED, len(ordered))}")
@@ -235,7 +248,7 @@ def _not_known(wave: str, last_loads: Mapping[str, int], grouped: set[int], tole
             f"The groups {tolerance.in_words()} were not updated since wave {wave!r} was added. Update them: "
             "nearkin groups COLLECTION"
         )
-    usable = sorted((name for name, last in last_loads.items() if last in grouped), key=lambda name: last_loads[name])
+    usable = _usable(last_loads, grouped)
     asked = first_of(list(map(repr, usable)), _N_NAMED, len(usable)) if usable else "none yet"
     return (
         f"The groups {tolerance.in_words()} at the end of wave {wave!r} are not known: none were stored between its "

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import compare, decisions, document, groups, home, lists, log
+from nearkin.web.screens import (
+    check_in,
+    compare,
+    conflicts,
+    decisions,
+    defensibility,
+    document,
+    groups,
+    history,
+    home,
+    lists,
+    log,
+)
 
 SCREENS: tuple[Screen, ...] = (
     *home.SCREENS,
     *document.SCREENS,
     *compare.SCREENS,
     *groups.SCREENS,
+    *conflicts.SCREENS,
     *lists.SCREENS,
+    *check_in.SCREENS,
+    *history.SCREENS,
+    *defensibility.SCREENS,
     *log.SCREENS,
 )
 """All screens; a new one is entered here."""
-FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS)
+FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS, *check_in.FORMS)
 """All forms; a new one is entered here."""

@@ -27,7 +27,7 @@ class TagForm(ToleranceQuery, kw_only=True):
     """A tag, and the documents that get it: some ids, or all members of a group.
 
     ``expected`` is the number of changes that a preview showed; without it, the form asks for a preview, unless it is
-    about one document. ``quick`` is the tag of the button that was pressed.
+    about one document; with ``is_previewed`` also then. ``quick`` is the tag of the button that was pressed.
     """
 
     tag: str = ""
@@ -35,6 +35,7 @@ class TagForm(ToleranceQuery, kw_only=True):
     id: list[str] = msgspec.field(default_factory=list)
     group: int | None = None
     is_removed: bool = False
+    is_previewed: bool = False
     expected: int | None = None
     back: str = "/"
 
@@ -45,7 +46,7 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
         raise ParameterError("Name a tag: FIELD or FIELD=VALUE.")
     field, value = parsed(body.quick or body.tag)
     group = body.group if not body.id else None
-    needs_preview = body.expected is None and len(body.id) != 1
+    needs_preview = body.expected is None and (body.is_previewed or len(body.id) != 1)
     found = tag(
         service.collection.opened.store,
         body.id,

@@ -4,6 +4,7 @@
   const click = (what) => () => document.querySelector(what)?.click();
   const rows = () => [...document.querySelectorAll("[data-row]")].filter((row) => row.offsetParent !== null);
   let at = null;
+  let isGoing = false; // g was pressed, and the next key names a screen
   const select = (row) => {
     at?.classList.remove("here");
     at = row;
@@ -36,6 +37,12 @@
     ["K", "Previous group", "[data-key=K]", click("[data-key=K]")],
     [" ", "Check the row", "[data-row] input[type=checkbox]", () => at?.querySelector("input[type=checkbox]")?.click()],
     ["x", "Split the row's document off", "[data-act=x]", act("x")],
+    ["h", "History of the document", "[data-key=h]", click("[data-key=h]")],
+    ["f", "Choose a file", "#file", click("#file")],
+    ["a", "Store the file as new", "[data-key=a]", click("[data-key=a]")],
+    ["v", "Store the file as a version of the row's document", "[data-act=v]", act("v")],
+    ["x", "Reject the file", "[data-key=x]", click("[data-key=x]")],
+    ["r", "Resolve the row's conflict as proposed", "[data-act=r]", act("r")],
     ["p", "Make the row's document the principal", "[data-act=p]", act("p")],
     ["m", "Unite with another group", "[name=other]", () => document.querySelector("[name=other]").focus()],
     ["c", "Tag", "#tag", () => document.getElementById("tag").focus()],
@@ -46,6 +53,7 @@
     ["n", "Next difference", "#next", null],
     ["p", "Previous difference", "#previous", null],
     ["s", "Swap A and B", "[data-key=s]", click("[data-key=s]")],
+    ["g", "Go to a screen: the keys below", "[data-go]", () => (isGoing = true)],
     ["/", "Search", "#q", () => document.getElementById("q").focus()],
     ["?", "This list", "body", () => help()],
   ];
@@ -58,6 +66,11 @@
       const term = document.createElement("dt");
       term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
       list.append(term, Object.assign(document.createElement("dd"), { textContent: words }));
+    }
+    for (const link of document.querySelectorAll("[data-go]")) {
+      const term = document.createElement("dt");
+      for (const key of ["g", link.dataset.go]) term.append(Object.assign(document.createElement("kbd"), { textContent: key }), " ");
+      list.append(term, Object.assign(document.createElement("dd"), { textContent: link.textContent }));
     }
     dialog.showModal();
   };
@@ -80,6 +93,13 @@
       return;
     }
     if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
+    const goal = isGoing && document.querySelector(`[data-go="${CSS.escape(event.key)}"]`);
+    isGoing = false;
+    if (goal) {
+      event.preventDefault();
+      goal.click();
+      return;
+    }
     if (/^[2-9]$/.test(event.key)) click(`[data-quick="${event.key}"]`)();
     const found = here().find(([key]) => key === event.key);
     if (!found || !found[3]) return;

@@ -1,0 +1,112 @@
+"""Check-in: a file is compared with everything stored; then stored, as a version or as new, or rejected."""
+
+from __future__ import annotations
+
+import msgspec
+from markupsafe import Markup
+
+from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
+from nearkin.errors import ParameterError
+from nearkin.reports.comparison.page import comparison_fragment
+from nearkin.reports.sentences.check import check_sentences, verdict_sentence
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.sent_files import SentFile, SentText
+from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
+
+_N_SHOWN = 3
+
+
+class CheckInQuery(msgspec.Struct, kw_only=True):
+    """Key of a sent file; none asks for one. ``rejected``: nothing was stored of the last one."""
+
+    key: str | None = None
+    is_rejected: bool = msgspec.field(default=False, name="rejected")
+
+
+def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
+    """Compare a sent file with what is stored; store nothing."""
+    if asked.key is None:
+        return ScreenAnswer("check_in.html.j2", {"asked": asked, "found": None}, {})
+    sent = service.sent.get(asked.key)
+    found = service.collection.check(sent.text, options=CheckOptions(limit=_N_SHOWN, with_passage=False))
+    said = [one for one in check_sentences(found, is_storing=False) if one.tone in ("warning", "damage")]
+    values = {
+        "asked": asked,
+        "sent": sent,
+        "found": found,
+        "verdict": verdict_sentence(found, sent.name),
+        "sentences": said,
+        "comparisons": _comparisons(service, sent, found),
+    }
+    return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **found.to_dict()})
+
+
+def _comparisons(service: ReviewService, sent: SentText, found: Checked) -> list[Markup | None]:
+    """Return the comparison with each document that was found, in which A is the stored text."""
+    shown = list[Markup | None]()
+    for one in found.documents:
+        if one.is_damaged:
+            shown.append(None)
+            continue
+        stored = service.collection.text(one.document.doc_id, version=one.document.version)
+        compared = compare_texts(stored, sent.text, context_lines=2, with_moves=True)
+        shown.append(Markup(comparison_fragment(compared)))  # it escapes the texts
+    return shown
+
+
+class NoFields(msgspec.Struct):
+    """A form that has only a file."""
+
+
+def take_in(service: ReviewService, _: Visitor, __: NoFields, file: SentFile | None) -> GoTo:
+    """Read a sent file."""
+    if file is None:
+        raise ParameterError("Choose a file first.")
+    return GoTo("/check-in", {"key": service.sent.keep(SentText(file.shown_name, file.text()))})
+
+
+class StoreForm(msgspec.Struct, kw_only=True):
+    """Key of a sent file; and the document of which it is a version, or its own id."""
+
+    key: str
+    version_of: str | None = None
+    id: str | None = None
+
+
+def store(service: ReviewService, _: Visitor, body: StoreForm) -> GoTo:
+    """Store a sent file as a version of a document, or under an id of its own."""
+    sent = service.sent.get(body.key)
+    doc_id = body.version_of if body.version_of is not None else body.id
+    if doc_id is None:
+        raise ParameterError("Name the id under which the file is stored.")
+    is_there = service.collection.has_document(doc_id)
+    if body.version_of is None and is_there:
+        raise ParameterError(f"There is a document {doc_id!r} already. Choose another id, or store a version of it.")
+    if body.version_of is not None and not is_there:
+        raise ParameterError(f"There is no document {doc_id!r} any more.")
+    service.collection.check(sent.text, store=CheckIn(doc_id=doc_id, source=sent.name))
+    service.sent.forget(body.key)
+    return GoTo("/document", {"id": doc_id})
+
+
+class RejectForm(msgspec.Struct, kw_only=True):
+    """Key of a sent file."""
+
+    key: str
+
+
+def reject(service: ReviewService, _: Visitor, body: RejectForm) -> GoTo:
+    """Forget a sent file; nothing is stored."""
+    service.sent.forget(body.key)
+    return GoTo("/check-in", {"rejected": True})
+
+
+SCREENS = (Screen("/check-in", CheckInQuery, check_in),)
+FORMS = (
+    ChangeForm("/check-in/file", NoFields, take_in, file="file", is_change=False),
+    ChangeForm("/check-in/store", StoreForm, store),
+    ChangeForm("/check-in/reject", RejectForm, reject, is_change=False),
+)

@@ -1,0 +1,164 @@
+"""Conflicts: groups whose members have different tags, the worst first, and a proposal that resolves each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import pyarrow as pa
+
+from nearkin.collection.conflicts.by_group import Conflict, Conflicts
+from nearkin.errors import ParameterError
+from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
+from nearkin.web.answers import ScreenAnswer
+from nearkin.web.queries import ToleranceQuery
+from nearkin.web.screen import Screen
+from nearkin.web.service import ReviewService
+from nearkin.workflows.collection.labels import LabelsRead
+from nearkin.workflows.collection.tables import table_of_conflicts
+from nearkin.workflows.collection.tag_labels import labels_of_tag
+from nearkin.workflows.resources import Resources
+
+_MAX_SHOWN, _MAX_WRITTEN = 300, 10_000
+
+
+class ConflictsQuery(ToleranceQuery, kw_only=True):
+    """Field of the tags that may contradict one another; by default that of the most documents."""
+
+    field: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConflict:
+    """Contradicting tags of one group.
+
+    Parameters
+    ----------
+    conflicts : tuple of Conflict
+        At least one; the most similar texts first.
+    labels : tuple of (str, int)
+        Labels and numbers of documents, that of most documents first.
+    """
+
+    conflicts: tuple[Conflict, ...]
+    labels: tuple[tuple[str, int], ...]
+
+    @property
+    def worst(self) -> Conflict:
+        """The most similar documents with different labels."""
+        return self.conflicts[0]
+
+    @property
+    def odd_ids(self) -> list[str]:
+        """Documents that do not have the majority's label."""
+        return list(dict.fromkeys(one.a.doc_id for one in self.conflicts))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "group": self.worst.group,
+            "majority_label": self.worst.majority_label,
+            "labels": [{"label": label, "n_documents": n} for label, n in self.labels],
+            "odd_ids": self.odd_ids,
+        }
+
+
+def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
+    """List the groups with contradicting tags."""
+    fields = tag_fields(service)
+    field = asked.field or next(iter(fields), None)
+    if field is None:
+        return ScreenAnswer("conflicts.html.j2", {"asked": asked, "field": None, "found": None}, {})
+    read = labels_of_tag(service.collection, field)
+    found = _found(service, asked, read, _MAX_SHOWN)
+    sentences = conflicts_sentences(
+        found, n_shown=len(found.conflicts), label_column=field, id_column="", n_without_label=0
+    )
+    rows = worst_first(found.conflicts)
+    values = {
+        "asked": asked,
+        "value": asked.tolerance.value,
+        "field": field,
+        "fields": fields if field in fields else [field, *fields],
+        "found": found,
+        "rows": rows,
+        "sentences": [one for one in sentences if one.tone in ("warning", "damage")],
+        "tag_of": lambda label: tag_of(field, label, is_bare=is_bare(read)),
+        "without_passage": without_passage,
+    }
+    data = found.to_dict() | {"field": field, "groups": [one.to_dict() for one in rows]}
+    return ScreenAnswer("conflicts.html.j2", values, data)
+
+
+def conflicts_table(service: ReviewService, asked: ConflictsQuery) -> pa.Table:
+    """Return a row for each document whose tag is not that of most documents of its group."""
+    field = asked.field or next(iter(tag_fields(service)), None)
+    if field is None:
+        raise ParameterError("No document has a tag yet.")
+    return table_of_conflicts(_found(service, asked, labels_of_tag(service.collection, field), _MAX_WRITTEN), field)
+
+
+def _found(service: ReviewService, asked: ConflictsQuery, read: LabelsRead, limit: int) -> Conflicts:
+    tolerance = asked.tolerance
+    given = {tolerance.parameter: tolerance.value}
+    return service.collection.conflicts(
+        read.pairs,
+        method=asked.measure,
+        threads=Resources().n_threads,
+        limit=limit,
+        **given,
+    )
+
+
+def tag_fields(service: ReviewService) -> list[str]:
+    """Return the fields of tags, that of the most documents first."""
+    n_documents = Counter[str]()
+    for one in service.collection.tags().counts:
+        n_documents[one.field] += one.n_documents
+    return [field for field, n in n_documents.most_common() if n]
+
+
+def worst_first(found: Sequence[Conflict]) -> list[GroupConflict]:
+    """Gather conflicts by group: first the groups with the most similar contradicting texts.
+
+    Parameters
+    ----------
+    found : sequence of Conflict
+        By group, the most similar texts first.
+    """
+
+    def key(one: Conflict) -> tuple[int | None, int | None]:
+        return one.group, None if one.group is not None else one.a.content
+
+    rows = list[GroupConflict]()
+    for _, own in groupby(found, key):
+        some = tuple(own)
+        odd = Counter(one.label_a for one in some)
+        majority = (some[0].majority_label, some[0].n_with_majority_label)
+        rows.append(GroupConflict(conflicts=some, labels=(majority, *odd.most_common())))
+    return sorted(rows, key=lambda one: (-one.worst.jaccard, -len(one.conflicts)))
+
+
+def is_bare(read: LabelsRead) -> bool:
+    """Whether the labels are those of a tag without values."""
+    return {label for _, label in read.pairs} <= {read.label_column, f"not {read.label_column}"}
+
+
+def tag_of(field: str, label: str, *, is_bare: bool) -> tuple[str, bool]:
+    """Return the tag of a label, and whether it is to be removed instead of set.
+
+    Examples
+    --------
+    >>> tag_of("responsive", "no", is_bare=False)
+    ('responsive=no', False)
+    >>> tag_of("privileged", "not privileged", is_bare=True)
+    ('privileged', True)
+    """
+    if is_bare:
+        return field, label != field
+    return (field if label == field else f"{field}={label}"), False
+
+
+SCREENS = (Screen("/conflicts", ConflictsQuery, conflicts, conflicts_table),)

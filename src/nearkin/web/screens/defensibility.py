@@ -1,0 +1,96 @@
+"""Defensibility: what the answers depend on, on one page to print, with a digest of its data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections import Counter
+from importlib.metadata import distributions
+
+import msgspec
+
+from nearkin._version import __version__
+from nearkin.collection.groups.listed import stored_groups, stored_tolerances
+from nearkin.collection.info import info
+from nearkin.collection.integrity.read_only import check_only
+from nearkin.collection.tolerance import Tolerance
+from nearkin.web.answers import ScreenAnswer
+from nearkin.web.queries import ToleranceQuery
+from nearkin.web.screen import Screen
+from nearkin.web.screens.groups import tolerance_parts
+from nearkin.web.service import ReviewService
+from nearkin.workflows.resources import Resources
+
+_USED = ("numpy", "pyarrow", "sqlalchemy", "numba", "rapidfuzz", "starlette", "jinja2", "msgspec", "uvicorn")
+
+
+class DefensibilityQuery(msgspec.Struct, kw_only=True):
+    """Whether every stored text and row is compared with its checksum, which takes a while."""
+
+    is_checked: bool = msgspec.field(default=False, name="integrity")
+
+
+def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAnswer:
+    """Gather parameters, versions, counts, groups, the log's digest and, if asked for, the integrity."""
+    log = [one.to_dict() for one in service.collection.log()]
+    data = {
+        "collection": service.name,
+        "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
+        "groups": _groups(service),
+        "versions": {"nearkin": __version__, "python": platform.python_version(), **_libraries()},
+        "log": {
+            "n_activities": len(log),
+            "by_kind": dict(sorted(Counter(str(one["kind"]) for one in log).items())),
+            "sha256": digest_of(log),
+        },
+        "integrity": _integrity(service) if asked.is_checked else None,
+    }
+    sha256 = digest_of(data)
+    values = {"asked": asked, "data": data, "sha256": sha256}
+    return ScreenAnswer("defensibility.html.j2", values, {"data": data, "sha256": sha256})
+
+
+def _integrity(service: ReviewService) -> dict[str, object]:
+    """Check the integrity and repair nothing: opening a page changes nothing."""
+    return check_only(service.collection.opened, threads=Resources().n_threads).to_dict()
+
+
+def digest_of(data: object) -> str:
+    """Return the SHA-256 of data as JSON: keys in order, no blanks, UTF-8.
+
+    Examples
+    --------
+    >>> digest_of({"b": 1, "a": "é"}) == hashlib.sha256('{"a":"é","b":1}'.encode()).hexdigest()
+    True
+    """
+    told = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _groups(service: ReviewService) -> list[dict[str, object]]:
+    """Return the figures of the stored groups at each tolerance."""
+    rows = list[dict[str, object]]()
+    with service.collection.opened.store.reading() as connection:
+        for stored in stored_tolerances(connection):
+            measure, value = tolerance_parts(stored)
+            tolerance = _tolerance(measure, float(value))
+            if str(tolerance) != stored:
+                continue
+            found = stored_groups(connection, tolerance, limit=1)
+            named = {"tolerance": tolerance.in_words(), "n_groups": found.n_groups}
+            rows.append({**named, "n_documents": found.n_documents, "n_not_grouped": found.n_not_grouped})
+    return rows
+
+
+def _tolerance(measure: str, value: float) -> Tolerance:
+    return ToleranceQuery(measure="letters" if measure == "letters" else "words", value=value).tolerance
+
+
+def _libraries() -> dict[str, str]:
+    """Return the versions of the libraries that results depend on."""
+    found = {str(one.metadata["Name"]).lower(): one.version for one in distributions()}
+    return {name: found[name] for name in _USED if name in found}
+
+
+SCREENS = (Screen("/defensibility", DefensibilityQuery, defensibility),)

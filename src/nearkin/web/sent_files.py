@@ -1,0 +1,100 @@
+"""Files that a browser sent: read once, and the texts kept in memory until something is decided about them."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from nearkin.errors import ParameterError, SourceError
+from nearkin.stages.documents.members import printable_id
+from nearkin.workflows.reading.one_text import read_one_document
+
+_MAX_KEPT, _MAX_CHARACTERS = 16, 64 << 20
+_MAX_NAME = 200
+_SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """File of a form: the name that the browser gave it, and its bytes."""
+
+    name: str
+    content: BinaryIO
+
+    def text(self) -> str:
+        """Return the text of the file, by the readers of all commands and their limits.
+
+        Of its name only a suffix is used, so that a name never leads out of the temporary folder.
+
+        Raises
+        ------
+        SourceError
+            It is not one readable document.
+        """
+        suffix = _SUFFIX.search(self.name.lower())
+        with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
+            path = Path(folder, f"file{suffix[0] if suffix else ''}")
+            with path.open("wb") as file:
+                shutil.copyfileobj(self.content, file)
+            try:
+                return read_one_document(path).text
+            except SourceError as error:
+                raise SourceError(str(error).replace(str(path), self.shown_name)) from error
+
+    @property
+    def shown_name(self) -> str:
+        """The last part of the name."""
+        last = re.split(r"[/\\]", self.name)[-1].strip()
+        return printable_id(last)[-_MAX_NAME:] or "file"
+
+
+@dataclass(frozen=True, slots=True)
+class SentText:
+    """Text of a sent file, with the file's name."""
+
+    name: str
+    text: str
+
+
+class SentTexts:
+    """The latest sent texts, by keys that cannot be guessed; older ones are forgotten."""
+
+    def __init__(self) -> None:
+        self._lock, self._kept = threading.Lock(), OrderedDict[str, SentText]()
+
+    def keep(self, one: SentText) -> str:
+        """Keep a text and return its key."""
+        key = secrets.token_urlsafe(16)
+        with self._lock:
+            self._kept[key] = one
+            while len(self._kept) > 1 and (
+                len(self._kept) > _MAX_KEPT or sum(len(kept.text) for kept in self._kept.values()) > _MAX_CHARACTERS
+            ):
+                self._kept.popitem(last=False)
+        return key
+
+    def get(self, key: str) -> SentText:
+        """Return a text.
+
+        Raises
+        ------
+        ParameterError
+            It was decided about, or is forgotten.
+        """
+        with self._lock:
+            found = self._kept.get(key)
+        if found is None:
+            raise ParameterError("The service does not hold this file any more. Choose the file again.")
+        return found
+
+    def forget(self, key: str) -> None:
+        """Forget a text."""
+        with self._lock:
+            self._kept.pop(key, None)
