@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import compare, decisions, document, groups, home, lists, log
+from nearkin.web.screens import compare, decisions, document, groups, home, jobs, lists, log
 
 SCREENS: tuple[Screen, ...] = (
     *home.SCREENS,
@@ -12,6 +12,7 @@ SCREENS: tuple[Screen, ...] = (
     *groups.SCREENS,
     *lists.SCREENS,
     *log.SCREENS,
+    *jobs.SCREENS,
 )
 """All screens; a new one is entered here."""
 FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS)
