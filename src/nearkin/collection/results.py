@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nearkin.collection.tolerance import Tolerance
+if TYPE_CHECKING:
+    from nearkin.collection.tolerance import Tolerance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

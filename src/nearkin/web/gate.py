@@ -117,6 +117,10 @@ class Gate:
             return _refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
         if origin is not None and origin.lower() not in self._settings.origins:
             return _refused(403, "Requests from other origins are refused.")
+        if visitor is None and "authorization" in headers:
+            refusal = _refused(401, "The token is wrong, or there were too many wrong ones in the last minute.")
+            refusal.headers["www-authenticate"] = "Bearer"
+            return refusal
         is_change = scope["method"] not in _SAFE
         if is_change and site is None and origin is None and not (visitor is not None and visitor.is_script):
             return _refused(403, "A change needs an Origin header, or the token of scripts.")

@@ -10,7 +10,6 @@ from typing import Literal
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
-from nearkin.store.bulk import is_storable
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
@@ -302,6 +301,8 @@ class CheckAnswer:
 
 def check_name(parameter: str, owner: str, value: object) -> None:
     """Refuse an id or a source that is blank, or that a database cannot hold."""
+    from nearkin.store.bulk import is_storable  # the database's library is slow to import, and a client has none
+
     if not isinstance(value, str) or not value.strip() or not is_storable(value):
         raise ParameterError.of(parameter, owner, "text that is not blank, and that a database can hold", value)
 

@@ -17,7 +17,7 @@ _SUFFIXES = frozenset(KIND_OF_SUFFIX) | frozenset(COMPRESSION_OF_SUFFIX) | {".tx
 _SHOWN = "the document"
 
 
-def text_of(sent: Sent, name: str | None) -> str:
+def text_of(sent: Sent, name: str | None, encoding: str = "utf-8") -> str:
     """Return the text of a document.
 
     Parameters
@@ -26,6 +26,8 @@ def text_of(sent: Sent, name: str | None) -> str:
         "text/plain" is text; anything else is a file as it is, whose kind its bytes say, or the suffix of ``name``.
     name : str or None
         Name of the file. It never becomes a path.
+    encoding : str
+        Encoding of a file of text that is not valid UTF-8.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def text_of(sent: Sent, name: str | None) -> str:
         path = Path(folder, f"document{suffix if suffix in _SUFFIXES else ''}")
         path.write_bytes(sent.content)
         try:
-            return read_one_text(path)
+            return read_one_text(path, encoding)
         except SourceError as error:
             raise SourceError(str(error).replace(str(path), _SHOWN)) from None
 

@@ -23,6 +23,9 @@ from nearkin.web.sign_in import Visitor
 
 Share = Annotated[float, Meta(gt=0, le=1)]
 FileName = Annotated[str, Meta(max_length=1_000, description="Name of the file; its suffix may say its kind.")]
+EncodingName = Annotated[
+    str, Meta(min_length=1, max_length=40, description="Encoding of a text file that is not valid UTF-8.")
+]
 WaveName = Annotated[str, Meta(min_length=1, max_length=500, description="A missing wave is created.")]
 
 
@@ -32,12 +35,13 @@ class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     id: DocId
     wave: WaveName = "api"
     name: FileName | None = None
+    encoding: EncodingName = "utf-8"
 
 
 def put_document(service: ReviewService, _: Visitor, asked: StoredQuery, sent: Sent) -> Replied:
     """Store a document; the same request again changes nothing."""
     check_name("id", "PUT /documents", asked.id)
-    text, source = text_of(sent, asked.name), pa.scalar(asked.name or "api", pa.large_string())
+    text, source = text_of(sent, asked.name, asked.encoding), pa.scalar(asked.name or "api", pa.large_string())
     incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in read_table([(asked.id, text)]))
     rules = ReadingRules.of("stop")
     added = service.collection.add_incoming(incoming, wave=asked.wave, threads=1, rules=rules)
@@ -92,6 +96,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     id: DocId | None = None
     wave: WaveName = "check-ins"
     name: FileName | None = None
+    encoding: EncodingName = "utf-8"
 
     def options(self) -> CheckOptions:
         """Return the thresholds."""
@@ -125,7 +130,7 @@ def post_check(service: ReviewService, _: Visitor, asked: CheckAsked, sent: Sent
     options, under = asked.options(), asked.under()
     if under is not None:
         service.check_may_change()
-    found = service.collection.check(text_of(sent, asked.name), options=options, store=under)
+    found = service.collection.check(text_of(sent, asked.name, asked.encoding), options=options, store=under)
     answer = found.to_dict()
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
     if found.stored_as is not None and found.documents:
