@@ -177,24 +177,16 @@ def check(
 ) -> None:
     """Check a document in."""
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
-    from nearkin.errors import ParameterError
     from nearkin.stages.documents.rules import ReadingRules
 
-    if server is not None:
-        if file is not None or jsonl or read_only or wait is not None:
-            raise ParameterError("--server takes one FILE, without COLLECTION, --jsonl, --read-only and --wait.")
-        file, collection = Path(collection), ""
-    elif file is None:
-        raise ParameterError("Name a COLLECTION and a FILE, or a FILE and --server.")
+    collection, file = _named(collection, file, server, is_local=jsonl or read_only or wait is not None)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
-    if out is not None:
-        from nearkin.cli.listed_file import check_list_file
-
-        check_list_file(out, overwrite=overwrite, inputs=[file])
+    _check_out(out, overwrite=overwrite, file=file)
     _check_storing(store, read_only, says_how=(doc_id is not None and not jsonl) or only_new or wave != "check-ins")
-    if method != "si" and tolerance is not None:
-        raise ParameterError("--tolerance requires --method si.")
+    _check_required(
+        file, has_id=jsonl or not store or doc_id is not None, has_index=method == "si" or tolerance is None
+    )
     options = CheckOptions(
         threshold=threshold,
         containment=_containment(containment, is_stream=jsonl),
@@ -224,26 +216,25 @@ def check(
             quiet=quiet,
         )
         return
-    if store and doc_id is None and str(file) == "-":
-        raise ParameterError("Standard input requires --id with --store.")
     if server is not None:
         from nearkin.cli.check_server import check_by_server
 
         storing = {"store": store, "id": doc_id, "wave": wave, "only_new": only_new}
         found = check_by_server(server, token_file, file, encoding, options=options, under=storing)
-        _finish(found, file, out, is_storing=store, as_json=as_json, quiet=quiet)
-    from nearkin.cli.bars import bars_shown
-    from nearkin.collection.collection import Collection
-    from nearkin.workflows.reading.one_text import read_one_document
+    else:
+        from nearkin.cli.bars import bars_shown
+        from nearkin.collection.collection import Collection
+        from nearkin.workflows.reading.one_text import read_one_document
 
-    document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
-    name = document.doc_id if doc_id is None else doc_id
-    under = CheckIn(name, wave, document.source, only_new) if store else None
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
-    ):
-        found = opened.check(document.text, options=options, store=under)
+        rules = ReadingRules.of(max_document_size=max_document_size)
+        document = read_one_document(file, encoding, rules)
+        name = document.doc_id if doc_id is None else doc_id
+        under = CheckIn(name, wave, document.source, only_new) if store else None
+        with (
+            bars_shown(is_quiet=quiet or as_json) as bars,
+            Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
+        ):
+            found = opened.check(document.text, options=options, store=under)
     _finish(found, file, out, is_storing=store, as_json=as_json, quiet=quiet)
 
 
@@ -259,6 +250,27 @@ def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, a
     shown = partial(_show, found=found, name=str(file), is_storing=is_storing)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def _named(collection: str, file: Path | None, server: str | None, *, is_local: bool) -> tuple[str, Path]:
+    """Return the collection and the file: with a service, the only argument is the file."""
+    from nearkin.errors import ParameterError
+
+    if server is None:
+        if file is None:
+            raise ParameterError("Name a COLLECTION and a FILE, or a FILE and --server.")
+        return collection, file
+    if file is not None or is_local:
+        raise ParameterError("--server takes one FILE, without COLLECTION, --jsonl, --read-only and --wait.")
+    return "", Path(collection)
+
+
+def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
+    """Refuse a file of results that cannot be written; what does that is slow to import."""
+    if out is not None:
+        from nearkin.cli.listed_file import check_list_file
+
+        check_list_file(out, overwrite=overwrite, inputs=[file])
 
 
 def _containment(asked: str | None, *, is_stream: bool) -> float | None:
@@ -295,6 +307,16 @@ def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
         raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")
     if store and read_only:
         raise ParameterError("--read-only stores nothing: omit it, or --store.")
+
+
+def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
+    """Refuse options that others require."""
+    from nearkin.errors import ParameterError
+
+    if not has_index:
+        raise ParameterError("--tolerance requires --method si.")
+    if not has_id and str(file) == "-":
+        raise ParameterError("Standard input requires --id with --store.")
 
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:

@@ -56,6 +56,7 @@ def tolerance_parts(stored: str) -> tuple[str, str]:
 
     Examples
     --------
+    >>> from nearkin.collection.tolerance import Tolerance
     >>> tolerance_parts(str(Tolerance.of(threshold=0.7)))
     ('words', '0.7')
     """
