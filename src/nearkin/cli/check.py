@@ -226,8 +226,7 @@ def check(
         from nearkin.collection.collection import Collection
         from nearkin.workflows.reading.one_text import read_one_document
 
-        rules = ReadingRules.of(max_document_size=max_document_size)
-        document = read_one_document(file, encoding, rules)
+        document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
         name = document.doc_id if doc_id is None else doc_id
         under = CheckIn(name, wave, document.source, only_new) if store else None
         with (
