@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -49,6 +49,8 @@ contains a stored one is kept. A line that cannot be read is answered with its e
 
   nearkin check matter draft.txt --store --only-new --id lease-17; case $? in 0|1[0-2]);; *) echo "not checked";; esac
 
+  nearkin check draft.pdf --server http://127.0.0.1:8000 --token-file token
+
   nearkin check postgresql://ada:secret@localhost/matters draft.txt --method si --json
 
   zcat crawl.jsonl.gz | nearkin check matter - --jsonl --store --only-new --kept clean.jsonl > answers.jsonl
@@ -57,7 +59,7 @@ _alike = partial(typer.Option, rich_help_panel="Similarity", show_default=True)
 _storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
 _stream = partial(typer.Option, rich_help_panel="Streams", show_default=False)
 CheckedFile = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
         metavar="FILE",
         help="Text file to check; with --jsonl, a stream of documents. - for standard input.",
@@ -124,12 +126,31 @@ StreamOnError = Annotated[
         "and continues; stop ends at the first such line. [dim]default: skip-documents[/]",
     ),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Ask the service that nearkin serve runs at this URL, which has the collection open; omit COLLECTION.",
+        show_default=False,
+        rich_help_panel="The service",
+    ),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        help="With --server: file with the token of scripts. [dim]default: the environment variable NEARKIN_TOKEN[/]",
+        show_default=False,
+        rich_help_panel="The service",
+    ),
+]
 StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [dim]default: check-ins[/]")]
 
 
 def check(
     collection: Place,
-    file: CheckedFile,
+    file: CheckedFile = None,
     store: Store = False,
     doc_id: StoreId = None,
     wave: StoreWave = "check-ins",
@@ -148,34 +169,31 @@ def check(
     on_error: StreamOnError = None,
     wait: Wait = None,
     read_only: ReadOnly = False,
+    server: Server = None,
+    token_file: TokenFile = None,
     out: OutFileIfAny = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a document in."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.listed_file import check_list_file, write_list
-    from nearkin.cli.printing import tell
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
-    from nearkin.collection.collection import Collection
-    from nearkin.errors import ParameterError
     from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.stages.signatures.similarity_index import TOLERANCE
-    from nearkin.workflows.reading.one_text import read_one_document
 
+    collection, file = _named(collection, file, server, is_local=jsonl or read_only or wait is not None)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
-    check_list_file(out, overwrite=overwrite, inputs=[file])
+    _check_out(out, overwrite=overwrite, file=file)
     _check_storing(store, read_only, says_how=(doc_id is not None and not jsonl) or only_new or wave != "check-ins")
-    if method != "si" and tolerance is not None:
-        raise ParameterError("--tolerance requires --method si.")
+    _check_required(
+        file, has_id=jsonl or not store or doc_id is not None, has_index=method == "si" or tolerance is None
+    )
     options = CheckOptions(
         threshold=threshold,
         containment=_containment(containment, is_stream=jsonl),
         method=method,  # type: ignore[arg-type]  # it checks
-        tolerance=TOLERANCE if tolerance is None else tolerance,
         limit=limit,
         with_passage=not jsonl,
+        **({} if tolerance is None else {"tolerance": tolerance}),
     )
     if jsonl:
         from nearkin.cli.check_stream import check_lines
@@ -198,19 +216,58 @@ def check(
             quiet=quiet,
         )
         return
-    if store and doc_id is None and str(file) == "-":
-        raise ParameterError("Standard input requires --id with --store.")
-    document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
-    name = document.doc_id if doc_id is None else doc_id
-    under = CheckIn(name, wave, document.source, only_new) if store else None
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
-    ):
-        found = opened.check(document.text, options=options, store=under)
-    write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
-    tell(found.to_dict, partial(_show, found=found, name=str(file), is_storing=store), as_json=as_json, quiet=quiet)
+    if server is not None:
+        from nearkin.cli.check_server import check_by_server
+
+        storing = {"store": store, "id": doc_id, "wave": wave, "only_new": only_new}
+        found = check_by_server(server, token_file, file, encoding, options=options, under=storing)
+    else:
+        from nearkin.cli.bars import bars_shown
+        from nearkin.collection.collection import Collection
+        from nearkin.workflows.reading.one_text import read_one_document
+
+        document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
+        name = document.doc_id if doc_id is None else doc_id
+        under = CheckIn(name, wave, document.source, only_new) if store else None
+        with (
+            bars_shown(is_quiet=quiet or as_json) as bars,
+            Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
+        ):
+            found = opened.check(document.text, options=options, store=under)
+    _finish(found, file, out, is_storing=store, as_json=as_json, quiet=quiet)
+
+
+def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, as_json: bool, quiet: bool) -> NoReturn:
+    """Print the answer, and end with its exit code."""
+    from nearkin.cli.listed_file import write_list
+    from nearkin.cli.printing import tell
+
+    if out is not None:
+        write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
+    shown = partial(_show, found=found, name=str(file), is_storing=is_storing)
+    tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def _named(collection: str, file: Path | None, server: str | None, *, is_local: bool) -> tuple[str, Path]:
+    """Return the collection and the file: with a service, the only argument is the file."""
+    from nearkin.errors import ParameterError
+
+    if server is None:
+        if file is None:
+            raise ParameterError("Name a COLLECTION and a FILE, or a FILE and --server.")
+        return collection, file
+    if file is not None or is_local:
+        raise ParameterError("--server takes one FILE, without COLLECTION, --jsonl, --read-only and --wait.")
+    return "", Path(collection)
+
+
+def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
+    """Refuse a file of results that cannot be written; what does that is slow to import."""
+    if out is not None:
+        from nearkin.cli.listed_file import check_list_file
+
+        check_list_file(out, overwrite=overwrite, inputs=[file])
 
 
 def _containment(asked: str | None, *, is_stream: bool) -> float | None:
@@ -247,6 +304,16 @@ def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
         raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")
     if store and read_only:
         raise ParameterError("--read-only stores nothing: omit it, or --store.")
+
+
+def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
+    """Refuse options that others require."""
+    from nearkin.errors import ParameterError
+
+    if not has_index:
+        raise ParameterError("--tolerance requires --method si.")
+    if not has_id and str(file) == "-":
+        raise ParameterError("Standard input requires --id with --store.")
 
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:

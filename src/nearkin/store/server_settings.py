@@ -104,6 +104,11 @@ def settings_here(given: Mapping[str, str]) -> ServerSettings:
     return settings_of(given, os.environ, Path.home())
 
 
+def service_token() -> str | None:
+    """Return the token of a service that the environment variable NEARKIN_TOKEN has."""
+    return os.environ.get("NEARKIN_TOKEN")
+
+
 def settings_of(given: Mapping[str, str], environment: Mapping[str, str], home: Path) -> ServerSettings:
     """Complete the settings of a URL.
 

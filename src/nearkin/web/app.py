@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import (
-    CollectionBusyError,
-    InputError,
-    NearkinError,
-    ParameterError,
-    UnknownDocumentError,
-)
+from nearkin.errors import NearkinError
 from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.gate import BodyTooLargeError, Gate
+from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
+from nearkin.web.api.operation import ROOT
+from nearkin.web.api.records import ApiProblem
+from nearkin.web.gate import Gate
 from nearkin.web.queries import DoneQuery, parsed
+from nearkin.web.refusals import RefusedError, status_of
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import SentFile
@@ -37,25 +35,9 @@ from nearkin.workflows.collection.tables import write_table
 
 CSRF = "csrf"
 _MAX_FIELDS = 10_000
+_PLACE = re.compile(r"(query|path|body)(\.[^:\s]*)?:")
 _TABLES = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apache.parquet"}
-_STATUS: tuple[tuple[type[NearkinError], int], ...] = (
-    (BodyTooLargeError, 413),
-    (UnknownDocumentError, 404),
-    (ParameterError, 400),
-    (InputError, 422),
-    (CollectionBusyError, 503),
-)
 _Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class JSONAnswer(Response):
-    """Response of JSON types."""
-
-    media_type = "application/json"
-
-    def render(self, content: object) -> bytes:
-        """Encode the answer."""
-        return msgspec.json.encode(content)
 
 
 def application(service: ReviewService, settings: ServiceSettings, entry: SignIn) -> ASGIApp:
@@ -82,10 +64,17 @@ def application(service: ReviewService, settings: ServiceSettings, entry: SignIn
                 for suffix in _TABLES
             ]
     routes += [Route(form.path, _change_of(service, form), methods=["POST"]) for form in FORMS]
+    routes.append(Route(f"{ROOT}/{{rest:path}}", api_endpoint(service), methods=["GET", "PUT", "POST", "DELETE"]))
+    known = frozenset(route.path for route in routes)
+
+    def watch(scope: Scope, status: int, elapsed_s: float) -> None:
+        route = scope["state"].get("route") or (scope["path"] if scope["path"] in known else "other")
+        service.metrics.observe(scope["method"], route, status, elapsed_s)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
+        service.jobs.close()
         service.workers.close()
 
     failed = partial(_failed, service)
@@ -97,6 +86,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: SignIn
         ),
         settings,
         entry,
+        watch,
     )
 
 
@@ -153,8 +143,8 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
             fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
             if not is_token_of(visitor, dict(fields).get(CSRF)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
-            if service.is_read_only and form.is_change:
-                raise HTTPException(403, "The service was started with --read-only: it changes nothing.")
+            if form.is_change:
+                service.check_may_change()
             body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF])
             files = () if form.file is None else (_sent_file(sent.get(form.file)),)
 
@@ -189,8 +179,12 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     """Say what went wrong: to a person as a page, to a program as JSON."""
     status, message = _told(error)
     headers = {"retry-after": "1"} if status == 503 else {}
+    if isinstance(error, RefusedError):
+        headers |= error.headers
     if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
-        return JSONAnswer({"error": type(error).__name__, "message": message}, status, headers)
+        where = message.partition(":")[0] if _PLACE.match(message) else None
+        told = ApiProblem(error=type(error).__name__, message=message, where=where)
+        return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
     answer = ScreenAnswer(
         "problem_part.html.j2" if is_part else "problem.html.j2", {"status": status, "message": message}, None
@@ -203,5 +197,5 @@ def _told(error: Exception) -> tuple[int, str]:
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail)
     if isinstance(error, NearkinError):
-        return next((status for kind, status in _STATUS if isinstance(error, kind)), 500), str(error)
+        return status_of(error), str(error)
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+import json
+import time
+from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
@@ -12,8 +14,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nearkin.errors import NearkinError
 from nearkin.reports.quantities import size_text
+from nearkin.web.refusals import BodyTooLargeError
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SignIn, Visitor
 
@@ -37,10 +39,6 @@ _METHODS = _SAFE | {"POST", "PUT", "DELETE"}
 _OWN_SITES = frozenset(("same-origin", "none"))
 
 
-class BodyTooLargeError(NearkinError):
-    """The body of a request exceeds the limit."""
-
-
 class Gate:
     """Middleware around the whole application. Everything is refused unless each rule allows it.
 
@@ -55,10 +53,18 @@ class Gate:
     app : ASGI application
     settings : ServiceSettings
     entry : SignIn
+    watch : callable, optional
+        Receives the scope of each request that passed, the status of its answer, and its time in seconds.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServiceSettings, entry: SignIn) -> None:
-        self._app, self._settings, self._entry = app, settings, entry
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServiceSettings,
+        entry: SignIn,
+        watch: Callable[[Scope, int, float], None] | None = None,
+    ) -> None:
+        self._app, self._settings, self._entry, self._watch = app, settings, entry, watch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that is refused, and pass others on with their visitor."""
@@ -78,10 +84,15 @@ class Gate:
             refusal = _refused(401, "Sign in with the link that nearkin serve printed. Each link works once.")
             refusal.headers["www-authenticate"] = "Bearer"
         if refusal is not None:
-            await refusal(scope, receive, guarded)
+            await _for_programs(scope, refusal)(scope, receive, guarded)
             return
         scope.setdefault("state", {})["visitor"] = visitor
-        await self._passed(scope, receive, guarded)
+        started = time.perf_counter()
+        try:
+            await self._passed(scope, receive, guarded)
+        finally:
+            if self._watch is not None:
+                self._watch(scope, guarded.status or 500, time.perf_counter() - started)
 
     def _visitor(self, headers: Headers) -> Visitor | None:
         """Return the visitor; a request with the token of scripts is that of a script, whatever its cookies."""
@@ -106,6 +117,10 @@ class Gate:
             return _refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
         if origin is not None and origin.lower() not in self._settings.origins:
             return _refused(403, "Requests from other origins are refused.")
+        if visitor is None and "authorization" in headers:
+            refusal = _refused(401, "The token is wrong, or there were too many wrong ones in the last minute.")
+            refusal.headers["www-authenticate"] = "Bearer"
+            return refusal
         is_change = scope["method"] not in _SAFE
         if is_change and site is None and origin is None and not (visitor is not None and visitor.is_script):
             return _refused(403, "A change needs an Origin header, or the token of scripts.")
@@ -148,18 +163,19 @@ class Gate:
         except TimeoutError:
             if not send.has_started:
                 seconds = f"{self._settings.request_s:g}"
-                await _refused(503, f"The request took longer than {seconds} s and was given up.")(scope, receive, send)
+                late = _refused(503, f"The request took longer than {seconds} s and was given up.")
+                await _for_programs(scope, late)(scope, receive, send)
 
 
 class _GuardedSend:
     """Sender of responses that adds the headers of every response."""
 
     def __init__(self, send: Send) -> None:
-        self._send, self.has_started = send, False
+        self._send, self.has_started, self.status = send, False, 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.has_started = True
+            self.has_started, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers[name] = value
@@ -174,6 +190,15 @@ def _content_length(headers: Mapping[str, str]) -> int:
 
 def _too_large(limit: int) -> str:
     return f"The body of a request is limited to {size_text(limit)}."
+
+
+def _for_programs(scope: Scope, refusal: Response) -> Response:
+    """Return a refusal as JSON where a program asked."""
+    if not scope["path"].startswith("/api/"):
+        return refusal
+    told = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}
+    headers = {name: value for name, value in refusal.headers.items() if name == "www-authenticate"}
+    return Response(json.dumps(told), refusal.status_code, headers, "application/json")
 
 
 def _refused(status: int, why: str) -> Response:

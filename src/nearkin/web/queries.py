@@ -25,7 +25,7 @@ def parsed(kind: type[Asked], given: Iterable[tuple[str, str]]) -> Asked:
     ParameterError
         A value is missing or breaks its rule.
     """
-    lists = {one.encode_name for one in msgspec.structs.fields(kind) if get_origin(one.type) in (list, tuple)}
+    lists = {name for name, is_list in fields_of(kind).items() if is_list}
     listed, values = dict[str, list[str]](), dict[str, str]()
     for name, value in given:
         if name in lists:
@@ -35,7 +35,14 @@ def parsed(kind: type[Asked], given: Iterable[tuple[str, str]]) -> Asked:
     try:
         return msgspec.convert({**values, **listed}, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise ParameterError(f"The request is not valid: {error}.") from error
+        what, _, place = str(error).partition(" - at `$")
+        where = f"query{place.rstrip('`')}" if place else "query"
+        raise ParameterError(f"{where}: {what}.") from error
+
+
+def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
+    """Return the names of the parameters of a record, and whether each may be repeated."""
+    return {one.encode_name: get_origin(one.type) in (list, tuple) for one in msgspec.structs.fields(kind)}
 
 
 class DoneQuery(msgspec.Struct):

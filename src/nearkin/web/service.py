@@ -15,6 +15,9 @@ from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
+from nearkin.web.jobs import JobRunner
+from nearkin.web.metrics import RequestMetrics
+from nearkin.web.refusals import RefusedError
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.workers import Workers
@@ -39,6 +42,7 @@ class ReviewService:
     def __init__(self, collection: Collection, workers: Workers, paths: Iterable[str] = ()) -> None:
         self.collection, self.workers = collection, workers
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
+        self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
@@ -66,6 +70,16 @@ class ReviewService:
     def is_read_only(self) -> bool:
         """Whether nothing can be changed."""
         return self.collection.opened.store.access.is_read_only
+
+    def check_may_change(self) -> None:
+        """Refuse a change if nothing may be changed.
+
+        Raises
+        ------
+        RefusedError
+        """
+        if self.is_read_only:
+            raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
 
     def page(
         self, answer: ScreenAnswer, visitor: Visitor, *, here: str = "", place: str = "/", done: int | None = None

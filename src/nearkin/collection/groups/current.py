@@ -26,6 +26,7 @@ from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64, Bool
+from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
@@ -162,10 +163,12 @@ class _Updated:
     last_activity: int
 
 
-def group(collection: OpenedCollection, tolerance: Tolerance, *, threads: int) -> CollectionGroups:
+def group(
+    collection: OpenedCollection, tolerance: Tolerance, *, threads: int, progress: Progress | None = None
+) -> CollectionGroups:
     """Update the groups at a tolerance, store them unless opened read-only, and return the changes.
 
-    See `Collection.groups`.
+    See `Collection.groups`. ``progress`` is by default that of the collection.
     """
     check_threads("groups", threads)
 
@@ -174,7 +177,7 @@ def group(collection: OpenedCollection, tolerance: Tolerance, *, threads: int) -
         matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
         regrouped = regroup(
             seen.connection, state, matching, similarity_by(measures, tolerance),
-            threads=threads, progress=collection.progress,
+            threads=threads, progress=progress or collection.progress,
         )  # fmt: skip
         n_before = group_state.n_not_compared(seen.connection, state)
         regrouped = replace(regrouped, n_not_compared=n_before + regrouped.n_not_compared)

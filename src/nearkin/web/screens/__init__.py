@@ -13,6 +13,7 @@ from nearkin.web.screens import (
     groups,
     history,
     home,
+    jobs,
     lists,
     log,
 )
@@ -28,6 +29,7 @@ SCREENS: tuple[Screen, ...] = (
     *history.SCREENS,
     *defensibility.SCREENS,
     *log.SCREENS,
+    *jobs.SCREENS,
 )
 """All screens; a new one is entered here."""
 FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS, *check_in.FORMS)

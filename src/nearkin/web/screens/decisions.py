@@ -101,25 +101,25 @@ class PrincipalForm(ToleranceQuery, kw_only=True):
 def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
     found = service.collection.decide(never_group=(body.a, body.split), by=visitor.name)
-    return _decided(service, body, body.back, found)
+    return _decided(service, body, body.back, found, visitor.name)
 
 
 def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
     """Unite two groups."""
     other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
     found = service.collection.decide(same_group=(body.a, other), by=visitor.name)
-    return _decided(service, body, body.back, found)
+    return _decided(service, body, body.back, found, visitor.name)
 
 
 def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm) -> GoTo:
     """Change the principal of a group."""
     found = service.collection.decide(principal=body.principal, by=visitor.name)
-    return _decided(service, body, body.back, found)
+    return _decided(service, body, body.back, found, visitor.name)
 
 
-def _decided(service: ReviewService, asked: ToleranceQuery, place: str, found: ActivityResult) -> GoTo:
+def _decided(service: ReviewService, asked: ToleranceQuery, place: str, found: ActivityResult, by: str) -> GoTo:
     """Bring the groups up to date, so that the next page shows the effect of a decision."""
-    update_groups(service, asked.tolerance)
+    update_groups(service, asked, by=by)
     return _landing(service, place, found)
 
 
@@ -134,7 +134,7 @@ def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
     """Undo an activity; the groups of the page from which the form came are brought up to date if it was about them."""
     found = service.collection.undo(body.number, by=visitor.name)
     if found.data.get("kind") in (NEVER_GROUP, SAME_GROUP):
-        update_groups(service, _asked_by(body.back).tolerance)
+        update_groups(service, _asked_by(body.back), by=visitor.name)
     return _landing(service, body.back, found)
 
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import msgspec
 from markupsafe import Markup
 
-from nearkin.collection.groups.current import group
 from nearkin.collection.groups.listed import neighbours_of, stored_groups, stored_tolerances
 from nearkin.collection.groups.members import group_members
-from nearkin.collection.tolerance import Tolerance
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.jobs import Job
 from nearkin.web.queries import ToleranceQuery
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
-from nearkin.workflows.resources import Resources
 
 _A_PAGE = 50
 _MAX_TAGS = 9
+_WAIT_S = 2.0
 
 
 class GroupsQuery(ToleranceQuery, kw_only=True):
@@ -57,6 +56,7 @@ def tolerance_parts(stored: str) -> tuple[str, str]:
 
     Examples
     --------
+    >>> from nearkin.collection.tolerance import Tolerance
     >>> tolerance_parts(str(Tolerance.of(threshold=0.7)))
     ('words', '0.7')
     """
@@ -114,15 +114,18 @@ def quick_tags(service: ReviewService) -> list[str]:
     return [f"{one.field}={one.value}" if one.value else one.field for one in counts[:_MAX_TAGS]]
 
 
-def update(service: ReviewService, _: Visitor, body: ToleranceQuery) -> GoTo:
+def update(service: ReviewService, visitor: Visitor, body: ToleranceQuery) -> GoTo:
     """Bring the groups at a tolerance up to date."""
-    update_groups(service, body.tolerance)
+    job = update_groups(service, body, by=visitor.name)
+    if not job.is_over:
+        return GoTo("/jobs")
     return GoTo("/groups", {"measure": body.measure, "value": body.tolerance.value})
 
 
-def update_groups(service: ReviewService, tolerance: Tolerance) -> None:
-    """Bring the groups at a tolerance up to date."""
-    group(service.collection.opened, tolerance, threads=Resources().n_threads)
+def update_groups(service: ReviewService, asked: ToleranceQuery, *, by: str) -> Job:
+    """Bring the groups at a tolerance up to date, in the background if that takes long."""
+    begun = service.jobs.update_groups(asked.measure, asked.tolerance, by=by)
+    return service.jobs.wait(begun.number, _WAIT_S) or begun
 
 
 SCREENS = (

@@ -1,0 +1,154 @@
+"""A service under load: many clients ask at once what is like a document, and open pages; and checks, one by one.
+
+The collection is made of made-up prose with versions of each text, once. The service is a process of its own::
+
+    python benchmarks/service.py --data FOLDER --documents 100000 --clients 50 --seconds 60
+    python benchmarks/service.py --data FOLDER --documents 10000 --checks 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import httpx
+import numpy as np
+
+from nearkin.collection.collection import Collection
+
+TOKEN = "t" * 40
+_WORDS, _LENGTH, _EACH = 20_000, 120, 4
+
+
+def made_up(n_documents: int) -> list[tuple[str, str]]:
+    """Texts of words by Zipf's law; each fourth one is new, and those after it differ in a few words."""
+    chance = np.random.default_rng(7)
+    words = [f"w{i:x}" for i in range(_WORDS)]
+    found = list[tuple[str, str]]()
+    for i in range(n_documents):
+        if i % _EACH == 0:
+            base = np.minimum(chance.zipf(1.2, _LENGTH), _WORDS) - 1
+        numbers = base.copy()
+        numbers[chance.integers(0, _LENGTH, i % _EACH)] = chance.integers(0, _WORDS, i % _EACH)
+        found.append((f"d{i}", " ".join(words[j] for j in numbers)))
+    return found
+
+
+def collection_of(data: Path, n_documents: int) -> Path:
+    place = data / f"service-{n_documents}"
+    if not place.exists():
+        with Collection.open(place, create=True) as collection:
+            documents = made_up(n_documents)
+            for first in range(0, n_documents, 20_000):
+                collection.add(documents[first : first + 20_000], wave="made up", threads=2)
+            collection.similar("d0")
+            collection.check("some words that are asked for, so that the keys of all texts are made")
+    return place
+
+
+def told(name: str, times_s: list[float], n_failed: int = 0) -> None:
+    p50, p95, p99 = np.percentile(np.array(times_s) * 1000, (50, 95, 99))
+    print(
+        f"{name:28} {len(times_s):7,} asked  p50 {p50:7.1f} ms  p95 {p95:7.1f} ms  p99 {p99:7.1f} ms  {n_failed} failed"
+    )
+
+
+async def load(url: str, n_documents: int, n_clients: int, seconds: float) -> None:
+    """Each client asks, waits as a person would, and asks again."""
+    times, failed = defaultdict[str, list[float]](list), defaultdict[str, int](int)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    end = 0.0
+
+    async def one_client(number: int) -> None:
+        chance = random.Random(number)
+        await asyncio.sleep(chance.uniform(0, THINKING_S))  # people do not begin at the same moment
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+            while time.perf_counter() < end:
+                doc_id = f"d{chance.randrange(n_documents)}"
+                kind, path = chance.choice(
+                    [("similar", f"/api/v1/documents/{doc_id}/similar"), ("page", f"/document?id={doc_id}")]
+                )
+                started = time.perf_counter()
+                try:
+                    answer = await client.get(path)
+                    failed[kind] += answer.status_code != 200
+                except httpx.HTTPError:
+                    failed[kind] += 1
+                times[kind].append(time.perf_counter() - started)
+                await asyncio.sleep(chance.expovariate(1 / THINKING_S))
+
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+        for path in ("/api/v1/documents/d0/similar", "/document?id=d0"):  # the first ones load the index and kernels
+            await client.get(path)
+    end = time.perf_counter() + seconds
+    await asyncio.gather(*map(one_client, range(n_clients)))
+    for kind, of_kind in sorted(times.items()):
+        told(f"{kind}, {n_clients} clients", of_kind, failed[kind])
+    print(f"{sum(map(len, times.values())) / seconds:.1f} requests per second")
+
+
+def checks(url: str, place: Path, n_documents: int, n: int, data: Path) -> None:
+    """Checks by the service, by the command with --server, and by the command in the collection."""
+    chance, texts = random.Random(3), dict(made_up(n_documents))
+    asked = [texts[f"d{chance.randrange(n_documents)}"] + " and more" for _ in range(n)]
+    headers = {"authorization": f"Bearer {TOKEN}", "content-type": "text/plain"}
+    times, n_failed = list[float](), 0
+    with httpx.Client(base_url=url, headers=headers, timeout=60) as client:
+        for text in asked:
+            started = time.perf_counter()
+            n_failed += client.post("/api/v1/check", content=text.encode()).json()["verdict"] == "new"
+            times.append(time.perf_counter() - started)
+    told("POST /check", times, n_failed)
+    file = data / "asked.txt"
+    by_server = ["--server", url, "--token-file", str(data / "token")]
+    for name, where in (("nearkin check --server", by_server), ("nearkin check COLLECTION", None)):
+        times = []
+        for text in asked[: max(5, n // 10)]:
+            file.write_text(text, "utf-8")
+            given = [str(place), str(file)] if where is None else [str(file), *where]
+            started = time.perf_counter()
+            done = subprocess.run([sys.executable, "-m", "nearkin", "check", *given], capture_output=True, check=False)
+            times.append(time.perf_counter() - started)
+            n_failed += done.returncode not in (10, 11, 12)
+        told(name, times, n_failed)
+
+
+def main() -> None:
+    global THINKING_S
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--thinking", type=float, default=5.0, help="mean pause of a client, in seconds")
+    parser.add_argument("--checks", type=int, default=0)
+    given = parser.parse_args()
+    THINKING_S = given.thinking
+    given.data.mkdir(parents=True, exist_ok=True)
+    place, token = collection_of(given.data, given.documents), given.data / "token"
+    token.write_text(TOKEN, "utf-8")
+    token.chmod(0o600)
+    command = [sys.executable, "-m", "nearkin", "serve", str(place), "--token-file", str(token)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline() if process.stdout is not None else ""
+        found = re.search(r"http://[^/]+", line)
+        if found is None:
+            raise SystemExit(f"nearkin serve did not start: {line}")
+        try:
+            if given.checks:
+                checks(found[0], place, given.documents, given.checks, given.data)
+            else:
+                asyncio.run(load(found[0], given.documents, given.clients, given.seconds))
+        finally:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Result of a check, from its JSON types: as another process sent it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nearkin.collection.check_in.results import Checked, CheckedDocument, CheckOptions
+from nearkin.collection.results import StoredDocument
+from nearkin.stages.differences.comparison import Piece
+
+_DOCUMENT = tuple(StoredDocument.__dataclass_fields__)
+_MEASURES = tuple(name for name in CheckedDocument.__dataclass_fields__ if name != "document")
+_SAME = (
+    "verdict", "n_found", "expected_recall", "n_candidates", "n_compared", "n_hot_keys", "is_answered",
+    "similarity_index", "stored_as", "version", "n_damaged", "elapsed_s", "is_repaired",
+)  # fmt: skip
+
+
+def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
+    """Return the result whose `Checked.to_dict` is the answer; of damaged documents it has the ids only.
+
+    Raises
+    ------
+    KeyError
+        Something is missing: the answer is that of another version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from nearkin.collection.collection import Collection
+    >>> lease = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
+    >>> with tempfile.TemporaryDirectory() as folder, Collection.open(f"{folder}/m", create=True) as collection:
+    ...     added = collection.add([("a", lease)])
+    ...     found = collection.check(f"{lease} Signed by Ada Kern.")
+    >>> checked_of(found.to_dict(), found.options).to_dict() == found.to_dict()
+    True
+    """
+    return Checked(
+        documents=tuple(
+            CheckedDocument(document=_document(one), **{name: one[name] for name in _MEASURES})
+            for one in answer["documents"]
+        ),
+        passage=tuple(Piece(one["kind"], one["text"]) for one in answer["passage"]),
+        options=options,
+        damaged=tuple(_named(doc_id) for doc_id in answer["damaged"]),
+        **{name: answer[name] for name in _SAME},
+    )
+
+
+def _document(one: Mapping[str, Any]) -> StoredDocument:
+    return StoredDocument(**{name: one[name] for name in _DOCUMENT})
+
+
+def _named(doc_id: str) -> StoredDocument:
+    """Return a document of which only the id is known, and is shown."""
+    return StoredDocument(
+        doc_id=doc_id, version=1, wave="", source="", line=1, n_characters=0, n_letters=0, is_counted=False,
+        is_current=True, content=0,
+    )  # fmt: skip

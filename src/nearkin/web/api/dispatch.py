@@ -1,0 +1,132 @@
+"""Requests below /api/v1 → operations → JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from email.message import Message
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from nearkin.errors import ParameterError
+from nearkin.web.api.openapi import openapi
+from nearkin.web.api.operation import ROOT, Operation, Replied, Sent
+from nearkin.web.api.operations import OPERATIONS
+from nearkin.web.queries import fields_of, parsed
+from nearkin.web.refusals import RefusedError
+from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
+
+_MAX_FIELDS = 1_000
+_DOCUMENT = "/openapi.json"
+
+
+class JSONAnswer(Response):
+    """Response of JSON types."""
+
+    media_type = "application/json"
+
+    def render(self, content: object) -> bytes:
+        """Encode the answer."""
+        return msgspec.json.encode(content)
+
+
+def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint for all paths below `ROOT`."""
+    document = msgspec.json.encode(openapi(OPERATIONS))
+
+    async def answered(request: Request) -> Response:
+        visitor: Visitor = request.state.visitor
+        segments = _segments(request)
+        if segments == [_DOCUMENT.strip("/")] and request.method in ("GET", "HEAD"):
+            return Response(document, media_type="application/json")
+        operation, given = _operation_for(request.method, segments)
+        request.state.route = f"{ROOT}{operation.path}"
+        if operation.method != "GET" and not visitor.is_script:
+            raise RefusedError(403, "A change by the API needs the token of scripts, not a session.")
+        if operation.changes:
+            service.check_may_change()
+        pairs = parse_qsl(request.url.query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+        asked = parsed(operation.query, [*_given_once(operation, pairs), *given.items()])
+        body = await _body(operation, request)
+        found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
+        replied = found if isinstance(found, Replied) else Replied(200, found)
+        if isinstance(replied.answer, str):
+            return PlainTextResponse(replied.answer, replied.status)
+        return JSONAnswer(replied.answer, replied.status)
+
+    return answered
+
+
+def _segments(request: Request) -> list[str]:
+    """Return the decoded segments of the path: an id may have slashes, which are %2F."""
+    raw = request.scope.get("raw_path") or request.scope["path"].encode()
+    parts = raw.partition(b"?")[0].removeprefix(ROOT.encode()).strip(b"/").split(b"/")
+    try:
+        return [unquote_to_bytes(part).decode() for part in parts]
+    except UnicodeDecodeError:
+        raise ParameterError("path: the segments of a path must be UTF-8, with % escapes.") from None
+
+
+def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dict[str, str]]:
+    """Return the operation at a path, with the parameters in the path.
+
+    Raises
+    ------
+    RefusedError
+        There is none, or not with this method.
+    """
+    there = [(one, given) for one in OPERATIONS if (given := _match(one.segments, segments)) is not None]
+    for one, given in there:
+        if one.method == ("GET" if method == "HEAD" else method):
+            return one, given
+    if there:
+        allowed = ", ".join(sorted({one.method for one, _ in there}))
+        raise RefusedError(405, f"The method must be one of: {allowed}. Got {method} instead.", {"allow": allowed})
+    raise RefusedError(404, f"There is no such address. {ROOT}{_DOCUMENT} lists all of them.")
+
+
+def _match(template: Sequence[str], segments: Sequence[str]) -> dict[str, str] | None:
+    if len(template) != len(segments):
+        return None
+    given = dict[str, str]()
+    for part, came in zip(template, segments, strict=True):
+        if part.startswith("{"):
+            given[part[1:-1]] = came
+        elif part != came:
+            return None
+    return given
+
+
+def _given_once(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Return the parameters; refuse those of which a value would be lost without a word."""
+    lists, seen = fields_of(operation.query), set[str]()
+    for name, _ in pairs:
+        if name in operation.in_path:
+            raise ParameterError(f"query.{name}: this parameter is a segment of the path, not of the query string.")
+        if name in seen and not lists.get(name, False):
+            raise ParameterError(f"query.{name}: this parameter must be given once. It came several times.")
+        seen.add(name)
+    return pairs
+
+
+async def _body(operation: Operation, request: Request) -> Any:
+    """Return the body, decoded if it is JSON."""
+    if operation.body is None:
+        return None
+    content, header = await request.body(), Message()
+    header["content-type"] = request.headers.get("content-type", "application/octet-stream")
+    kind = header.get_content_type()
+    if operation.body == "document":
+        if not content:
+            raise ParameterError("body: a document must have at least one byte. Send its text, or its file as it is.")
+        return Sent(content, kind, header.get_content_charset() or "utf-8")
+    if kind != "application/json":
+        raise RefusedError(415, f"The Content-Type of the body must be application/json. Got {kind} instead.")
+    try:
+        return msgspec.json.decode(content, type=operation.body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ParameterError(f"body: {error}.") from error

@@ -1,0 +1,188 @@
+"""Operations on documents: stored, checked, returned, compared, and what is like them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+import pyarrow as pa
+from msgspec import Meta
+
+from nearkin.collection.check_in.results import CheckIn, CheckOptions, Method, check_name
+from nearkin.collection.loads.adding import add_incoming
+from nearkin.collection.loads.incoming import Incoming
+from nearkin.collection.similar import similar_documents
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.tables import read_table
+from nearkin.web.api.bodies import text_of
+from nearkin.web.api.operation import DocId, Limit, Operation, Replied, Sent, Version
+from nearkin.web.api.records import ApiChecked, ApiComparison, ApiDocument, ApiSimilar, ApiStored
+from nearkin.web.queries import ToleranceQuery
+from nearkin.web.service import ReviewService, address
+from nearkin.web.sign_in import Visitor
+
+Share = Annotated[float, Meta(gt=0, le=1)]
+FileName = Annotated[str, Meta(max_length=1_000, description="Name of the file; its suffix may say its kind.")]
+EncodingName = Annotated[
+    str, Meta(min_length=1, max_length=40, description="Encoding of a text file that is not valid UTF-8.")
+]
+WaveName = Annotated[str, Meta(min_length=1, max_length=500, description="A missing wave is created.")]
+
+
+class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A document that is stored."""
+
+    id: DocId
+    wave: WaveName = "api"
+    name: FileName | None = None
+    encoding: EncodingName = "utf-8"
+
+
+def put_document(service: ReviewService, _: Visitor, asked: StoredQuery, sent: Sent) -> Replied:
+    """Store a document; the same request again changes nothing."""
+    check_name("id", "PUT /documents", asked.id)
+    text, source = text_of(sent, asked.name, asked.encoding), pa.scalar(asked.name or "api", pa.large_string())
+    incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in read_table([(asked.id, text)]))
+    rules = ReadingRules.of("stop")
+    added = add_incoming(service.collection.opened, incoming, wave=asked.wave, threads=1, rules=rules)
+    outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
+    stored = service.collection.document(asked.id)
+    answer = ApiStored(doc_id=asked.id, outcome=outcome, version=stored.version, wave=stored.wave, page=_page(asked.id))
+    return Replied(201 if added.n_new else 200, answer)
+
+
+class DocumentAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A document."""
+
+    id: DocId
+    version: Version | None = None
+
+
+def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: object) -> ApiDocument:
+    """Return a document with its text."""
+    return msgspec.convert(service.collection.details(asked.id, version=asked.version).to_dict(), ApiDocument)
+
+
+class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+    """A document, and the tolerance of what is like it."""
+
+    id: DocId
+    version: Version | None = None
+    limit: Limit = 50
+
+
+def get_similar(service: ReviewService, _: Visitor, asked: SimilarAsked, __: object) -> ApiSimilar:
+    """List what is like a document."""
+    opened, tolerance = service.collection.opened, asked.tolerance
+    found = similar_documents(opened, asked.id, None, tolerance, version=asked.version, limit=asked.limit)
+    return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiSimilar)
+
+
+class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Thresholds of a check, and how the text is stored if it is to be stored."""
+
+    threshold: Annotated[Share, Meta(description="Minimum Jaccard similarity (word 5-grams) of a near-duplicate.")] = (
+        0.7
+    )
+    containment: Annotated[Share, Meta(description="Minimum share of one text's word 5-grams found in the other.")] = (
+        0.9
+    )
+    parts: Annotated[bool, Meta(description="Whether to look for parts of texts.")] = True
+    method: Method = "minhash"
+    tolerance: Annotated[float, Meta(gt=0, le=10, description="For the method si.")] = 0.3
+    limit: Limit = 10
+    store: Annotated[bool, Meta(description="Store the text, whatever the verdict.")] = False
+    only_new: Annotated[bool, Meta(description="With store: only if the verdict is new.")] = False
+    id: DocId | None = None
+    wave: WaveName = "check-ins"
+    name: FileName | None = None
+    encoding: EncodingName = "utf-8"
+
+    def options(self) -> CheckOptions:
+        """Return the thresholds."""
+        return CheckOptions(
+            threshold=self.threshold,
+            containment=self.containment if self.parts else None,
+            method=self.method,
+            tolerance=self.tolerance,
+            limit=self.limit,
+        )
+
+    def under(self) -> CheckIn | None:
+        """Return how the text is stored.
+
+        Raises
+        ------
+        ParameterError
+            ``store`` and the id do not belong together.
+        """
+        if not self.store:
+            if self.id is not None or self.only_new:
+                raise ParameterError("id and only_new say how a document is stored: add store=true.")
+            return None
+        if self.id is None:
+            raise ParameterError("store=true requires an id: add id=….")
+        return CheckIn(self.id, self.wave, self.name or "check-in", self.only_new)
+
+
+def post_check(service: ReviewService, _: Visitor, asked: CheckAsked, sent: Sent) -> ApiChecked:
+    """Check a text, and store it in the same transaction if that is asked for."""
+    options, under = asked.options(), asked.under()
+    if under is not None:
+        service.check_may_change()
+    found = service.collection.check(text_of(sent, asked.name, asked.encoding), options=options, store=under)
+    answer = found.to_dict()
+    answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
+    if found.stored_as is not None and found.documents:
+        answer["comparison"] = address("/compare", a=found.documents[0].document.doc_id, b=found.stored_as)
+    return msgspec.convert(answer, ApiChecked)
+
+
+class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Two documents, and the differences that do not count."""
+
+    a: DocId
+    b: DocId
+    version_a: Version | None = None
+    version_b: Version | None = None
+    ignore: list[Literal["case", "punctuation", "numbers"]] = msgspec.field(default_factory=list)
+    context_lines: Annotated[int, Meta(ge=0, le=1_000_000, description="Lines around each difference.")] = 2
+
+
+def get_comparison(service: ReviewService, _: Visitor, asked: CompareAsked, __: object) -> ApiComparison:
+    """Compare two documents."""
+    given = {"version_a": asked.version_a, "version_b": asked.version_b}
+    found = service.collection.compare(
+        asked.a, asked.b, **given, context_lines=asked.context_lines, ignore=asked.ignore
+    )
+    page = address("/compare", a=asked.a, b=asked.b, ignore=asked.ignore or None, **given)
+    return msgspec.convert({**found.to_dict(), "page": page}, ApiComparison)
+
+
+def _page(doc_id: str) -> str:
+    return address("/document", id=doc_id)
+
+
+OPERATIONS = (
+    Operation(
+        method="PUT", path="/documents/{id}", summary="Store a text or a file under an id.", query=StoredQuery,
+        answer=ApiStored, act=put_document, body="document", statuses=(200, 201), changes=True,
+    ),
+    Operation(
+        method="GET", path="/documents/{id}", summary="Return a document with its text.", query=DocumentAsked,
+        answer=ApiDocument, act=get_document,
+    ),
+    Operation(
+        method="GET", path="/documents/{id}/similar", summary="List what is like a document.", query=SimilarAsked,
+        answer=ApiSimilar, act=get_similar,
+    ),
+    Operation(
+        method="POST", path="/check", summary="Check whether something similar is stored, and store it if asked to.",
+        query=CheckAsked, answer=ApiChecked, act=post_check, body="document",
+    ),
+    Operation(
+        method="GET", path="/compare", summary="Compare two documents word by word.", query=CompareAsked,
+        answer=ApiComparison, act=get_comparison,
+    ),
+)  # fmt: skip

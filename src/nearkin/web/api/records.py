@@ -1,0 +1,288 @@
+"""Answers of the API as types, from which the OpenAPI document is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from nearkin.collection.check_in.results import Method, Verdict
+
+JSONValues: TypeAlias = Mapping[str, Any]
+
+
+class ApiProblem(msgspec.Struct, kw_only=True):
+    """Refusal of a request: the kind of error, a sentence, and the place in the request if it has one."""
+
+    error: str
+    message: str
+    where: str | None = None
+
+
+class ApiStoredDocument(msgspec.Struct, kw_only=True):
+    """A stored document without its text."""
+
+    doc_id: str
+    version: int
+    wave: str
+    source: str
+    line: int
+    n_characters: int
+    n_letters: int
+    is_counted: bool
+    is_current: bool
+    content: int
+
+
+class ApiGroupOfDocument(msgspec.Struct, kw_only=True):
+    """A stored group of which a document is a member."""
+
+    tolerance: str
+    number: int
+    principal: str
+    n_documents: int
+    note: str | None
+
+
+class ApiDocument(ApiStoredDocument, kw_only=True):
+    """A stored document with its text and all that is known of it."""
+
+    text: str
+    added_at: str
+    removed_at: str | None
+    versions: list[int]
+    copies: list[str]
+    n_copies: int
+    tags: dict[str, str]
+    note: str | None
+    groups: list[ApiGroupOfDocument]
+
+
+class ApiStored(msgspec.Struct, kw_only=True):
+    """Outcome of a PUT: "new", "new version", or "unchanged" if the same text was stored under the id before."""
+
+    doc_id: str
+    outcome: str
+    version: int
+    wave: str
+    page: str
+
+
+class ApiSimilarDocument(ApiStoredDocument, kw_only=True):
+    """A document that is similar to another one, with its measures."""
+
+    distance: float | None
+    relative_distance: float | None
+    n_bits: int | None
+    edit_similarity: float | None
+    jaccard: float
+    is_same_text: bool
+    similarity_index: int | None
+    contained: float
+    contains: float
+    found_by: str
+    is_letters_only: bool
+
+
+class ApiSimilar(msgspec.Struct, kw_only=True):
+    """Documents within a tolerance, the nearest first."""
+
+    measure: str
+    value: float
+    n_found: int
+    is_truncated: bool
+    is_answered: bool
+    n_not_compared: int
+    n_hot_keys: int
+    elapsed_s: float
+    documents: list[ApiSimilarDocument]
+
+
+class ApiCheckedDocument(ApiStoredDocument, kw_only=True):
+    """A stored document that is similar to a checked text."""
+
+    relation: Verdict
+    jaccard: float
+    contained: float
+    contains: float
+    edit_similarity: float | None
+    similarity_index: int | None
+    is_same_text: bool
+    is_damaged: bool
+    page: str
+
+
+class ApiPiece(msgspec.Struct, kw_only=True):
+    """A run of words of two texts: of both, or of one."""
+
+    kind: str
+    text: str
+
+
+class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Verdict of a check, and the documents that are similar, as ``nearkin check --json`` prints them."""
+
+    verdict: Verdict
+    method: Method
+    threshold: float
+    containment: float | None
+    tolerance: float | None = None
+    expected_recall: float | None
+    is_answered: bool
+    similarity_index: int | None
+    n_found: int
+    is_truncated: bool
+    n_candidates: int
+    n_compared: int
+    n_hot_keys: int
+    stored_as: str | None
+    version: int | None
+    is_repaired: bool
+    n_damaged: int
+    damaged: list[str]
+    elapsed_s: float
+    passage: list[ApiPiece]
+    documents: list[ApiCheckedDocument]
+    comparison: str | None = None
+
+
+class ApiGroup(msgspec.Struct, kw_only=True):
+    """A stored group."""
+
+    number: int
+    principal: str
+    n_documents: int
+    n_texts: int
+    note: str | None
+
+
+class ApiGroups(msgspec.Struct, kw_only=True):
+    """A page of the stored groups at a tolerance, the largest first."""
+
+    measure: str
+    value: float
+    is_stored: bool
+    n_groups: int
+    n_documents: int
+    n_not_grouped: int
+    groups: list[ApiGroup]
+
+
+class ApiMember(ApiStoredDocument, kw_only=True):
+    """A member of a group, compared with the principal."""
+
+    jaccard: float
+    relative_distance: float
+    is_principal: bool
+    is_match: bool
+    is_same_text: bool
+    is_letters_only: bool
+    relation: str
+    tags: dict[str, str]
+
+
+class ApiMembers(msgspec.Struct, kw_only=True):
+    """A stored group with its members: the principal, then the others, the most similar first."""
+
+    number: int
+    measure: str
+    value: float
+    principal: str
+    n_documents: int
+    note: str | None
+    members: list[ApiMember]
+
+
+class ApiComparison(msgspec.Struct, kw_only=True):
+    """Two documents, and their differences word by word; ``page`` shows them."""
+
+    a: ApiStoredDocument
+    b: ApiSimilarDocument
+    comparison: JSONValues
+    page: str
+
+
+class ApiWave(msgspec.Struct, kw_only=True):
+    """Documents that were added under one name."""
+
+    name: str
+    first_added_at: str
+    last_added_at: str
+    n_current: int
+    n_new: int
+    n_new_versions: int
+    n_problems: int
+
+
+class ApiWaves(msgspec.Struct, kw_only=True):
+    """All waves, and the number of current documents."""
+
+    n_documents: int
+    waves: list[ApiWave]
+
+
+class ApiTagCount(msgspec.Struct, kw_only=True):
+    """Number of documents with a tag; the value of a bare tag is empty."""
+
+    field: str
+    value: str
+    n_documents: int
+    n_removed: int
+
+
+class ApiTags(msgspec.Struct, kw_only=True):
+    """A page of the tags."""
+
+    n_found: int
+    tags: list[ApiTagCount]
+
+
+class ApiChange(msgspec.Struct, kw_only=True):
+    """A value before and after an activity."""
+
+    kind: str
+    subject: str
+    other: str
+    was: str | None
+    now: str | None
+
+
+class ApiTagged(msgspec.Struct, kw_only=True):
+    """Changes by a request for tags, or those of a dry run; ``number`` is that of the activity."""
+
+    number: int | None
+    kind: str
+    n_changed: int
+    n_unchanged: int
+    is_dry_run: bool
+    changes: list[ApiChange]
+
+
+class ApiActivity(msgspec.Struct, kw_only=True):
+    """An activity of the log."""
+
+    number: int
+    at: str
+    by: str
+    kind: str
+    data: JSONValues
+    undoes: int | None
+    undone_by: int | None
+    changes: list[ApiChange]
+
+
+class ApiLog(msgspec.Struct, kw_only=True):
+    """A page of the log, the newest activity first."""
+
+    n_found: int
+    activities: list[ApiActivity]
+
+
+class ApiHealth(msgspec.Struct, kw_only=True):
+    """State of the service: its database has just answered."""
+
+    status: str
+    version: str
+    collection: str
+    is_read_only: bool

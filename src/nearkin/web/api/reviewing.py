@@ -1,0 +1,202 @@
+"""Operations on groups, waves, tags and the log, and jobs that update groups."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from nearkin.collection.decisions.tags import tag
+from nearkin.collection.groups.listed import stored_groups
+from nearkin.collection.groups.members import group_members
+from nearkin.errors import UnknownDocumentError
+from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, Replied
+from nearkin.web.api.records import (
+    ApiActivity,
+    ApiGroups,
+    ApiLog,
+    ApiMembers,
+    ApiTagCount,
+    ApiTagged,
+    ApiTags,
+    ApiWave,
+    ApiWaves,
+)
+from nearkin.web.jobs import Job
+from nearkin.web.queries import ToleranceQuery
+from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
+
+Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+_MAX_IDS = 10_000
+
+
+class ListedGroupsAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+    """A page of the groups at a tolerance."""
+
+    limit: Limit = 50
+    offset: Offset = 0
+
+
+def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __: object) -> ApiGroups:
+    """List stored groups."""
+    tolerance = asked.tolerance
+    with service.collection.opened.store.reading() as connection:
+        found = stored_groups(connection, tolerance, limit=asked.limit, offset=asked.offset)
+    return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiGroups)
+
+
+class GroupAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+    """A group at a tolerance."""
+
+    number: Number
+    limit: Limit = 200
+
+
+def get_group(service: ReviewService, _: Visitor, asked: GroupAsked, __: object) -> ApiMembers:
+    """Return a group with its members."""
+    tolerance = asked.tolerance
+    found = group_members(service.collection.opened, asked.number, tolerance, limit=asked.limit)
+    return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiMembers)
+
+
+class UpdateAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+    """A tolerance."""
+
+
+def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> Replied:
+    """Begin to update the groups at a tolerance."""
+    return Replied(202, service.jobs.update_groups(asked.measure, asked.tolerance, by=visitor.name))
+
+
+class ApiJobs(msgspec.Struct, kw_only=True):
+    """Jobs, the newest first."""
+
+    jobs: list[Job]
+
+
+def get_jobs(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> ApiJobs:
+    """List the jobs."""
+    return ApiJobs(jobs=service.jobs.listed())
+
+
+class JobAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A job."""
+
+    number: Number
+
+
+def get_job(service: ReviewService, _: Visitor, asked: JobAsked, __: object) -> Job:
+    """Return a job with its progress."""
+    found = service.jobs.find(asked.number)
+    if found is None:
+        raise UnknownDocumentError(f"There is no job {asked.number}. GET /api/v1/jobs lists the latest ones.")
+    return found
+
+
+def get_waves(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> ApiWaves:
+    """List the waves."""
+    found = service.collection.info()
+    return ApiWaves(n_documents=found.n_documents, waves=msgspec.convert([*map(asdict, found.waves)], list[ApiWave]))
+
+
+class PageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A page of a list."""
+
+    limit: Limit = 200
+    offset: Offset = 0
+
+
+def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> ApiTags:
+    """Count the tags."""
+    found = service.collection.tags().counts
+    some = found[asked.offset : asked.offset + asked.limit]
+    return ApiTags(n_found=len(found), tags=msgspec.convert([asdict(one) for one in some], list[ApiTagCount]))
+
+
+class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+    """A tag, and the documents that get it: some ids, or all members of a group at a tolerance.
+
+    Without a value the field is removed; an empty value is a bare tag. With ``max_changes`` a request that would change
+    more is a dry run.
+    """
+
+    field: Annotated[str, Meta(min_length=1)]
+    value_of_tag: str | None = msgspec.field(default=None, name="tag_value")
+    ids: Annotated[list[str], Meta(max_length=_MAX_IDS)] = msgspec.field(default_factory=list)
+    group: Number | None = None
+    dry_run: bool = False
+    max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+
+
+def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ApiTagged:
+    """Set or remove a tag, or say what this would change."""
+    if not body.dry_run:
+        service.check_may_change()
+    found = tag(
+        service.collection.opened.store,
+        body.ids,
+        body.field,
+        body.value_of_tag,
+        group=body.group,
+        tolerance=body.tolerance,
+        by=visitor.name,
+        dry_run=body.dry_run,
+        max_changes=body.max_changes,
+    )
+    return msgspec.convert(found.to_dict(), ApiTagged)
+
+
+class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
+    """Activities: of a document, since a time, of a person, of a kind."""
+
+    of: str | None = None
+    since: Annotated[str, Meta(description="Date or time in ISO 8601.")] | None = None
+    by: str | None = None
+    kind: str | None = None
+
+
+def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> ApiLog:
+    """List activities."""
+    found = service.collection.log(since=asked.since, of=asked.of)
+    wanted = [one for one in found if asked.by in (None, one.by) and asked.kind in (None, one.kind)][::-1]
+    some = [one.to_dict() for one in wanted[asked.offset : asked.offset + asked.limit]]
+    return ApiLog(n_found=len(wanted), activities=msgspec.convert(some, list[ApiActivity]))
+
+
+OPERATIONS = (
+    Operation(
+        method="GET", path="/groups", summary="List the stored groups, the largest first.", query=ListedGroupsAsked,
+        answer=ApiGroups, act=get_groups,
+    ),
+    Operation(
+        method="POST", path="/groups", summary="Update the groups at a tolerance: begins a job and returns it.",
+        query=UpdateAsked, answer=Job, act=update_groups, statuses=(202,), changes=True,
+    ),
+    Operation(
+        method="GET", path="/groups/{number}", summary="Return a group with its members.", query=GroupAsked,
+        answer=ApiMembers, act=get_group,
+    ),
+    Operation(
+        method="GET", path="/jobs", summary="List the jobs, the newest first.", query=NoParameters, answer=ApiJobs,
+        act=get_jobs,
+    ),
+    Operation(
+        method="GET", path="/jobs/{number}", summary="Return a job with its progress.", query=JobAsked, answer=Job,
+        act=get_job,
+    ),
+    Operation(
+        method="GET", path="/waves", summary="List the waves.", query=NoParameters, answer=ApiWaves, act=get_waves
+    ),
+    Operation(method="GET", path="/tags", summary="Count the tags.", query=PageAsked, answer=ApiTags, act=get_tags),
+    Operation(
+        method="POST", path="/tags", summary="Set or remove a tag, or say what this would change.", query=NoParameters,
+        answer=ApiTagged, act=post_tags, body=TagBody,
+    ),
+    Operation(
+        method="GET", path="/log", summary="List the activities, the newest first.", query=LogAsked, answer=ApiLog,
+        act=get_log,
+    ),
+)  # fmt: skip

@@ -1,0 +1,90 @@
+"""Client of a running service: checks a file by it. It imports the standard library alone, and so starts quickly."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from nearkin import errors
+from nearkin.errors import CollectionError, NearkinError, ParameterError
+from nearkin.paths import why
+from nearkin.web.settings import is_loopback
+
+_TIMEOUT_S = 150.0
+_SHOWN = "the document"
+
+
+def checked_by(server: str, token: str, content: bytes, query: Mapping[str, object], *, name: str) -> Mapping[str, Any]:
+    """Let a service check a file, and return its answer as JSON types.
+
+    Parameters
+    ----------
+    server : str
+        URL of the service, as `nearkin serve` prints it.
+    token : str
+        Token of scripts.
+    content : bytes
+    query : mapping of str to object
+        Parameters of POST /check; those that are None are omitted.
+    name : str
+        Name of the file in messages.
+
+    Raises
+    ------
+    ParameterError
+        The URL is none, or its token would be sent unencrypted to another machine.
+    CollectionError
+        The service does not answer.
+    NearkinError
+        The error that the service had.
+    """
+    connection = _connection(server)
+    given = {key: str(value).lower() if isinstance(value, bool) else value for key, value in query.items()}
+    path = "/api/v1/check?" + urlencode({key: value for key, value in given.items() if value is not None})
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/octet-stream"}
+    try:
+        connection.request("POST", path, content, headers)
+        answer = connection.getresponse()
+        status, body = answer.status, answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        reason = why(error) if isinstance(error, OSError) else str(error)
+        raise CollectionError(f"The service at {server} does not answer: {reason}. Start it: nearkin serve") from error
+    finally:
+        connection.close()
+    try:
+        told = json.loads(body)
+        if status == 200:
+            return dict(told)
+        message = str(told["message"]).replace(_SHOWN, name)
+        raise _kind(told["error"])(message)
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, NearkinError):
+            raise
+        raise CollectionError(f"{server} answered with status {status}, and not as Nearkin does.") from error
+
+
+def _connection(server: str) -> http.client.HTTPConnection:
+    try:
+        parts = urlsplit(server)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    if parts.scheme not in ("http", "https") or not host or parts.path.strip("/") or parts.query or parts.username:
+        raise ParameterError.of("server", "check", "a URL such as http://127.0.0.1:8000", server)
+    if parts.scheme == "https":
+        return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=ssl.create_default_context())
+    if not is_loopback(host):
+        raise ParameterError(
+            f"--server must be https:// for another machine than this one: the token would be readable. Got {server!r}."
+        )
+    return http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
+
+
+def _kind(name: object) -> type[NearkinError]:
+    """Return the error that the service had; any other refusal is that of a collection that cannot be used."""
+    found = getattr(errors, str(name), None)
+    return found if isinstance(found, type) and issubclass(found, NearkinError) else CollectionError

@@ -1,0 +1,253 @@
+"""Jobs in the background: one at a time, with their progress; a closed page or a restart loses no word of them."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Literal
+
+import msgspec
+
+from nearkin.collection.groups.current import group
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import NearkinError
+from nearkin.nouns import counted
+from nearkin.runs.files import published
+from nearkin.runs.progress import Unit
+from nearkin.web.queries import Measure
+from nearkin.workflows.resources import Resources
+
+_KEPT, _STOPPING_S = 50, 5.0
+_INTERRUPTED = "The service ended during this job. Nothing of it was stored; begin it again."
+JobState = Literal["waiting", "running", "done", "failed", "interrupted"]
+
+
+class Job(msgspec.Struct, kw_only=True):
+    """An update of the groups at a tolerance.
+
+    ``stage`` is what it does now: ``n_done`` of ``n_total`` (0 if unknown) of a unit. ``message`` says why it failed,
+    or how many groups it found.
+    """
+
+    number: int
+    kind: Literal["groups"] = "groups"
+    measure: Measure
+    value: float
+    by: str
+    state: JobState = "waiting"
+    stage: str = ""
+    n_done: int = 0
+    n_total: int = 0
+    unit: str = ""
+    asked_at: str
+    ended_at: str | None = None
+    message: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.state not in ("waiting", "running")
+
+
+class _Stopped(Exception):
+    """The service is ending."""
+
+
+class JobRunner:
+    """Runs jobs in a thread of its own.
+
+    A job stores its result in one transaction, so an interrupted job leaves nothing behind. Jobs are recorded in a
+    file: after a restart, those that had not ended are interrupted.
+
+    Parameters
+    ----------
+    opened : OpenedCollection
+    """
+
+    def __init__(self, opened: OpenedCollection) -> None:
+        self._opened = opened
+        self._changed = threading.Condition()
+        self._waiting = deque[tuple[Job, Tolerance]]()
+        self._errors = dict[int, NearkinError]()
+        self._thread: threading.Thread | None = None
+        self._is_closing = False
+        self._path, self._lock = _own_file(opened)
+        self._jobs = self._recorded()
+
+    def update_groups(self, measure: Measure, tolerance: Tolerance, *, by: str) -> Job:
+        """Begin a job, unless the same one waits already, and return it."""
+        with self._changed:
+            for waiting, its in self._waiting:
+                if its == tolerance:
+                    return waiting
+            number = max((one.number for one in self._jobs), default=0) + 1
+            job = Job(number=number, measure=measure, value=tolerance.value, by=by, asked_at=_now())
+            self._jobs = [*self._jobs[1 - _KEPT :], job]
+            self._waiting.append((job, tolerance))
+            self._record()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="nearkin-jobs", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return msgspec.structs.replace(job)
+
+    def wait(self, number: int, seconds: float) -> Job | None:
+        """Wait for a job for some time, and return it as it is then; raise the error for which it failed."""
+        with self._changed:
+            self._changed.wait_for(lambda: (job := self._find(number)) is None or job.is_over, seconds)
+            if number in self._errors:
+                raise self._errors.pop(number)
+        return self.find(number)
+
+    def listed(self) -> list[Job]:
+        """Return the latest jobs, the newest first."""
+        with self._changed:
+            return [msgspec.structs.replace(one) for one in reversed(self._jobs)]
+
+    def find(self, number: int) -> Job | None:
+        """Return a job as it is now."""
+        with self._changed:
+            found = self._find(number)
+            return None if found is None else msgspec.structs.replace(found)
+
+    @property
+    def n_unfinished(self) -> int:
+        """Number of jobs that wait or run."""
+        with self._changed:
+            return sum(not one.is_over for one in self._jobs)
+
+    def close(self) -> None:
+        """End: a running job is interrupted; what it does is given up at its next step."""
+        with self._changed:
+            self._is_closing = True
+            for job in self._jobs:
+                if not job.is_over:
+                    _end(job, "interrupted", _INTERRUPTED)
+            self._waiting.clear()
+            self._record()
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(_STOPPING_S)
+        if self._lock is not None:
+            self._lock.close()
+
+    def _find(self, number: int) -> Job | None:
+        return next((one for one in self._jobs if one.number == number), None)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._is_closing)
+                if self._is_closing:
+                    return
+                job, tolerance = self._waiting.popleft()
+                job.state = "running"
+                self._record()
+            try:
+                self._ended(job, "done", self._grouped(job, tolerance))
+            except _Stopped:
+                return
+            except NearkinError as error:
+                self._ended(job, "failed", str(error), error)
+            except Exception:  # noqa: BLE001  (no job may end the thread of all jobs)
+                self._ended(job, "failed", "The job failed for a reason that Nearkin does not know.")
+
+    def _grouped(self, job: Job, tolerance: Tolerance) -> str:
+        progress = JobProgress(self._changed, job)
+        found = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
+        return f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}"
+
+    def _ended(self, job: Job, state: JobState, message: str, error: NearkinError | None = None) -> None:
+        with self._changed:
+            if self._is_closing:
+                return
+            _end(job, state, message)
+            if error is not None:
+                self._errors = {job.number: error}
+            self._record()
+            self._changed.notify_all()
+
+    def _recorded(self) -> list[Job]:
+        """Return the jobs of earlier processes; those that had not ended are interrupted."""
+        if self._path is None or not self._path.is_file():
+            return []
+        try:
+            found = msgspec.json.decode(self._path.read_bytes(), type=list[Job])
+        except (OSError, msgspec.DecodeError):  # a note, no result: without it, nothing is known of earlier jobs
+            return []
+        for job in found:
+            if not job.is_over:
+                _end(job, "interrupted", _INTERRUPTED)
+        return found
+
+    def _record(self) -> None:
+        if self._path is None:
+            return
+        with contextlib.suppress(NearkinError), published(self._path, durable=False) as aside:
+            aside.write_bytes(msgspec.json.encode(self._jobs))
+
+
+class JobProgress:
+    """Progress of a job, written into it; ends the job if the service ends."""
+
+    def __init__(self, changed: threading.Condition, job: Job) -> None:
+        self._changed, self._job = changed, job
+
+    @contextlib.contextmanager
+    def _job_now(self) -> Iterator[Job]:
+        with self._changed:
+            if self._job.is_over:
+                raise _Stopped
+            yield self._job
+
+    def start(self, stage: str, total: int, unit: Unit) -> None:
+        """Begin a stage."""
+        with self._job_now() as job:
+            job.stage, job.n_done, job.n_total, job.unit = stage, 0, total, unit
+
+    def advance(self, n: int) -> None:
+        """Count units."""
+        with self._job_now() as job:
+            job.n_done += n
+
+    def finish(self) -> None:
+        """End the stage."""
+
+    def say(self, message: str) -> None:
+        """Keep the message until the next one."""
+        with self._job_now() as job:
+            job.message = message
+
+
+def _own_file(opened: OpenedCollection) -> tuple[Path | None, IO[str] | None]:
+    """Return the file of jobs, locked for this process; None if nothing may be written, or another process has it."""
+    if opened.store.access.is_read_only:
+        return None, None
+    folder = opened.index.folder
+    path = folder.with_name("jobs.json" if opened.place.directory is not None else f"{folder.name}.jobs.json")
+    try:
+        import fcntl
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = open(path.with_suffix(".lock"), "a")  # noqa: SIM115  (held until the runner is closed)
+    except (ImportError, OSError):
+        return None, None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        return None, None
+    return path, lock
+
+
+def _end(job: Job, state: JobState, message: str) -> None:
+    job.state, job.message, job.ended_at = state, message, _now()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,173 @@
+"""The REST API over both kinds of database: what a script stores, checks, reads and tags."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from nearkin.collection.collection import Collection
+from places import SomePlace
+from review_client import DOCUMENTS, LEASE, Visit
+
+
+class Script(Visit):
+    """Requests of a script with its token."""
+
+    def call(self, method: str, path: str, **parts: Any) -> httpx.Response:
+        """Send a request below /api/v1."""
+        headers = {"authorization": f"Bearer {self.entry.token}", **parts.pop("headers", {})}
+        return self.send(method, f"/api/v1{path}", headers=headers, **parts)
+
+    def put(self, doc_id: str, text: str, **query: Any) -> httpx.Response:
+        """Store a text."""
+        path = f"/documents/{quote(doc_id, safe='')}"
+        return self.call("PUT", path, params=query or None, content=text.encode(), headers={"content-type": TEXT})
+
+    def check(self, text: str, **query: Any) -> httpx.Response:
+        """Check a text."""
+        return self.call("POST", "/check", params=query, content=text.encode(), headers={"content-type": TEXT})
+
+    def read(self, path: str, **query: Any) -> Any:
+        """Return the JSON of a path."""
+        answer = self.call("GET", path, params=query or None)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+TEXT = "text/plain; charset=utf-8"
+
+
+@pytest.fixture
+def script(place: SomePlace) -> Iterator[Script]:
+    with place.open() as collection:
+        collection.add(DOCUMENTS, wave="march")
+        found = Script(collection)
+        yield found
+        found.service.jobs.close()
+
+
+def test_the_same_put_changes_nothing_again(script: Script) -> None:
+    outcomes = [(200, "unchanged"), (201, "new"), (200, "unchanged"), (200, "new version")]
+    sent = [("lease", LEASE), ("a/b?c", "Some words."), ("a/b?c", "Some words."), ("a/b?c", "Other words.")]
+    for (doc_id, text), (status, outcome) in zip(sent, outcomes, strict=True):
+        answer = script.put(doc_id, text)
+        assert (answer.status_code, answer.json()["outcome"]) == (status, outcome), answer.text
+    found = script.read(f"/documents/{quote('a/b?c', safe='')}")
+    assert (found["text"], found["versions"], found["wave"]) == ("Other words.", [1, 2], "api")
+    assert script.read(f"/documents/{quote('a/b?c', safe='')}", version=1)["text"] == "Some words."
+
+
+def test_a_check_answers_and_stores_in_one_step(script: Script) -> None:
+    text = f"{LEASE} Signed by Ada Kern, and by her sister."
+    asked = script.check(text).json()
+    assert (asked["verdict"], asked["stored_as"]) == ("near", None)
+    assert asked["documents"][0]["page"] == "/document?id=lease%2C%20signed"
+    stored = script.check(text, store="true", id="third").json()
+    assert stored["comparison"] == "/compare?a=lease%2C%20signed&b=third"
+    assert script.check(text, store="true", id="fourth", only_new="true").json()["stored_as"] is None
+    assert script.check(text).json()["verdict"] == "exact"
+    assert script.check(text, store="true").status_code == 400
+
+
+def test_a_file_goes_in_as_it_is(script: Script) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", LEASE)
+    page = f"<html><head><title>t</title></head><body><p>{LEASE}</p></body></html>".encode()
+    answer = script.call("POST", "/check", content=page, params={"name": "../../etc/lease.HTML"})
+    assert answer.json()["verdict"] in ("exact", "contains", "near"), answer.text
+    refused = script.call("PUT", "/documents/z", content=packed.getvalue(), params={"name": "z.zip"})
+    assert (refused.status_code, "archive" in refused.json()["message"]) == (422, True)
+    assert "/tmp" not in refused.text
+    assert (
+        script.call("PUT", "/documents/z", content=b"\xff\xfe\x00", headers={"content-type": TEXT}).status_code == 422
+    )
+    assert script.call("PUT", "/documents/z", content=b"").status_code == 400
+
+
+def test_groups_are_updated_by_a_job_and_listed_in_pages(script: Script) -> None:
+    begun = script.call("POST", "/groups", params={"measure": "words", "value": 0.5})
+    assert begun.status_code == 202
+    job = script.service.jobs.wait(begun.json()["number"], 60)
+    assert job is not None
+    assert job.state == "done", job.message
+    assert script.read(f"/jobs/{job.number}")["message"] == "1 group with 3 documents"
+    (one,) = script.read("/groups", limit=1)["groups"]
+    assert script.read("/groups", offset=1)["groups"] == []
+    assert len(script.read(f"/groups/{one['number']}")["members"]) == 3
+    assert script.call("GET", "/groups/99").status_code == 404
+
+
+def test_tags_are_tried_set_and_logged(script: Script) -> None:
+    body = {"field": "responsive", "tag_value": "yes", "ids": ["lease", "letter"]}
+    assert script.call("POST", "/tags", json={**body, "dry_run": True}).json()["n_changed"] == 2
+    assert script.call("POST", "/tags", json={**body, "max_changes": 1}).json()["is_dry_run"]
+    assert script.read("/tags")["tags"] == []
+    for n_changed in (2, 0):
+        assert script.call("POST", "/tags", json=body).json()["n_changed"] == n_changed
+    (one,) = script.read("/tags")["tags"]
+    assert (one["field"], one["n_documents"]) == ("responsive", 2)
+    (activity,) = script.read("/log", of="lease")["activities"]
+    assert (activity["by"], len(activity["changes"])) == ("ada", 2)
+    assert script.read("/log", offset=1) == {"n_found": 1, "activities": []}
+
+
+def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
+    found = script.read("/documents/lease/similar", measure="words", value=0.5)
+    assert {one["doc_id"] for one in found["documents"]} == {"lease, signed", "lease/copy"}
+    compared = script.read("/compare", a="lease", b="lease, signed")
+    assert compared["comparison"]["n_words_only_b"] == 4
+    assert [one["name"] for one in script.read("/waves")["waves"]] == ["march"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "where"),
+    [
+        ("GET", "/documents/lease/similar?value=x", 400, "query.value"),
+        ("GET", "/documents/lease/similar?treshold=1", 400, "query"),
+        ("GET", "/documents/lease/similar?id=letter", 400, "query.id"),
+        ("GET", "/groups?limit=0", 400, "query.limit"),
+        ("GET", "/groups?limit=1&limit=2", 400, "query.limit"),
+        ("POST", "/tags", 415, None),
+        ("GET", "/documents/no-such", 404, None),
+        ("GET", "/documents/%ff", 400, "path"),
+        ("GET", "/nothing", 404, None),
+        ("DELETE", "/waves", 405, None),
+    ],
+)
+def test_what_is_refused_says_where_and_why(script: Script, method: str, path: str, status: int, where: str) -> None:
+    answer = script.call(method, path)
+    assert (answer.status_code, answer.json()["where"]) == (status, where), answer.text
+    assert len(answer.json()["message"]) > 20
+
+
+def test_a_session_changes_nothing_and_nobody_read_only(script: Script, tmp_path: Path) -> None:
+    script.sign_in()
+    answer = script.send("PUT", "/api/v1/documents/x", content=b"x", headers={"origin": "http://127.0.0.1:8000"})
+    assert (answer.status_code, "token" in answer.json()["message"]) == (403, True)
+    assert script.send("GET", "/api/v1/waves").status_code == 200
+    with Collection.open(tmp_path / "m", create=True) as made:
+        made.add(DOCUMENTS)
+    with Collection.open(tmp_path / "m", read_only=True) as collection:
+        reader = Script(collection)
+        assert reader.put("x", "Some words.").status_code == 403
+        assert reader.check(LEASE, store="true", id="x").status_code == 403
+        assert reader.call("POST", "/tags", json={"field": "x", "tag_value": "", "ids": ["lease"]}).status_code == 403
+        assert reader.check(LEASE).json()["verdict"] == "exact"
+
+
+def test_requests_are_counted_by_route(script: Script) -> None:
+    script.read("/documents/lease")
+    script.call("GET", "/documents/no-such")
+    assert script.read("/healthz")["status"] == "ok"
+    text = script.call("GET", "/metrics").text
+    assert 'nearkin_requests_total{method="GET",route="/api/v1/documents/{id}",status="200"} 1' in text
+    assert 'nearkin_request_seconds_count{method="GET",route="/api/v1/documents/{id}"} 2' in text
+    assert "no-such" not in text

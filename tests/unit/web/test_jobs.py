@@ -1,0 +1,83 @@
+"""Jobs in the background: done, joined, failed with a reason, interrupted by an end of the service and said so."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from nearkin.collection.collection import Collection
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionBusyError
+from nearkin.web import jobs as module
+from nearkin.web.jobs import Job, JobRunner
+from review_client import Visit, small_collection, words_of
+
+
+def begun(runner: JobRunner, threshold: float = 0.5) -> Job:
+    return runner.update_groups("words", Tolerance.of(threshold=threshold), by="ada")
+
+
+def test_a_job_that_is_interrupted_stores_nothing_and_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real update runs, and is held at its first step until the service ends."""
+    is_running, may_go_on, start = threading.Event(), threading.Event(), module.JobProgress.start
+
+    def held(self: module.JobProgress, *given: object) -> None:
+        is_running.set()
+        assert may_go_on.wait(30)
+        start(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module.JobProgress, "start", held)
+    with small_collection(tmp_path) as collection:
+        runner = JobRunner(collection.opened)
+        first = begun(runner)
+        assert is_running.wait(30)
+        assert begun(runner, 0.7) == begun(runner, 0.7)
+        assert [one.state for one in runner.listed()] == ["waiting", "running"]
+        second = JobRunner(collection.opened)  # of another process: it knows nothing of these jobs, and loses none
+        assert second.listed() == []
+        threading.Timer(0.2, may_go_on.set).start()
+        runner.close()
+        assert runner.find(first.number).state == "interrupted"  # type: ignore[union-attr]
+    with Collection.open(tmp_path / "matter") as collection:
+        visit = Visit(collection).sign_in()
+        page = words_of(visit.get("/jobs").text)
+        assert page.count("interrupted") == 3  # two jobs, and what the page says of such jobs
+        assert "Nothing of it was stored" in page
+        assert "not computed yet" in words_of(visit.get("/groups").text)
+        number = begun(visit.service.jobs).number
+        assert number == 3
+        monkeypatch.undo()
+        visit.service.jobs.close()
+
+
+def test_a_killed_process_leaves_a_job_that_is_interrupted(tmp_path: Path) -> None:
+    with small_collection(tmp_path) as collection:
+        runner = JobRunner(collection.opened)
+        done = runner.wait(begun(runner).number, 60)
+        assert (done.state, done.message) == ("done", "1 group with 3 documents")  # type: ignore[union-attr]
+        runner.close()
+        record = tmp_path / "matter" / "jobs.json"
+        record.write_text(record.read_text("utf-8").replace('"done"', '"running"'), "utf-8")
+        again = JobRunner(collection.opened)
+        assert [one.state for one in again.listed()] == ["interrupted"]
+        again.close()
+        record.write_text("nonsense", "utf-8")
+        assert JobRunner(collection.opened).listed() == []
+
+
+def test_why_a_job_failed_is_kept(tmp_path: Path) -> None:
+    with small_collection(tmp_path) as collection:
+        runner = JobRunner(collection.opened)
+        with collection.opened.store.writing():
+            number = begun(runner).number
+            with pytest.raises(CollectionBusyError):
+                runner.wait(number, 60)
+        failed = runner.find(number)
+        assert failed is not None
+        assert (failed.state, failed.ended_at is not None) == ("failed", True)
+        assert failed.message
+        runner.close()
