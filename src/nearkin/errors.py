@@ -19,6 +19,8 @@
     │   └── UnknownDocumentError (KeyError)  there is no such document
     ├── EngineError                      a cluster cannot be used, or stopped working
     │   └── DriverMemoryError (MemoryError)  the driver, this process, has too little memory
+    ├── RefusedError                     a request that nearkin serve refuses, in nearkin.web
+    │   └── BodyTooLargeError            its body exceeds the limit
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
