@@ -19,7 +19,7 @@
     │   └── UnknownDocumentError (KeyError)  there is no such document
     ├── EngineError                      a cluster cannot be used, or stopped working
     │   └── DriverMemoryError (MemoryError)  the driver, this process, has too little memory
-    ├── RefusedError                     a request that nearkin serve refuses, in nearkin.web
+    ├── RefusedError                     a request that nearkin serve refuses
     │   └── BodyTooLargeError            its body exceeds the limit
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
@@ -29,7 +29,7 @@ A message says what is wrong, where, the rule and what came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeGuard
 
 
@@ -208,6 +208,21 @@ def _named_part(part: str) -> tuple[str, str]:
     if not equals or name == "simhash":
         return "method", part
     return _PARTS.get(name, name), value
+
+
+class RefusedError(NearkinError):
+    """A request to ``nearkin serve`` is refused with a status of HTTP."""
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.headers = status, dict(headers or {})
+
+
+class BodyTooLargeError(RefusedError):
+    """The body of a request exceeds the limit."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(413, message)
 
 
 class MissingExtraError(NearkinError, ImportError):

@@ -17,14 +17,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import NearkinError
+from nearkin.errors import NearkinError, RefusedError
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate
 from nearkin.web.queries import DoneQuery, parsed
-from nearkin.web.refusals import RefusedError, status_of
+from nearkin.web.refusals import status_of
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import SentFile

@@ -14,8 +14,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nearkin.errors import BodyTooLargeError
 from nearkin.reports.quantities import size_text
-from nearkin.web.refusals import BodyTooLargeError
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SignIn, Visitor
 

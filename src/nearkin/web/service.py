@@ -10,6 +10,7 @@ from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
 from nearkin.decimals import distance_text
+from nearkin.errors import RefusedError
 from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
@@ -17,7 +18,6 @@ from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.jobs import JobRunner
 from nearkin.web.metrics import RequestMetrics
-from nearkin.web.refusals import RefusedError
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.workers import Workers

@@ -11,12 +11,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, RefusedError
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, Replied, Sent
 from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.queries import fields_of, parsed
-from nearkin.web.refusals import RefusedError
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
