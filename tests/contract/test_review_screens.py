@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import html
 import io
 import json
 import re
@@ -51,6 +52,17 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     undone = visit.post("/undo", number=1, back=done.headers["location"])
     assert undone.headers["location"] == f"{place}&done=2"
     assert visit.service.collection.tags().counts == ()
+
+
+def test_links_to_groups_name_their_tolerance(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.groups(threshold=0.9)
+    collection.groups(gamma=0.5)
+    page = visit.get("/document", id="lease").text
+    links = [html.unescape(link) for link in re.findall(r'href="(/group\?[^"]*)"', page)]
+    assert {link.partition("measure=")[2] for link in links} == {"letters&value=0.5", "words&value=0.9"}
+    for link in links:
+        assert "lease/copy" in words_of(visit.get(link).text)
 
 
 def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:

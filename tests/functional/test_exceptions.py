@@ -74,7 +74,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     assert "table.rtf" not in nearkin_here("exceptions", matter, "--no-text").out
     assert nearkin_here("exceptions", matter, "--no-text", "--partial").code == 2
     assert nearkin_here("exceptions", matter, "--reason", "unread").code == 2
-    assert "No exceptions" in nearkin_here("exceptions", matter, "--kind", "odt").out
+    assert "No exceptions meet these conditions." in nearkin_here("exceptions", matter, "--kind", "odt").out
 
 
 def test_info_show_and_list_know_the_files(matter):
@@ -146,3 +146,8 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     assert (tmp_path / "case-exceptions.csv").read_text().splitlines() == lines
     assert nearkin_here("sign", tmp_path / "note.txt", "--out", tmp_path / "case.bits", "--overwrite", "-q").code == 0
     assert len((tmp_path / "case-exceptions.csv").read_text().splitlines()) == 1  # no longer those of other files
+    (tmp_path / "mine-exceptions.csv").write_text("written by somebody else")
+    refused = nearkin_here("sign", tmp_path / "note.txt", "--out", tmp_path / "mine.bits", "-q")
+    assert refused.code == 5
+    assert "mine-exceptions.csv already exists" in refused.err
+    assert not (tmp_path / "mine.bits").exists()

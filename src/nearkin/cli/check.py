@@ -179,7 +179,8 @@ def check(
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.stages.documents.rules import ReadingRules
 
-    collection, file = _named(collection, file, server, is_local=jsonl or read_only or wait is not None)
+    is_local = jsonl or read_only or wait is not None or max_document_size != LARGEST_DOCUMENT
+    collection, file = _named(collection, file, server, is_local=is_local)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
     _check_out(out, overwrite=overwrite, file=file)
@@ -258,7 +259,9 @@ def _named(collection: str, file: Path | None, server: str | None, *, is_local: 
             raise ParameterError("Name a COLLECTION and a FILE, or a FILE and --server.")
         return collection, file
     if file is not None or is_local:
-        raise ParameterError("--server takes one FILE, without COLLECTION, --jsonl, --read-only and --wait.")
+        raise ParameterError(
+            "--server takes one FILE; omit COLLECTION, --jsonl, --read-only, --wait and --max-document-size."
+        )
     return "", Path(collection)
 
 

@@ -70,7 +70,7 @@ def check_by_server(
     try:
         return checked_of(answer, options)
     except (KeyError, TypeError) as error:
-        raise CollectionError(f"The service at {server} is of another version than this command.") from error
+        raise CollectionError(f"The service at {server} runs another version of Nearkin than this command.") from error
 
 
 def _content(file: Path) -> bytes:

@@ -62,18 +62,19 @@ def exceptions(
         raise ParameterError("--no-text and --partial are two lists: ask for one at a time.")
     check_list_file(out, overwrite=overwrite)
     which = "no text" if no_text else "partial" if partial else "all"
+    is_filtered = which != "all" or any(one is not None for one in (wave, doc_id, reason, kind))
     with Collection.open(collection, read_only=read_only) as opened:
         found = opened.exceptions(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)  # type: ignore[arg-type]
     write_list(out, lambda: found.table, "exception", is_silent=quiet or as_json)
     tell(
         lambda: found.to_dict(limit),
-        lambda console: _show(console, found, limit, is_written=out is not None),
+        lambda console: _show(console, found, limit, is_filtered=is_filtered, is_written=out is not None),
         as_json=as_json,
         quiet=quiet,
     )
 
 
-def _show(console: Console, found: StoredExceptions, limit: int, *, is_written: bool) -> None:
+def _show(console: Console, found: StoredExceptions, limit: int, *, is_filtered: bool, is_written: bool) -> None:
     from nearkin.cli.printing import say, shown, table
     from nearkin.reports.sentences.exceptions import exceptions_sentences
 
@@ -88,4 +89,4 @@ def _show(console: Console, found: StoredExceptions, limit: int, *, is_written: 
         rows.add_row(one.exception + partial, shown(one.doc_id), shown(one.sentence), shown(one.wave))
     if found.exceptions:
         console.print(rows)
-    say(console, exceptions_sentences(found, limit, is_written=is_written))
+    say(console, exceptions_sentences(found, limit, is_filtered=is_filtered, is_written=is_written))

@@ -77,10 +77,12 @@ def sign(
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.resources import Resources
+    from nearkin.workflows.signing.job import exceptions_beside
     from nearkin.workflows.signing.job import sign as sign_texts
     from nearkin.workflows.signing.options import SigningOptions
 
-    check_free(out, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
+    for written in (out, exceptions_beside(out)):
+        check_free(written, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
     options = SigningOptions(
         method=method,  # type: ignore[arg-type]  # it checks the method
         bits=bits,

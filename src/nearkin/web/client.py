@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from nearkin import errors
-from nearkin.errors import CollectionError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError
 from nearkin.paths import why
 from nearkin.web.settings import is_loopback
 
@@ -50,6 +50,11 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
         connection.request("POST", path, content, headers)
         answer = connection.getresponse()
         status, body = answer.status, answer.read()
+    except TimeoutError as error:
+        raise CollectionError(
+            f"The service at {server} did not answer within {_TIMEOUT_S:g} s. If the document was to be stored, check "
+            "whether it is before you try again."
+        ) from error
     except (OSError, http.client.HTTPException) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
         raise CollectionError(f"The service at {server} does not answer: {reason}. Start it: nearkin serve") from error
@@ -64,7 +69,7 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, NearkinError):
             raise
-        raise CollectionError(f"{server} answered with status {status}, and not as Nearkin does.") from error
+        raise CollectionError(f"{server} is not a Nearkin service: it answered with status {status}.") from error
 
 
 def _connection(server: str) -> http.client.HTTPConnection:
@@ -87,4 +92,6 @@ def _connection(server: str) -> http.client.HTTPConnection:
 def _kind(name: object) -> type[NearkinError]:
     """Return the error that the service had; any other refusal is that of a collection that cannot be used."""
     found = getattr(errors, str(name), None)
-    return found if isinstance(found, type) and issubclass(found, NearkinError) else CollectionError
+    if not isinstance(found, type) or not issubclass(found, NearkinError) or issubclass(found, RefusedError):
+        return CollectionError
+    return found

@@ -39,6 +39,9 @@ _METHODS = _SAFE | {"POST", "PUT", "DELETE"}
 _OWN_SITES = frozenset(("same-origin", "none"))
 
 
+_UNKNOWN_END = "A change that was begun may still be completed: check before you repeat it."
+
+
 class Gate:
     """Middleware around the whole application. Everything is refused unless each rule allows it.
 
@@ -76,8 +79,9 @@ class Gate:
             return
         guarded = _GuardedSend(send)
         headers = Headers(scope=scope)
-        visitor = self._visitor(headers)
-        refusal = self._refusal(scope, headers, visitor)
+        refusal = self._refusal_of_address(scope, headers)
+        visitor = self._visitor(headers) if refusal is None else None  # a foreign page must not use up the attempts
+        refusal = refusal or self._refusal(scope, headers, visitor)
         if refusal is None and scope["path"] == SIGN_IN and scope["method"] == "GET":
             refusal = self._signed_in(scope)
         if refusal is None and visitor is None:
@@ -104,7 +108,7 @@ class Gate:
         found = cookies.get(self._settings.cookie)
         return self._entry.of_cookie(None if found is None else found.value)
 
-    def _refusal(self, scope: Scope, headers: Headers, visitor: Visitor | None) -> Response | None:
+    def _refusal_of_address(self, scope: Scope, headers: Headers) -> Response | None:
         """Return the answer to a request that comes from elsewhere, or None."""
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._settings.hosts:
             return _refused(
@@ -117,12 +121,16 @@ class Gate:
             return _refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
         if origin is not None and origin.lower() not in self._settings.origins:
             return _refused(403, "Requests from other origins are refused.")
+        return None
+
+    def _refusal(self, scope: Scope, headers: Headers, visitor: Visitor | None) -> Response | None:
+        """Return the answer to a request of a visitor who may not make it, or None."""
         if visitor is None and "authorization" in headers:
             refusal = _refused(401, "The token is wrong, or there were too many wrong ones in the last minute.")
             refusal.headers["www-authenticate"] = "Bearer"
             return refusal
-        is_change = scope["method"] not in _SAFE
-        if is_change and site is None and origin is None and not (visitor is not None and visitor.is_script):
+        is_change, is_placed = scope["method"] not in _SAFE, "sec-fetch-site" in headers or "origin" in headers
+        if is_change and not is_placed and not (visitor is not None and visitor.is_script):
             return _refused(403, "A change needs an Origin header, or the token of scripts.")
         if _content_length(headers) > self._settings.max_body_bytes:
             return _refused(413, _too_large(self._settings.max_body_bytes))
@@ -163,7 +171,7 @@ class Gate:
         except TimeoutError:
             if not send.has_started:
                 seconds = f"{self._settings.request_s:g}"
-                late = _refused(503, f"The request took longer than {seconds} s and was given up.")
+                late = _refused(503, f"No answer within {seconds} s. {_UNKNOWN_END}")
                 await _for_programs(scope, late)(scope, receive, send)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import traceback
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -58,6 +59,9 @@ class _Stopped(Exception):
     """The service is ending."""
 
 
+_BUG = "The job failed because of a bug in Nearkin; the terminal of nearkin serve shows where."
+
+
 class JobRunner:
     """Runs jobs in a thread of its own.
 
@@ -84,7 +88,7 @@ class JobRunner:
         with self._changed:
             for waiting, its in self._waiting:
                 if its == tolerance:
-                    return waiting
+                    return msgspec.structs.replace(waiting)
             number = max((one.number for one in self._jobs), default=0) + 1
             job = Job(number=number, measure=measure, value=tolerance.value, by=by, asked_at=_now())
             self._jobs = [*self._jobs[1 - _KEPT :], job]
@@ -155,7 +159,8 @@ class JobRunner:
             except NearkinError as error:
                 self._ended(job, "failed", str(error), error)
             except Exception:  # noqa: BLE001  (no job may end the thread of all jobs)
-                self._ended(job, "failed", "The job failed for a reason that Nearkin does not know.")
+                traceback.print_exc()
+                self._ended(job, "failed", _BUG)
 
     def _grouped(self, job: Job, tolerance: Tolerance) -> str:
         progress = JobProgress(self._changed, job)
@@ -168,7 +173,8 @@ class JobRunner:
                 return
             _end(job, state, message)
             if error is not None:
-                self._errors = {job.number: error}
+                self._errors[job.number] = error
+                self._errors.pop(job.number - _KEPT, None)
             self._record()
             self._changed.notify_all()
 

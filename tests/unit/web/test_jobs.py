@@ -81,3 +81,19 @@ def test_why_a_job_failed_is_kept(tmp_path: Path) -> None:
         assert (failed.state, failed.ended_at is not None) == ("failed", True)
         assert failed.message
         runner.close()
+
+
+def test_a_bug_in_a_job_is_shown_where_the_service_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("one by nothing")
+
+    monkeypatch.setattr(module, "group", broken)
+    with small_collection(tmp_path) as collection:
+        visit = Visit(collection).sign_in()
+        answer = visit.post("/groups/update")
+        assert answer.headers["location"] == "/jobs"
+        assert "failed" in words_of(visit.get("/jobs").text)
+        visit.service.jobs.close()
+    assert "one by nothing" in capsys.readouterr().err

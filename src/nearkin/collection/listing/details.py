@@ -45,6 +45,16 @@ class GroupOfDocument:
     n_documents: int
     note: str | None
 
+    @property
+    def measure(self) -> str:
+        """Measure of the tolerance, such as ``words``."""
+        return self.tolerance.partition(",")[0]
+
+    @property
+    def value(self) -> float:
+        """Number of the tolerance."""
+        return float(self.tolerance.rpartition(" ")[2])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentDetails:

@@ -9,10 +9,13 @@ from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 
 
-def exceptions_sentences(found: StoredExceptions, limit: int, *, is_written: bool) -> Iterator[Sentence]:
+def exceptions_sentences(
+    found: StoredExceptions, limit: int, *, is_filtered: bool, is_written: bool
+) -> Iterator[Sentence]:
     """Count the exceptions, and say how to see those that are not shown."""
     if not found.exceptions:
-        yield Sentence("No exceptions: every document gave all of its text.")
+        none = "No exceptions meet these conditions." if is_filtered else "No exceptions: every document gave its text."
+        yield Sentence(none)
         return
     missing = len(found.exceptions) - limit
     how = "--limit" if is_written else "--limit, --out"

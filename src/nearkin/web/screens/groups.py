@@ -117,7 +117,7 @@ def quick_tags(service: ReviewService) -> list[str]:
 def update(service: ReviewService, visitor: Visitor, body: ToleranceQuery) -> GoTo:
     """Bring the groups at a tolerance up to date."""
     job = update_groups(service, body, by=visitor.name)
-    if not job.is_over:
+    if job.state != "done":
         return GoTo("/jobs")
     return GoTo("/groups", {"measure": body.measure, "value": body.tolerance.value})
 

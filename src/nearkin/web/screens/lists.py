@@ -14,7 +14,7 @@ from nearkin.web.queries import ToleranceQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
-_A_PAGE, _MAX_SHOWN, _MAX_WRITTEN = 100, 2_000, 100_000
+_PAGE_SIZE, _MAX_SHOWN = 100, 2_000
 
 
 class SearchQuery(msgspec.Struct, kw_only=True):
@@ -43,7 +43,7 @@ def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
 
 def search_table(service: ReviewService, asked: SearchQuery) -> pa.Table:
     """Return a row for each document found."""
-    return service.collection.search(asked.q, wave=asked.wave, limit=_MAX_WRITTEN).table
+    return service.collection.search(asked.q, wave=asked.wave, limit=None).table
 
 
 class ListQuery(ToleranceQuery, kw_only=True):
@@ -59,7 +59,7 @@ class ListQuery(ToleranceQuery, kw_only=True):
     tag: str | None = None
     group: int | None = None
     sort: Sort = "id"
-    limit: int = _A_PAGE
+    limit: int = _PAGE_SIZE
 
     def wanted(self) -> DocumentFilter:
         """Return the conditions."""
@@ -98,7 +98,7 @@ def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
 def list_table(service: ReviewService, asked: ListQuery) -> pa.Table:
     """Return a row for each document that meets the conditions."""
     with service.collection.opened.store.reading() as connection:
-        found: ListedDocuments = listed(connection, asked.wanted(), asked.sort, _MAX_WRITTEN)
+        found: ListedDocuments = listed(connection, asked.wanted(), asked.sort, None)
     return found.table
 
 
