@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functional.conftest import nearkin_here
+from nearkin.collection.collection import Collection
 from nearkin.errors import OutputError
 from nearkin.stages.documents.load_files.controls import controls_of
 from nearkin.stages.documents.load_files.dialect import Dialect, dialect_of
@@ -150,6 +151,21 @@ def test_families_and_groups_write_overlays_and_a_second_run_replaces_them(tmp_p
     assert {row.strip("þ").split("þ\x14þ")[0] for row in rows[1:]} == set(TEXTS)
     nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain", "--out", str(tmp_path / "g.csv"))
     assert "\n'=A-4," in (tmp_path / "g.csv").read_text()
+
+
+def test_groups_of_a_collection_tell_copies_from_near_duplicates(tmp_path: Path) -> None:
+    one, other = TEXTS["A-001"], TEXTS["=A-4"]
+    texts = {"a": one, "b": one, "near": f"{one} Signed.", "c": other, "d": other, "alone": "Nothing is like it."}
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        collection.add(texts.items())
+    out = tmp_path / "g.csv"
+    nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain", "--out", str(out))
+    with open(out, encoding="utf-8", newline="") as file:
+        rows = {row["DOCID"]: row for row in csv.DictReader(file)}
+    reasons = {doc_id: row["NEAR_DUP_REASON"] for doc_id, row in rows.items()}
+    assert {reasons["a"], reasons["b"]} in ({"near-duplicate"}, {"unique", "exact copy"})
+    assert sorted((reasons["c"], reasons["d"])) == ["exact copy", "unique"]
+    assert reasons["alone"] == "unique"
 
 
 def test_documents_of_other_files_get_a_csv(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -168,6 +169,8 @@ class Gate:
         try:
             async with asyncio.timeout(self._settings.request_s):
                 await self._app(scope, limited, send)
+        except ClientDisconnect:
+            return  # nobody is there to be answered, and nothing was begun
         except TimeoutError:
             if not send.has_started:
                 seconds = f"{self._settings.request_s:g}"

@@ -51,7 +51,7 @@ BEGIN
     IF NOT FOUND THEN
         IF EXISTS (SELECT FROM documents d WHERE d.doc_id = asked) THEN
             RAISE EXCEPTION 'The document % was removed.', quote_literal(asked)
-                USING ERRCODE = 'no_data_found', HINT = 'Its versions are kept; add it again to bring it back.';
+                USING ERRCODE = 'no_data_found', HINT = 'Add it again to bring it back, unless it was purged.';
         END IF;
         RAISE EXCEPTION 'There is no document %.', quote_literal(asked)
             USING ERRCODE = 'no_data_found', HINT = 'The ids are those of: SELECT doc_id FROM {schema}.indexed_documents';

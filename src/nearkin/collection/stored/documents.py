@@ -288,3 +288,9 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
     hint = f" Did you mean {' or '.join(repr(one) for one in alike)}?" if alike else " nearkin list shows the ids."
     return f"There is no document {doc_id!r}.{hint}"
+
+
+def contents_of_current(connection: Connection) -> dict[str, int]:
+    """Return the content of each current document, in the order in which they were added."""
+    query = select(documents.c.doc_id, documents.c.content).where(documents.c.is_current).order_by(documents.c.row)
+    return dict(connection.execute(query).tuples().all())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
+from nearkin.collection.stored.documents import contents_of_current
 from nearkin.errors import ParameterError, SourceError
 from nearkin.formats.delimited import safe
 from nearkin.runs.files import published
@@ -58,7 +61,9 @@ def write_group_overlay(collection: Collection, members: pa.Table, vendor: Vendo
     """
     listed = collection.documents().table
     dialect, key, is_of_load_file = _dialect(listed["source"], out.suffix.lower())
-    rows = _rows(members)
+    with collection.opened.store.reading() as connection:
+        texts = contents_of_current(connection)
+    rows = _rows(members, texts)
     with published(out) as aside, open(aside, "wb") as file:
         writer = LoadFileWriter(file, dialect)
         writer.write([key, *vendor.fields])
@@ -69,21 +74,32 @@ def write_group_overlay(collection: Collection, members: pa.Table, vendor: Vendo
     return dialect
 
 
-def _rows(members: pa.Table) -> dict[str, OverlayRow]:
-    """Return what is known of each document in a group."""
+def _rows(members: pa.Table, texts: Mapping[str, int]) -> dict[str, OverlayRow]:
+    """Return what is known of each document in a group, and of each that has the same text as another one."""
     principals: dict[int, str] = {}
     rows: dict[str, OverlayRow] = {}
+    n_documents, copy_numbers = Counter(texts.values()), dict[int, int]()
+    for text in texts.values():
+        if n_documents[text] > 1:
+            copy_numbers.setdefault(text, len(copy_numbers) + 1)
     columns = ("group", "doc_id", "is_principal", "jaccard")
     for group, doc_id, is_principal, jaccard in zip(*(members[name].to_pylist() for name in columns), strict=True):
         principal = principals.setdefault(group, doc_id)
+        reason = "exact copy" if texts[doc_id] == texts[principal] else "near-duplicate"
         rows[doc_id] = OverlayRow(
             group=principal,
             group_number=group,
             is_principal=is_principal,
             similarity=jaccard,
-            reason="unique" if is_principal else "near-duplicate",
+            copy_number=copy_numbers.get(texts[doc_id], 0),
+            reason="unique" if is_principal else reason,
             measure="jaccard words:5",
         )
+    seen = set[int]()
+    for doc_id, text in texts.items():
+        if doc_id not in rows and text in copy_numbers:
+            rows[doc_id] = OverlayRow(copy_number=copy_numbers[text], reason="exact copy" if text in seen else "unique")
+        seen.add(text)
     return rows
 
 

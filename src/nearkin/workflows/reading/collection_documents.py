@@ -166,7 +166,8 @@ class CollectionDocuments:
         decompressor = zstandard.ZstdDecompressor()
         texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]
         problem = f"its stored text is damaged: run nearkin fsck {self.place}"
-        parents, origins = _origin_columns([origins_of(connection, rows).get(row) for row in rows])
+        known = origins_of(connection, rows)
+        parents, origins = _origin_columns([known.get(row) for row in rows])
         return pa.RecordBatch.from_arrays(
             [
                 pa.array([doc_id for _, doc_id, *_ in found], pa.large_string()),

@@ -9,7 +9,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import IO
+from typing import IO, BinaryIO
 
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.extraction import versions
@@ -135,6 +135,7 @@ class TarArchive(_Archive):
                         archive.members.clear()  # type: ignore[attr-defined]  # the list of all would grow with the archive
                         if not entry.isdir():
                             yield self._member(archive, entry)
+                    _check_end(raw, archive.offset)
             except (tarfile.TarError, *_FAULTS) as error:
                 raise ExtractionError("corrupt", f"the tar archive is damaged: {_why(error)}") from error
 
@@ -152,6 +153,21 @@ class TarArchive(_Archive):
         if len(data) < entry.size:
             raise ExtractionError("corrupt", "the tar archive is truncated")
         return Member(name=name, blob=Blob(data))
+
+
+def _check_end(raw: BinaryIO, offset: int) -> None:
+    """Check that a tar archive ends where no further file is found: `tarfile` takes a damaged header for the end.
+
+    Raises
+    ------
+    ExtractionError
+    """
+    raw.seek(offset)
+    block = raw.read(tarfile.BLOCKSIZE)
+    if len(block) < tarfile.BLOCKSIZE:
+        raise ExtractionError("corrupt", "the tar archive is truncated: it has no end mark; files may be missing")
+    if block.strip(b"\0"):
+        raise ExtractionError("corrupt", f"the tar archive is damaged at byte {offset:,}: further files are not found")
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:

@@ -41,7 +41,7 @@ class OverlayRow:
 
     @property
     def percent(self) -> str:
-        """The similarity in whole percent, rounded down: only equal texts have 100. Empty if there is none."""
+        """The similarity in whole percent, rounded down; 100 says that all word 5-grams are the same. Empty: none."""
         return "" if math.isnan(self.similarity) else str(math.floor(100 * self.similarity + 1e-9))
 
     @property
