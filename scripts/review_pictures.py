@@ -13,9 +13,9 @@ from example_pages import ROOT, run
 sys.path.append(str(ROOT / "tests"))
 from chromium import Chromium
 
-SIZE = {"width": 1280, "height": 800}
+SIZE = {"width": 1280, "height": 570}
 NEARKIN = [sys.executable, "-m", "nearkin"]
-FOLDER_OF_MAILS = "mails/inbox.mbox"
+MAILS = "mails/inbox.mbox"
 PAGES = {
     "review-home": ("/", "table.sizes"),
     "review-document": ("/document?id=nda-00%2Foriginal", "#histogram svg"),
@@ -45,7 +45,7 @@ def fill(folder: Path) -> None:
     group = [one["id"] for one in map(json.loads, lines) if one["id"].startswith("nda-00/")]
     for command in (
         ["add", "matter", "collection/contracts.jsonl", "--wave", "contracts", "-q"],
-        ["add", "matter", FOLDER_OF_MAILS, "--wave", "mails", "-q"],
+        ["add", "matter", MAILS, "--wave", "mails", "-q"],
         ["groups", "matter", "--threshold", "0.5", "-q"],
         ["tag", "matter", "responsive=yes", *group[1:], "--by", "ada", "-q"],
         ["tag", "matter", "responsive=no", group[0], "--by", "bo", "-q"],
