@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from example_pages import SHOWN, run, shown, write_pages
+from review_pictures import take_review
 
 from nearkin.reports.plots.elements import element, picture
 from nearkin.reports.theme import ACCENT, INK, SOFT, SURFACE
@@ -25,9 +26,8 @@ SIZES = {"report": (1280, 1000), "families": (1280, 900), "comparison": (1280, 7
 ROW = re.compile(r"^\| ([^|]+) \| ([\d.]+)[^|]* \|[^|]*\|[^|]*\| ([\d.]+) \| ([\d.]+|–) \|", re.MULTILINE)
 
 
-def take_pages() -> None:
+def take_pages(browser: str) -> None:
     """Run the commands on the examples, and photograph their pages."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None) or sys.exit("There is no chromium: make browser")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pages = write_pages(folder)
@@ -62,4 +62,7 @@ def draw_benchmark() -> None:
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     draw_benchmark()
-    take_pages()
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None) or sys.exit("There is no chromium: make browser")
+    take_pages(chromium)
+    with tempfile.TemporaryDirectory() as name:
+        take_review(chromium, Path(name), IMAGES)

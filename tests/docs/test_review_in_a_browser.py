@@ -6,13 +6,14 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from chromium import Chromium
 from commands import quick_command
+from extracted_documents import HEADERS, add_extracted, origin, unread
 from nearkin.collection.collection import Collection
 
 pytestmark = pytest.mark.browser
@@ -121,13 +122,20 @@ def test_every_screen_fits(served: Served, chromium: str, tmp_path: Path, width:
     with Chromium(chromium, tmp_path, width=width, dark=dark) as browser:
         browser.open(served.link())
         browser.wait("document.querySelector('h1')")
-        origin = browser.js("location.origin")
+        here = browser.js("location.origin")
+        with Collection.open(served.place) as opened:  # a mail with a long line, and a file without a text
+            mail = origin("a", kind="eml", mail=replace(HEADERS, subject="Re: " + "lease" * 60))
+            add_extracted(opened, [("a.eml", "Yes.", mail, None), ("b" * 200 + ".pdf", None, unread("b"), None)])
+        browser.open(here + "/threads")
+        browser.js("document.querySelector('form[action=\"/threads/update\"] button').click()")
+        browser.wait("document.querySelector('tr[data-row]')")
         for path in (
             "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
             "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
-            "/list", "/search?q=silence", "/log", "/no-such-page",
+            "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs",
+            "/no-such-page",
         ):  # fmt: skip
-            browser.open(origin + path)
+            browser.open(here + path)
             browser.wait("document.querySelector('h1')")
             assert fits(browser), path
         assert all("404" in one for one in browser.errors), browser.errors

@@ -14,6 +14,13 @@ _OPEN_THREADS = 3
 _DEEPEST = 12
 """Depth from which on lines are not indented any further."""
 
+_REASONS = {
+    "message": "no later mail holds all of its text",
+    "attachment": "its text occurs in a later mail, an attachment does not",
+    "not read": "its text could not be read completely",
+    "": "",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailLineRow:
@@ -41,6 +48,11 @@ class MailLineRow:
     def is_missing(self) -> bool:
         """Whether the mail is missing."""
         return self.name is None
+
+    @property
+    def reason_in_words(self) -> str:
+        """The reason for which the mail is inclusive."""
+        return _REASONS[self.reason or ""]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

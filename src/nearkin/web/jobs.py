@@ -6,7 +6,7 @@ import contextlib
 import threading
 import traceback
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Literal
@@ -25,20 +25,21 @@ from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
 _INTERRUPTED = "The service ended during this job. Nothing of it was stored; begin it again."
+JobKind = Literal["groups", "threads"]
 JobState = Literal["waiting", "running", "done", "failed", "interrupted"]
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """An update of the groups at a tolerance.
+    """An update of the groups at a tolerance, or of the threads of mails.
 
     ``stage`` is what it does now: ``n_done`` of ``n_total`` (0 if unknown) of a unit. ``message`` says why it failed,
-    or how many groups it found.
+    or what it found.
     """
 
     number: int
-    kind: Literal["groups"] = "groups"
-    measure: Measure
-    value: float
+    kind: JobKind = "groups"
+    measure: Measure | None = None
+    value: float | None = None
     by: str
     state: JobState = "waiting"
     stage: str = ""
@@ -76,7 +77,7 @@ class JobRunner:
     def __init__(self, opened: OpenedCollection) -> None:
         self._opened = opened
         self._changed = threading.Condition()
-        self._waiting = deque[tuple[Job, Tolerance]]()
+        self._waiting = deque[tuple[Job, Callable[[JobProgress], str]]]()
         self._errors = dict[int, NearkinError]()
         self._thread: threading.Thread | None = None
         self._is_closing = False
@@ -84,15 +85,26 @@ class JobRunner:
         self._jobs = self._recorded()
 
     def update_groups(self, measure: Measure, tolerance: Tolerance, *, by: str) -> Job:
-        """Begin a job, unless the same one waits already, and return it."""
+        """Begin an update of the groups, unless the same one waits already, and return the job."""
+
+        def update(progress: JobProgress) -> str:
+            found = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
+            return f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}"
+
+        return self._begin(Job(number=0, measure=measure, value=tolerance.value, by=by, asked_at=_now()), update)
+
+    def update_threads(self, compute: Callable[[JobProgress], str], *, by: str) -> Job:
+        """Begin an update of the threads, unless one waits already, and return the job."""
+        return self._begin(Job(number=0, kind="threads", by=by, asked_at=_now()), compute)
+
+    def _begin(self, job: Job, work: Callable[[JobProgress], str]) -> Job:
         with self._changed:
-            for waiting, its in self._waiting:
-                if its == tolerance:
+            for waiting, _ in self._waiting:
+                if (waiting.kind, waiting.measure, waiting.value) == (job.kind, job.measure, job.value):
                     return msgspec.structs.replace(waiting)
-            number = max((one.number for one in self._jobs), default=0) + 1
-            job = Job(number=number, measure=measure, value=tolerance.value, by=by, asked_at=_now())
+            job.number = max((one.number for one in self._jobs), default=0) + 1
             self._jobs = [*self._jobs[1 - _KEPT :], job]
-            self._waiting.append((job, tolerance))
+            self._waiting.append((job, work))
             self._record()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nearkin-jobs", daemon=True)
@@ -118,6 +130,11 @@ class JobRunner:
         with self._changed:
             found = self._find(number)
             return None if found is None else msgspec.structs.replace(found)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there are jobs, of this process or of earlier ones."""
+        return bool(self._jobs)
 
     @property
     def n_unfinished(self) -> int:
@@ -149,11 +166,11 @@ class JobRunner:
                 self._changed.wait_for(lambda: self._waiting or self._is_closing)
                 if self._is_closing:
                     return
-                job, tolerance = self._waiting.popleft()
+                job, work = self._waiting.popleft()
                 job.state = "running"
                 self._record()
             try:
-                self._ended(job, "done", self._grouped(job, tolerance))
+                self._ended(job, "done", work(JobProgress(self._changed, job)))
             except _Stopped:
                 return
             except NearkinError as error:
@@ -161,11 +178,6 @@ class JobRunner:
             except Exception:  # noqa: BLE001  (no job may end the thread of all jobs)
                 traceback.print_exc()
                 self._ended(job, "failed", _BUG)
-
-    def _grouped(self, job: Job, tolerance: Tolerance) -> str:
-        progress = JobProgress(self._changed, job)
-        found = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
-        return f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}"
 
     def _ended(self, job: Job, state: JobState, message: str, error: NearkinError | None = None) -> None:
         with self._changed:

@@ -17,6 +17,7 @@ from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.jobs import JobRunner
+from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
@@ -43,6 +44,7 @@ class ReviewService:
         self.collection, self.workers = collection, workers
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
+        self.threads = CurrentThreads(collection.opened)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
@@ -99,7 +101,12 @@ class ReviewService:
             Number of the activity that led to the page, which the page names and offers to undo.
         """
         return self._templates.get_template(answer.template).render(
-            visitor=visitor, here=here, place=place, done=self._activity(done), **answer.values
+            visitor=visitor,
+            here=here,
+            place=place,
+            done=self._activity(done),
+            has_jobs=self.jobs.has_any,
+            **answer.values,
         )
 
     def _activity(self, number: int | None) -> Activity | None:

@@ -10,12 +10,14 @@ from nearkin.web.screens import (
     decisions,
     defensibility,
     document,
+    exceptions,
     groups,
     history,
     home,
     jobs,
     lists,
     log,
+    threads,
 )
 
 SCREENS: tuple[Screen, ...] = (
@@ -24,13 +26,15 @@ SCREENS: tuple[Screen, ...] = (
     *compare.SCREENS,
     *groups.SCREENS,
     *conflicts.SCREENS,
+    *threads.SCREENS,
     *lists.SCREENS,
     *check_in.SCREENS,
     *history.SCREENS,
+    *exceptions.SCREENS,
     *defensibility.SCREENS,
     *log.SCREENS,
     *jobs.SCREENS,
 )
 """All screens; a new one is entered here."""
-FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS, *check_in.FORMS)
+FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS, *check_in.FORMS, *threads.FORMS)
 """All forms; a new one is entered here."""

@@ -27,7 +27,7 @@ class PageThreads:
         size, number = thread[0].thread_size, thread[0].thread
         if len(self._held) == N_THREADS and (size, -number) < self._held[0][:2]:
             return
-        entry = (size, -number, _card(thread))
+        entry = (size, -number, card_of(thread, N_ROWS))
         if len(self._held) < N_THREADS:
             heapq.heappush(self._held, entry)
         else:
@@ -45,7 +45,8 @@ def write_page(path: Path, manifest: ThreadsManifest, page: PageThreads, progres
     return page_file.write_page(path, lambda: render_threads_report(manifest, page.cards), progress, instead=instead)
 
 
-def _card(thread: list[ThreadRow]) -> ThreadCard:
+def card_of(thread: list[ThreadRow], max_rows: int) -> ThreadCard:
+    """Describe a thread, with its first rows."""
     subject = next((row.subject for row in thread if row.subject), "")
     return ThreadCard(
         number=thread[0].thread,
@@ -54,7 +55,7 @@ def _card(thread: list[ThreadRow]) -> ThreadCard:
         n_missing=sum(row.is_missing for row in thread),
         n_inclusive=sum(bool(row.is_inclusive) for row in thread),
         n_rows=len(thread),
-        rows=tuple(map(_line, thread[:N_ROWS])),
+        rows=tuple(map(_line, thread[:max_rows])),
     )
 
 

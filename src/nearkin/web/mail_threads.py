@@ -1,0 +1,179 @@
+"""Threads of the mails of a collection: computed by a job, and kept in memory until the service ends."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import Select, func, select
+
+from nearkin.collection.decisions.records import OF_DOCUMENTS
+from nearkin.collection.opened import OpenedCollection
+from nearkin.errors import ParameterError
+from nearkin.formats import parquet
+from nearkin.nouns import counted
+from nearkin.records import I64
+from nearkin.reports.threads import ThreadCard
+from nearkin.runs.progress import Progress
+from nearkin.store.schema import changes, documents, loads, origins
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.threads.job import TABLE, thread_files
+from nearkin.workflows.threads.judging import ThreadRow
+from nearkin.workflows.threads.options import ThreadOptions
+from nearkin.workflows.threads.reporting import card_of
+
+MAX_DOCUMENTS = 200_000
+"""Number of documents up to which the service computes threads; beyond it, the command does."""
+_COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail"), "row"]
+
+
+class StoredMails(NamedTuple):
+    """Counts and numbers of stored documents; threads are out of date if one has changed."""
+
+    n_mails: int
+    n_documents: int
+    last_load: int
+    last_removal: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundThreads:
+    """Threads as they were computed.
+
+    Parameters
+    ----------
+    mails : StoredMails
+        What was stored then.
+    table : Table
+        As in ``threads.parquet``.
+    starts : int64 array
+        First row of each thread.
+    order : int64 array
+        Indexes of the threads, the largest first.
+    """
+
+    mails: StoredMails
+    table: pa.Table
+    starts: I64
+    order: I64
+
+    @classmethod
+    def of(cls, mails: StoredMails, table: pa.Table) -> FoundThreads:
+        """Find the rows of each thread."""
+        _, starts = np.unique(table["thread"].to_numpy(), return_index=True)
+        sizes = table["thread_size"].to_numpy()[starts]
+        return cls(mails, table, starts.astype(np.int64), np.argsort(-sizes, kind="stable"))
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads."""
+        return len(self.starts)
+
+    @property
+    def n_mails(self) -> int:
+        """Number of mails, without missing ones."""
+        return int(self.table.num_rows) - self.n_missing
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing mails."""
+        return int(pc.sum(self.table["is_missing"]).as_py() or 0)
+
+    @property
+    def n_inclusive(self) -> int:
+        """Number of inclusive mails."""
+        return int(pc.sum(self.table["is_inclusive"]).as_py() or 0)
+
+    @property
+    def inclusive(self) -> pa.Table:
+        """The rows of inclusive mails."""
+        return self.table.filter(self.table["is_inclusive"])
+
+    def cards(self, first: int, n: int) -> list[ThreadCard]:
+        """Return some threads of those in order, without their rows."""
+        return [self._card(int(index), 0) for index in self.order[first : first + n]]
+
+    def card(self, number: int, max_rows: int) -> ThreadCard | None:
+        """Return a thread with its first rows."""
+        return self._card(number - 1, max_rows) if 1 <= number <= self.n_threads else None
+
+    def neighbours(self, number: int) -> tuple[int | None, int | None]:
+        """Return the numbers of the threads before and after a thread, in order."""
+        place = int(np.flatnonzero(self.order == number - 1)[0])
+        before = int(self.order[place - 1]) + 1 if place else None
+        return before, int(self.order[place + 1]) + 1 if place + 1 < self.n_threads else None
+
+    def number_of(self, doc_id: str) -> int | None:
+        """Return the number of a document's thread; None if it is no mail."""
+        place = pc.index(self.table["id"], pa.scalar(doc_id, self.table["id"].type)).as_py()
+        return None if place < 0 else int(self.table["thread"][place].as_py())
+
+    def _card(self, index: int, max_rows: int) -> ThreadCard:
+        start = int(self.starts[index])
+        end = int(self.starts[index + 1]) if index + 1 < self.n_threads else self.table.num_rows
+        rows = self.table.slice(start, end - start).select(_COLUMNS).to_pylist()
+        return card_of([ThreadRow(mail=row.pop("row"), **row) for row in rows], max_rows)
+
+
+class CurrentThreads:
+    """The threads that were computed last.
+
+    Parameters
+    ----------
+    opened : OpenedCollection
+    """
+
+    def __init__(self, opened: OpenedCollection) -> None:
+        self._opened, self._lock = opened, threading.Lock()
+        self._found: FoundThreads | None = None
+
+    @property
+    def found(self) -> FoundThreads | None:
+        """The threads; None before they are computed."""
+        with self._lock:
+            return self._found
+
+    def stored(self) -> StoredMails:
+        """Return what threads depend on, as it is now."""
+        mails = select(func.count()).select_from(origins.join(documents, documents.c.row == origins.c.row))
+        current = select(func.count()).select_from(documents).where(documents.c.is_current)
+        with self._opened.store.reading() as connection:
+
+            def number(query: Select[Any]) -> int:
+                return int(connection.execute(query).scalar_one() or 0)
+
+            return StoredMails(
+                n_mails=number(mails.where(origins.c.mail.is_not(None) & documents.c.is_current)),
+                n_documents=number(current),
+                last_load=number(select(func.max(loads.c.load))),
+                last_removal=number(select(func.max(changes.c.activity)).where(changes.c.kind.in_(OF_DOCUMENTS))),
+            )
+
+    def compute(self, progress: Progress) -> str:
+        """Compute the threads, and count them in words.
+
+        Raises
+        ------
+        ParameterError
+            There are too many documents.
+        """
+        mails = self.stored()
+        if mails.n_documents > MAX_DOCUMENTS:
+            raise ParameterError(
+                f"The page computes the threads of up to {MAX_DOCUMENTS:,} documents. Use: nearkin threads COLLECTION "
+                "--out threads"
+            )
+        with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
+            out = Path(folder, "threads")
+            asked = ReadingRequest(inputs=[self._opened.place.address])
+            thread_files(asked, out, ThreadOptions(), report=False, progress=progress)
+            found = FoundThreads.of(mails, parquet.read_table(out / TABLE))
+        with self._lock:
+            self._found = found
+        return f"{counted(found.n_threads, 'thread')} with {counted(found.n_mails, 'mail')}"
