@@ -179,8 +179,7 @@ def check(
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.stages.documents.rules import ReadingRules
 
-    is_local = jsonl or read_only or wait is not None or max_document_size != LARGEST_DOCUMENT
-    collection, file = _named(collection, file, server, is_local=is_local)
+    collection, file = _named(collection, file, server, is_local=_is_local(jsonl, read_only, wait, max_document_size))
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
     _check_out(out, overwrite=overwrite, file=file)
@@ -248,6 +247,11 @@ def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, a
     shown = partial(_show, found=found, name=str(file), is_storing=is_storing)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
+
+
+def _is_local(jsonl: bool, read_only: bool, wait: float | None, max_document_size: str) -> bool:
+    """Whether an option is given that a service does not have."""
+    return jsonl or read_only or wait is not None or max_document_size != LARGEST_DOCUMENT
 
 
 def _named(collection: str, file: Path | None, server: str | None, *, is_local: bool) -> tuple[str, Path]:
