@@ -34,7 +34,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     if found.tolerance.method in ("containment", "edit") and found.is_answered:
         names = {"containment": "the keys of check-ins", "edit": "words and letters"}[found.tolerance.method]
         yield Sentence(
-            f"Every listed document is verified. Candidates come from {names}; other similar documents are missing"
+            f"Every listed document is verified. Candidates come from {names}, which may miss some similar documents"
         )
     if found.n_hot_keys:
         n = found.n_hot_keys
