@@ -62,7 +62,7 @@ def serve(
             checked_by(by),
             session_s=bound.session_s,
             token=token,
-            say=lambda link: say(f"The link was used. For another browser: {link_of(bound, link)}"),
+            say=lambda link: say(f"Link used. New link for another browser: {link_of(bound, link)}"),
         )
         service = ReviewService(collection, Workers(bound.n_threads, bound.n_waiting), [one.path for one in SCREENS])
         config = uvicorn.Config(

@@ -48,14 +48,16 @@
     ["c", "Tag", "#tag", () => document.getElementById("tag").focus()],
     ["1", "Set the first tag; 2 to 9: the others", "[data-quick='1']", click("[data-quick='1']")],
     ["u", "Undo the activity that is shown on top", ".done [data-key=u]", click(".done [data-key=u]")],
+    ["u", "Undo the row's activity", "[data-act=u]", act("u")],
+    ["Escape", "Cancel", "[data-key=Escape]", click("[data-key=Escape]")],
     ["[", "Lower the tolerance's value", "#slider", slide(-1)],
     ["]", "Raise the tolerance's value", "#slider", slide(1)],
     ["n", "Next difference", "#next", null],
     ["p", "Previous difference", "#previous", null],
     ["s", "Swap A and B", "[data-key=s]", click("[data-key=s]")],
-    ["g", "Go to a screen: the keys below", "[data-go]", () => (isGoing = true)],
+    ["g", "Go to a screen, then a key from the list", "[data-go]", () => (isGoing = true)],
     ["/", "Search", "#q", () => document.getElementById("q").focus()],
-    ["?", "This list", "body", () => help()],
+    ["?", "Show this list", "body", () => help()],
   ];
   const here = () => keys.filter(([, , what]) => document.querySelector(what));
   const dialog = document.getElementById("keys");
