@@ -163,7 +163,7 @@ def test_sets_are_compared_as_in_python(collection, ask):
     ("call", "code", "said", "hint"),
     [
         ("similar_by_words('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
-        ("similar_by_words('f7')", "P0002", "The document 'f7' was removed", "add it again"),
+        ("similar_by_words('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
         ("similar_by_words(NULL)", "22023", "similar_by_words takes the id of a document", "similar_by_words('ID')"),
         ("similar_by_words('f3', NULL)", "22023", "above 0 and at most 1. Got NULL", "0.5"),
         ("similar_by_words('f3', 0)", "22023", "Got 0 instead", "0.5"),

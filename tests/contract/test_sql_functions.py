@@ -108,7 +108,7 @@ def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
     ("call", "code", "said", "hint"),
     [
         ("similar_documents('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
-        ("similar_documents('f7')", "P0002", "The document 'f7' was removed", "add it again"),
+        ("similar_documents('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
         ("similar_documents(NULL)", "22023", "takes the id of a document. Got NULL", "similar_documents('ID'"),
         ("similar_documents('f3', NULL)", "22023", "'gamma' parameter of similar_documents must be", "0.025"),
         ("similar_documents('f3', -0.1)", "22023", "Got -0.1 instead", "0.025"),
