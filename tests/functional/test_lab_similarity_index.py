@@ -161,7 +161,7 @@ def test_bad_zones_are_refused_in_words(tmp_path: Path, zones: str | None, messa
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--documents", "{}/d.jsonl"), 2, "--documents and --family go together"),
+        (("--documents", "{}/d.jsonl"), 2, "Give both --documents and --family"),
         (("--only", "a=b"), 2, "--only and --leave-out"),
         (("--documents", "{}/d.jsonl", "--family", "nothing"), 3, "has no column 'nothing'"),
         (("--documents", "{}/d.jsonl", "--family", "text"), 3, "no two documents have the same 'text'"),
