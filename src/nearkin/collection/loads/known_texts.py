@@ -86,6 +86,24 @@ def with_lost_digests(connection: Connection, wanted: dict[int, set[bytes]]) -> 
     return found
 
 
+def restore_derived(
+    connection: Connection,
+    store: Store,
+    counting: TextCounting,
+    number: int,
+    content: tuple[Any, ...],
+    profile: Profile,
+) -> None:
+    """Store again what is derived from a text, outside of the index; see `repair` for the parameters."""
+    profiles, right = schema.profiles, dict(zip(CONTENT_COLUMNS, content, strict=True))
+    connection.execute(profiles.delete().where(profiles.c.content == number))
+    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
+    text = text_of(number, right["text"], right["digest"])
+    key_table.restore(connection, store, counting, number, text)
+    stored_words.restore(connection, store, number, text)
+    shingle_table.restore(connection, store, counting, number, text)
+
+
 def repair(
     connection: Connection,
     store: Store,
@@ -106,16 +124,11 @@ def repair(
     content, profile : tuples
         Rows made by `incoming.examine` from the added text.
     """
-    contents, profiles = schema.contents, schema.profiles
+    contents = schema.contents
     right = dict(zip(CONTENT_COLUMNS, content, strict=True))
     is_it = contents.c.content == number
     was = connection.execute(select(*(contents.c[name] for name in _OF_SEGMENTS)).where(is_it)).one()
     connection.execute(update(contents).where(is_it).values(**right))
-    connection.execute(profiles.delete().where(profiles.c.content == number))
-    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
-    text = text_of(number, right["text"], right["digest"])
-    key_table.restore(connection, store, counting, number, text)
-    stored_words.restore(connection, store, number, text)
-    shingle_table.restore(connection, store, counting, number, text)
+    restore_derived(connection, store, counting, number, content, profile)
     if tuple(was) != tuple(right[name] for name in _OF_SEGMENTS):
         store.raise_generation(connection)

@@ -10,14 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.loads.known_texts import CONTENT_COLUMNS
-from nearkin.collection.stored import key_table, shingle_table
-from nearkin.collection.stored.contents import text_of
+from nearkin.collection.loads.known_texts import restore_derived
 from nearkin.collection.stored.profiles import Profile
 from nearkin.collection.stored.segments import LoadSpan
-from nearkin.collection.word_search import stored_words
 from nearkin.store.bulk import insert_rows, named
-from nearkin.store.schema import contents, profiles
+from nearkin.store.schema import contents
 from nearkin.store.store import Store
 
 _MAX_TRIED = 64
@@ -90,12 +87,6 @@ def put_back(
     content, profile : tuples
         Rows made by `incoming.examine` from the added text.
     """
-    right = dict(zip(CONTENT_COLUMNS, content, strict=True))
     insert_rows(connection, contents, [[value] for value in (number, *content)])
-    connection.execute(profiles.delete().where(profiles.c.content == number))
-    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
-    text = text_of(number, right["text"], right["digest"])
-    key_table.restore(connection, store, counting, number, text)
-    stored_words.restore(connection, store, number, text)
-    shingle_table.restore(connection, store, counting, number, text)
+    restore_derived(connection, store, counting, number, content, profile)
     store.raise_generation(connection)  # the index may have been built without it

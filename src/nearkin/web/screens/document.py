@@ -106,7 +106,7 @@ def _similar(service: ReviewService, asked: DocumentQuery, limit: int) -> Simila
 
 
 def _sentences(found: SimilarDocuments, name: str) -> list[object]:
-    """Return the warnings of an answer: the count stands in the heading, and the rest is for the command line."""
+    """Return the warnings of an answer; the heading of the page has the count."""
     return [one for one in similar_sentences(found, name) if one.tone in ("warning", "damage")]
 
 
