@@ -163,11 +163,17 @@ def test_another_id_of_the_collection_names_no_folder(collection, place) -> None
         place.open()
 
 
-def test_a_connection_that_was_cut_between_two_queries_is_made_anew(collection, place) -> None:
+@pytest.mark.parametrize("is_noticed", [True, False], ids=["noticed before the query", "noticed by the query"])
+def test_a_connection_that_was_cut_between_two_queries_is_made_anew(collection, place, is_noticed, monkeypatch) -> None:
     if place.server is None:
         return  # a file has no connection to lose
     assert collection.text("a") == TEXTS[0][1]
-    place.server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'nearkin'")
+    wait_ms = 10_000  # until the connections are gone
+    place.server.sql(
+        f"SELECT pg_terminate_backend(pid, {wait_ms}) FROM pg_stat_activity WHERE application_name = 'nearkin'"
+    )
+    if not is_noticed:
+        monkeypatch.setattr("nearkin.store.pipelined.PipelinedConnection.is_quiet", lambda connection: True)
     assert collection.text("b") == TEXTS[1][1]
 
 

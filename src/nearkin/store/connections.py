@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from nearkin.errors import CollectionError
@@ -69,10 +70,25 @@ def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None) -> En
 @contextlib.contextmanager
 def transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
     """Open a transaction that sees one state of the database."""
-    with engine.connect() as connection:
-        connection = connection.execution_options(is_writing=is_writing)
-        with connection.begin():
-            yield connection
+    with _begun(engine, is_writing=is_writing) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def _begun(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
+    """Begin a transaction, on another connection if the pooled one was lost: nothing was asked or written on it yet."""
+    with contextlib.ExitStack() as opened:
+        for has_another in (True, False):
+            connection = opened.enter_context(engine.connect()).execution_options(is_writing=is_writing)
+            try:
+                opened.enter_context(connection.begin())
+            except DBAPIError as error:
+                if not (has_another and error.connection_invalidated):
+                    raise
+                opened.close()
+            else:
+                break
+        yield connection
 
 
 def lock(connection: Connection, place: Place, wait_s: float) -> None:

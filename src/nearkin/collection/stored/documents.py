@@ -293,4 +293,4 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
 def contents_of_current(connection: Connection) -> dict[str, int]:
     """Return the content of each current document, in the order in which they were added."""
     query = select(documents.c.doc_id, documents.c.content).where(documents.c.is_current).order_by(documents.c.row)
-    return dict(connection.execute(query).tuples().all())
+    return dict(connection.execute(query).all())
