@@ -14,6 +14,7 @@ import pytest
 
 from commands import command
 from functional.conftest import FAST, Ended, nearkin, nearkin_here, write_jsonl
+from nearkin.stages.verification.measures import MEASURE_NAMES
 from oracles.texts import versions
 
 TWINS = [{"id": "a", "text": FAST}, {"id": "b", "text": FAST + " again"}]
@@ -313,7 +314,7 @@ WRONG_OPTIONS = [
     (["--shingle", "words:65"], "1 to 64"),
     (["--shingle", "words:99999999999999999999"], "1 to 64"),
     (["--shingle", "foo"], "words:N or chars:N"),
-    (["--measure", "cosine"], "jaccard or containment"),
+    (["--measure", "cosine"], MEASURE_NAMES),
     (["--group", "x"], "principal or component"),
     (["--keep", "best"], "longest, shortest, first"),
     (["--normalise", "stem"], "nfkc, case, space"),

@@ -14,6 +14,7 @@ import nearkin
 from example_counts import examples
 from made_up_prose import Prose
 from nearkin.results import DedupResult
+from nearkin.stages.verification.measures import MEASURE_COLUMNS, MEASURES
 from nearkin.workflows.dedup.options import ANY_SHARE
 from oracles.brute_force import (
     Across,
@@ -37,7 +38,7 @@ def assert_like_the_oracle(mine: list[str], theirs: list[str], rule: Across) -> 
     inputs = Collection([(f"in{i}", text) for i, text in enumerate(mine)], length=2)
     others = Collection([(f"other{i}", text) for i, text in enumerate(theirs)], length=2)
     how = {"min_shared": rule.min_shared} if rule.min_shared else {"threshold": rule.threshold, "recall": CERTAIN}
-    drop = None if rule.min_shared or rule.measure == "jaccard" else rule.drop
+    drop = None if rule.min_shared or not MEASURES[rule.measure].is_directed else rule.drop
     result = nearkin.dedup(
         inputs.documents, against=others.documents, measure=rule.measure, drop=drop, shingle="words:2", threads=1, **how
     )
@@ -78,7 +79,7 @@ def assert_pairs_lie_across(result: DedupResult, inputs: Collection, others: Col
         a, b = my_row[pair["id_a"]], their_row[pair["id_b"]]
         expected = Likeness(len(inputs.sets[a] & others.sets[b]), len(inputs.sets[a]), len(others.sets[b]))
         row = (Likeness.of_copies() if inputs.texts[a] == others.texts[b] else expected).row
-        assert (pair["jaccard"], pair["containment_a_in_b"], pair["containment_b_in_a"]) == row
+        assert tuple(pair[name] for name in MEASURE_COLUMNS) == row
         assert (pair["row_a"], pair["row_b"], pair["name_b"]) == (a, len(my_row) + b, pair["id_b"])
         named.add((pair["id_a"], pair["id_b"]))
         texts.add((inputs.texts[a], others.texts[b]))
@@ -98,11 +99,7 @@ def assert_pairs_lie_across(result: DedupResult, inputs: Collection, others: Col
 
 LONG = " ".join(f"w{i}" for i in range(40))
 RULES = [
-    *(
-        Across(threshold, measure)
-        for threshold in (0.2, 0.5, 0.55, 0.7, 0.8, 1.0)
-        for measure in ("jaccard", "containment")
-    ),
+    *(Across(threshold, measure) for threshold in (0.2, 0.5, 0.55, 0.7, 0.8, 1.0) for measure in MEASURES),
     *(
         Across(threshold, "containment", drop)
         for threshold in (0.3, 0.6, 0.8, 1.0)

@@ -39,8 +39,8 @@ class DedupResult(Tabular):
     documents : pyarrow.Table
         One row per document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
     pairs : pyarrow.Table
-        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, jaccard, containment_a_in_b,
-        containment_b_in_a.
+        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, and its similarity by every measure:
+        jaccard, containment_a_in_b, …
     groups : pyarrow.Table
         One row per group of at least two documents; empty for a run against another collection.
     against : pyarrow.Table or None

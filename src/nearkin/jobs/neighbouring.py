@@ -33,7 +33,7 @@ class NeighboursResult(Tabular):
     ----------
     pairs : pyarrow.Table
         id_a, id_b, row_a, row_b (rows of the signed documents, from 0), distance; if the pairs were verified also
-        jaccard, containment_a_in_b and containment_b_in_a.
+        their similarity by every measure: jaccard, containment_a_in_b, …
     distance : int
         Maximum number of different bits.
     n_within : int

@@ -44,7 +44,8 @@ class SparkDedupResult:
         The rows that came, in any order, with ``group``, ``is_principal``, ``similarity_to_principal``, ``copy_of``,
         ``keep`` and ``reason``.
     pairs : DataFrame
-        Every verified pair at or above the threshold: id_a, id_b, jaccard, containment_a_in_b, containment_b_in_a.
+        Every verified pair at or above the threshold: id_a, id_b, and its similarity by every measure: jaccard,
+        containment_a_in_b, …
     kept : DataFrame
         The rows to keep, unchanged.
     manifest : mapping

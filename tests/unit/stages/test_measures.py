@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
 from nearkin.records import Matches
-from nearkin.stages.verification.measures import MEASURE_COLUMNS, MEASURES, Jaccard, MeasureName, measured
+from nearkin.stages.verification.measures import (
+    MEASURE_COLUMNS,
+    MEASURE_NAMES,
+    MEASURES,
+    Jaccard,
+    MeasureName,
+    measured,
+)
 from nearkin.workflows.dedup.options import DedupOptions
 
 sizes = st.integers(1, 50)
@@ -76,5 +83,5 @@ def test_options_take_a_measure_or_its_name():
     assert DedupOptions.of(measure="jaccard") == DedupOptions.of(measure=Jaccard()) == DedupOptions()
     assert DedupOptions().in_words()["measure"] == "jaccard"
     for unknown in ("cosine", "", 5):
-        with pytest.raises(ParameterError, match="'measure' parameter of dedup must be jaccard or containment"):
+        with pytest.raises(ParameterError, match=f"'measure' parameter of dedup must be {MEASURE_NAMES}"):
             DedupOptions.of(measure=unknown)

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from nearkin.cli.options.groups import OptionGroup
+from nearkin.nouns import one_of
 from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 from nearkin.stages.verification.measures import MEASURES
 
@@ -322,7 +323,7 @@ Verify = Annotated[
     str | None,
     _search(
         help="Read the documents again and drop pairs below this similarity: "
-        f"{' or '.join(f'{name}:T' for name in MEASURES)}."
+        f"{one_of(f'{name}:T' for name in MEASURES)}."
     ),
 ]
 VerifyShingle = Annotated[

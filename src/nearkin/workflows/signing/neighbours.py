@@ -79,8 +79,8 @@ def neighbours_of_signatures(
     """Write all pairs of documents within a Hamming distance to a Parquet file.
 
     Columns: ``id_a``, ``id_b`` (in reading order), ``row_a``, ``row_b`` (rows of the file of signatures, from 0),
-    ``distance``; with ``verification`` also ``jaccard``, ``containment_a_in_b`` and ``containment_b_in_a``, and only
-    pairs at its threshold.
+    ``distance``; with ``verification`` also the columns of every measure (`MEASURE_COLUMNS` of
+    ``stages.verification.measures``), and only pairs at its threshold.
 
     Parameters
     ----------
