@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import nearkin
+from nearkin import spark
 from nearkin.errors import ParameterError
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.reports.dedup.wording import parameter_rows
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping.survivors import Keep
@@ -36,6 +42,30 @@ def test_words_say_all_there_is(chosen):
 @given(options, options)
 def test_fingerprints_are_equal_where_options_are(a, b):
     assert (a.fingerprint == b.fingerprint) == (a == b)
+
+
+def test_what_is_not_given_is_not_in_the_words():
+    """So an option that is added later leaves the identities of earlier runs as they are."""
+    assert DedupOptions().in_words() == {
+        "threshold": 0.7, "measure": "jaccard", "recall": 0.99, "shingle": "words:5", "group": "principal",
+        "keep": "longest", "normalise": "nfkc,case,space", "seed": 0,
+    }  # fmt: skip
+    assert "threshold" not in DedupOptions.of(min_shared=2).in_words()
+
+
+def test_python_has_a_parameter_for_each():
+    names = {one.name for one in fields(DedupOptions)}
+    assert not names - set(inspect.signature(nearkin.dedup).parameters)
+    for_another_collection = {"drop", "min_shared"}  # which a data frame is not compared with
+    assert names - set(inspect.signature(spark.dedup_result).parameters) == for_another_collection
+
+
+def test_the_report_explains_each():
+    names = [one.name for one in fields(DedupOptions)]
+    told = DedupOptions().in_words() | {"drop": "either"}
+    parameters = {name: told.get(name, "any value") for name in names}
+    rows = list(parameter_rows(DedupManifest.of({"command": "dedup", "parameters": parameters})))
+    assert {row.name for row in rows if row.meaning} == set(names)
 
 
 def test_none_is_not_given():

@@ -175,13 +175,12 @@ class DedupOptions:
         return replace(changed, normalise=changed.normalise.ignoring(passages))
 
     def in_words(self) -> dict[str, str | float | int]:
-        """Return the options as the command line takes them, without those that have no effect."""
-        left_out = {"drop"} if self.drop is None else set()
-        left_out |= {"min_shared"} if self.min_shared is None else {"threshold"}
+        """Return the options as the command line takes them, without those that are None or have no effect."""
+        left_out = set() if self.min_shared is None else {"threshold"}
         return {
-            f.name: v if isinstance(v := getattr(self, f.name), str | float | int) else str(v)
+            f.name: v if isinstance(v, str | float | int) else str(v)
             for f in fields(self)
-            if f.name not in left_out
+            if (v := getattr(self, f.name)) is not None and f.name not in left_out
         }
 
     def is_match(self, matches: Matches) -> Bool:
