@@ -117,6 +117,11 @@ def _needs_cluster(path: str) -> bool:
     return any(name in path for name in ("spark", "cluster", "test_engines_pairs", "test_engines_sign"))
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests wait for servers, for Spark and for commands."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 

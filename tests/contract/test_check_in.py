@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,9 +28,10 @@ def ids(checked) -> list[str]:
     return [one.document.doc_id for one in checked.documents]
 
 
-def grams(text: str) -> set[tuple[str, ...]]:
+@functools.cache
+def grams(text: str) -> frozenset[tuple[str, ...]]:
     words = text.lower().split()
-    return {tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4))} if words else set()
+    return frozenset(tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4)) if words)
 
 
 def exhaustive(text: str, others: dict[str, str], options: CheckOptions) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections import Counter
 
@@ -77,15 +78,20 @@ def test_a_document_that_contains_a_stored_one_is_kept(place, containment):
     assert [one.checked.verdict for one in answers] == verdicts
 
 
-def test_a_stream_keeps_what_a_batch_keeps(place):
-    """With copies, near-duplicates on both sides of the threshold, parts, and texts that were extended."""
+@functools.cache
+def batch() -> tuple[list[tuple[str, str]], frozenset[str]]:
+    """Copies, near-duplicates on both sides of the threshold, parts, texts that were extended; what dedup keeps."""
     prose, chance = Prose(9), random.Random(4)
     documents = [*stream(120), *many(300)]
     longer = [(f"longer-{doc_id}", f"{text} {prose.text(200)}") for doc_id, text in chance.sample(documents, 40)]
     documents += longer
     chance.shuffle(documents)
-    batch = nearkin.dedup(documents, keep="first", recall=0.99999)
-    kept = {one["id"] for one in batch.documents.to_pylist() if one["keep"]}
+    done = nearkin.dedup(documents, keep="first", recall=0.99999)
+    return documents, frozenset(one["id"] for one in done.documents.to_pylist() if one["keep"])
+
+
+def test_a_stream_keeps_what_a_batch_keeps(place):
+    documents, kept = batch()
     with place.open() as collection:
         answers = clean(collection, documents, CheckOptions(containment=None, with_passage=False))
     assert {one.doc_id for one in answers if one.is_kept} == kept

@@ -65,16 +65,17 @@ def rows_of(collection: Collection, doc_id: str, tolerance: Tolerance) -> Rows:
 
 
 def check(collection: Collection, ask: Ask, dialect: str, schema: str = "nearkin") -> None:
+    """Ask for each document with half of the tolerances, so that each is asked for many documents."""
     n_found = 0
-    for doc_id in asked(collection):
-        for tolerance in TOLERANCES:
+    for i, doc_id in enumerate(asked(collection)):
+        for tolerance in TOLERANCES[i % 2 :: 2]:
             if tolerance.method == "si" and tolerance.value > 1 and dialect == "sqlite":
                 continue
             right = rows_of(collection, doc_id, tolerance)
             told = ask(similar_query(doc_id, tolerance, dialect=dialect, schema=schema))
             assert told == right, (doc_id, tolerance)
             n_found += len(right)
-    assert n_found > 1000
+    assert n_found > 500
 
 
 # -- queries ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 from pathlib import Path
@@ -34,9 +35,10 @@ def benchmark(seed: int = 4) -> tuple[Texts, Texts]:
     return train, items
 
 
-def grams(text: str, n: int) -> set[tuple[str, ...]]:
+@functools.cache
+def grams(text: str, n: int) -> frozenset[tuple[str, ...]]:
     words = text.lower().split()
-    return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
+    return frozenset(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 @pytest.fixture(scope="module")

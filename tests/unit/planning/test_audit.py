@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from example_counts import every
 from nearkin.errors import ParameterError
 from nearkin.planning.audit import beta_quantile, estimate_recall, interval_of
 from nearkin.planning.audit_sample import WIDTH, effective_for
@@ -32,9 +35,12 @@ def found_of(true: np.ndarray, recall: float, misses: str, rng: np.random.Genera
     return np.where(is_bad, rng.binomial(true, 0.5), true)
 
 
-@pytest.mark.parametrize("recall", [0.5, 0.8, 0.95, 0.99, 0.999])
-@pytest.mark.parametrize("misses", ["single", "documents", "halves"])
-@pytest.mark.parametrize("kind", ["pairs", "families", "crowds"])
+KINDS, MISSES = ["pairs", "families", "crowds"], ["single", "documents", "halves"]
+
+
+@pytest.mark.parametrize(
+    ("recall", "kind", "misses"), every(2, list(itertools.product([0.5, 0.8, 0.95, 0.99, 0.999], KINDS, MISSES)))
+)
 def test_coverage(kind: str, misses: str, recall: float) -> None:
     rng = np.random.default_rng(7)
     true = family_sizes(kind, rng)
