@@ -36,8 +36,7 @@ if ! "$directory/bin/python" -m pip --version > /dev/null 2>&1; then
     "$python" -m venv --clear "$directory"
 fi
 
-# most files of the libraries are never imported: Python compiles those that are, when they are
 echo "Installing into $directory (about a minute the first time) ..."
-"$directory/bin/python" -m pip install -qq --no-compile --disable-pip-version-check --no-input \
+"$directory/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
     --root-user-action ignore "$@" < /dev/null \
     || fail "" "pip could not install into $directory; the reason is above. Is there a way to a package index?"

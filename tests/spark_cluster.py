@@ -128,6 +128,8 @@ class Standalone:
         settings = {
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": str(port),
+            "spark.default.parallelism": "2",
+            "spark.sql.shuffle.partitions": "2",
             "spark.ui.enabled": "false",
         }
         server = self._start(

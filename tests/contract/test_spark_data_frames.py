@@ -63,7 +63,7 @@ def in_rows(table: pa.Table) -> list[str]:
     return sorted(map(repr, table.to_pylist()))
 
 
-def assert_as_one_machine_finds(df, folder: Path, text: str = "text", prefix: str = "", **options: object) -> None:
+def assert_as_one_machine_finds(df, folder: Path, text: str = "text", prefix: str = "", **options: object) -> pa.Table:
     came = df.toArrow()
     expected = nearkin.dedup(came, text=text, **options)
     found = nearkin.spark.dedup_result(df, text, work=folder / "work", prefix=prefix, **options)
@@ -71,7 +71,8 @@ def assert_as_one_machine_finds(df, folder: Path, text: str = "text", prefix: st
     annotated = came
     for name in said.column_names:
         annotated = annotated.append_column(name, said[name])
-    assert in_rows(found.documents.toArrow()) == in_rows(annotated)
+    documents = found.documents.toArrow()
+    assert in_rows(documents) == in_rows(annotated)
     assert in_rows(found.pairs.toArrow()) == in_rows(expected.pairs.select(PAIRS))
     assert in_rows(found.kept.toArrow()) == in_rows(expected.kept)
     assert found.kept.schema == df.schema
@@ -79,6 +80,7 @@ def assert_as_one_machine_finds(df, folder: Path, text: str = "text", prefix: st
     counts = expected.manifest["counts"]
     assert found.manifest["counts"].items() <= counts.items()
     assert found.manifest["plan"] == expected.manifest["plan"]
+    return documents
 
 
 def frame(spark, some_texts: Sequence[str | None], ids: Sequence[object], n: int):
@@ -118,9 +120,8 @@ def test_dates_in_strings_choose_and_integers_are_read_as_integers(spark, tmp_pa
         {"id": first + 6, "text": None, "day": "soon"},
     ]
     df = spark.createDataFrame(pa.Table.from_pylist(records)).repartition(2, "id").sortWithinPartitions("id")
-    assert_as_one_machine_finds(df, tmp_path / "one", id="id", keep="max:day")
-    found = nearkin.spark.dedup(df, "text", id="id", keep="max:day", work=tmp_path / "work")
-    table = found.toArrow().to_pandas(types_mapper={pa.int64(): pandas.Int64Dtype()}.get).sort_values("id")
+    found = assert_as_one_machine_finds(df, tmp_path, id="id", keep="max:day")
+    table = found.to_pandas(types_mapper={pa.int64(): pandas.Int64Dtype()}.get).sort_values("id")
     assert table["group"].tolist() == [first + 2, first + 2, first + 4, pandas.NA]
     assert table["copy_of"].tolist()[0] == first + 2
 
