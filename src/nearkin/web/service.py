@@ -45,14 +45,13 @@ class ReviewService:
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.threads = CurrentThreads(collection.opened)
+        self._paths = tuple(paths)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
             "static": self.static.address,
             "collection_name": self.name,
-            "is_read_only": self.is_read_only,
             "version": __version__,
-            "screens": frozenset(paths),
         }
         self._templates.filters |= {
             "minute": minute,
@@ -102,18 +101,26 @@ class ReviewService:
         """
         return self._templates.get_template(answer.template).render(
             visitor=visitor,
+            is_read_only=self.is_read_only or visitor.role == "viewer",
+            screens=frozenset(path for path in self._paths if visitor.may_open(path)),
             here=here,
             place=place,
-            done=self._activity(done),
+            done=self._activity(done, visitor),
             has_jobs=self.jobs.has_any,
             **answer.values,
         )
 
-    def _activity(self, number: int | None) -> Activity | None:
+    def sign_in_page(self, token: str, going: str, message: str) -> str:
+        """Render the form of the sign-in."""
+        return self._templates.get_template("sign_in.html.j2").render(token=token, going=going, message=message)
+
+    def _activity(self, number: int | None, visitor: Visitor) -> Activity | None:
+        """Return an activity of the visitor; the whole log is for those who may open it."""
         if number is None or not 0 < number < 2**63:
             return None
         with self.collection.opened.store.reading() as connection:
-            return activity_of(connection, number)
+            found = activity_of(connection, number)
+        return found if found is None or found.by == visitor.name or visitor.role == "admin" else None
 
 
 def address(path: str, **query: object) -> str:
