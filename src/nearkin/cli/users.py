@@ -115,10 +115,11 @@ def _changed(path: Path, action: str, name: str, role: str | None, label: str | 
     """Change the file, and return the users."""
     from nearkin.web.users import managing
     from nearkin.web.users.file import change_users, read_users
+    from nearkin.web.users.records import checked_name
 
     there = read_users(path)
     if action == "add":  # before a password is asked in vain
-        managing.check_free(there, managing.checked_name(name))
+        managing.check_free(there, checked_name(name))
     else:
         managing.known(there, name)
     password = _password(name) if action in ("add", "password") else ""

@@ -8,8 +8,8 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from nearkin.errors import RefusedError
+from nearkin.web.addresses import plain_address
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.users.attempts import plain_address
 
 
 @dataclass(frozen=True, slots=True)

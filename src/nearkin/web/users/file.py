@@ -78,8 +78,8 @@ class CurrentUsers:
 
     def __init__(self, path: Path, say: Callable[[str], None]) -> None:
         self._path, self._say = path, say
-        self._users, self._seen, self._said = Users(), None, ""
-        self._seen: _Signature | None
+        self._users, self._said = Users(), ""
+        self._seen: _Signature | None = None
 
     def now(self) -> Users:
         """Return the users."""

@@ -16,12 +16,13 @@ from starlette.types import Receive, Scope
 
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
+from nearkin.web.addresses import network_of
 from nearkin.web.arrivals import Arrival
 from nearkin.web.refusals import refused
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
-from nearkin.web.users.attempts import AttemptLimit, network_of
+from nearkin.web.users.attempts import AttemptLimit
 from nearkin.web.users.file import CurrentUsers
 from nearkin.web.users.passwords import is_password
 from nearkin.web.users.records import User
