@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -54,7 +55,7 @@ def screen_of(path: str) -> str:
     """A screen's path without the suffix of its JSON or of its table."""
     if path == "/index.json":
         return "/"
-    return next((path.removesuffix(one) for one in (".json", ".csv", ".parquet") if path.endswith(one)), path)
+    return re.sub(r"\.[a-z]+$", "", path)
 
 
 def needed(method: str, path: str) -> str:
@@ -68,7 +69,7 @@ def needed(method: str, path: str) -> str:
 def test_every_route_answers_those_whose_role_is_enough(team: Team, browsers: dict[str, Browser]) -> None:
     seen, stranger = set[str](), Browser(team)
     for route in team.app._app.routes:
-        if route.path == f"{ROOT}/{{rest:path}}":
+        if route.path.startswith(f"{ROOT}/"):
             continue  # the operations of the next test
         path, methods = route.path.replace("{name}", "review.css"), route.methods - {"HEAD"}
         assert methods in ({"GET"}, {"POST"}), route.path
