@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import ssl
 import stat
 import subprocess
@@ -110,6 +111,22 @@ def test_a_script_checks_with_a_token_that_is_revoked_at_once(
     monkeypatch.delenv("SSL_CERT_FILE")
     answer = nearkin_here(*check)
     assert (answer.code, "is not secure: self-signed certificate" in answer.err) == (7, True), answer.err
+
+
+def test_behind_a_proxy_its_headers_count_and_no_others(served: Served) -> None:
+    """The server itself believes no header: one from the proxy's machine must not change who the sender is."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    options = ("--port", str(port), "--behind-proxy", "127.0.0.1", "--public-url", "https://review.example.org")
+    command = quick_command("serve", served.place, *options, "--users-file", served.users_file)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "https://review.example.org/sign-in" in process.stdout.readline()
+        url, own = f"http://127.0.0.1:{port}/sign-in", {"host": "review.example.org"}
+        proxied = own | {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.7"}
+        answers = [httpx.get(url, headers=headers).status_code for headers in ({}, own, proxied)]
+        process.terminate()
+    assert answers == [403, 403, 200]
 
 
 def test_users_are_listed_without_their_secrets(served: Served) -> None:
