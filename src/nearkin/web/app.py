@@ -31,7 +31,7 @@ from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import SentFile
 from nearkin.web.service import ReviewService, address
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import Entry, Visitor, is_token_of
+from nearkin.web.sign_in import Authenticator, Visitor, is_token_of
 from nearkin.workflows.collection.tables import write_table
 
 CSRF = "csrf"
@@ -41,14 +41,14 @@ _TABLES = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apach
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(service: ReviewService, settings: ServiceSettings, entry: Entry) -> ASGIApp:
+def application(service: ReviewService, settings: ServiceSettings, entry: Authenticator) -> ASGIApp:
     """Build the application.
 
     Parameters
     ----------
     service : ReviewService
     settings : ServiceSettings
-    entry : Entry
+    entry : Authenticator
 
     Returns
     -------

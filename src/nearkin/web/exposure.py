@@ -1,4 +1,4 @@
-"""How other machines reach the service: over TLS, or through a proxy; everything else is refused before it starts."""
+"""Connections of other machines: over TLS, or through a proxy; everything else is refused before the service starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ALL = ("0.0.0.0", "::")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """How other machines reach the service.
+    """Connections of other machines: by TLS of the service itself, or of a proxy.
 
     Parameters
     ----------

@@ -14,10 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nearkin.errors import BodyTooLargeError, RefusedError
 from nearkin.reports.quantities import size_text
-from nearkin.web.arrivals import Arrival, arrival_of
 from nearkin.web.refusals import refused
+from nearkin.web.request_source import RequestSource, source_of
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import Entry, Visitor, cookie_of
+from nearkin.web.sign_in import Authenticator, Visitor, cookie_of
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -54,7 +54,7 @@ class Gate:
     ----------
     app : ASGI application
     settings : ServiceSettings
-    entry : Entry
+    entry : Authenticator
     watch : callable, optional
         Receives the scope of each request that passed, the status of its answer, and its time in seconds.
     """
@@ -63,7 +63,7 @@ class Gate:
         self,
         app: ASGIApp,
         settings: ServiceSettings,
-        entry: Entry,
+        entry: Authenticator,
         watch: Callable[[Scope, int, float], None] | None = None,
     ) -> None:
         self._app, self._settings, self._entry, self._watch = app, settings, entry, watch
@@ -78,10 +78,10 @@ class Gate:
             return
         guarded = _GuardedSend(send)
         headers = Headers(scope=scope)
-        found = self._arrival(scope, headers)
+        found = self._source(scope, headers)
         visitor = None if isinstance(found, Response) else self._visitor(headers)  # a foreign page uses up no attempts
         refusal = found if isinstance(found, Response) else self._refusal(scope, headers, visitor)
-        if refusal is None and isinstance(found, Arrival):
+        if refusal is None and isinstance(found, RequestSource):
             refusal = await self._entered(scope, receive, found, visitor)
         if refusal is None and visitor is None:
             refusal = self._entry.refusal(scope, headers, self._settings)
@@ -103,10 +103,10 @@ class Gate:
             return self._entry.of_authorization(headers["authorization"])
         return self._entry.of_cookie(cookie_of(headers, self._settings.cookie))
 
-    def _arrival(self, scope: Scope, headers: Headers) -> Arrival | Response:
+    def _source(self, scope: Scope, headers: Headers) -> RequestSource | Response:
         """Return where a request comes from, or the answer to one that comes from elsewhere."""
         try:
-            found = arrival_of(scope, headers, self._settings)
+            found = source_of(scope, headers, self._settings)
         except RefusedError as error:
             return refused(error.status, str(error))
         if found.host not in self._settings.hosts:
@@ -136,12 +136,12 @@ class Gate:
         return None
 
     async def _entered(
-        self, scope: Scope, receive: Receive, arrival: Arrival, visitor: Visitor | None
+        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None
     ) -> Response | None:
         """Return the answer to a request for the sign-in itself, or None."""
         try:
             async with asyncio.timeout(self._settings.request_s):
-                return await self._entry.answer(scope, receive, arrival, visitor, self._settings)
+                return await self._entry.answer(scope, receive, source, visitor, self._settings)
         except (ClientDisconnect, TimeoutError):
             return refused(408, "The request did not arrive in time.")
 

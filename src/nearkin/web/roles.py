@@ -9,7 +9,7 @@ from nearkin.errors import RefusedError
 
 Role = Literal["viewer", "reviewer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""From the role that may do least to the one that may do everything."""
+"""Roles, from the one that may do least to the one that may do everything."""
 
 _SCREENS: Mapping[Role, tuple[str, ...]] = {
     "viewer": (

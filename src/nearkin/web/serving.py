@@ -20,7 +20,7 @@ from nearkin.web.exposure import Exposure, exposure_of
 from nearkin.web.screens import SCREENS
 from nearkin.web.service import ReviewService
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import SIGN_IN, Entry, SignIn
+from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
 from nearkin.web.users.sessions import Sessions
 from nearkin.web.users.sign_in import UserSignIn
@@ -84,7 +84,7 @@ def serve(
         bound = replace(settings, port=port, public_url=url, proxies=() if exposure is None else exposure.proxies)
         service = ReviewService(collection, Workers(bound.n_threads, bound.n_waiting), [one.path for one in SCREENS])
         if exposure is None or users_file is None:
-            entry: Entry = _by_link(bound, say, token, by)
+            entry: Authenticator = _by_link(bound, say, token, by)
         else:
             entry = users_of(service, bound, users_file, say)
             say(f"Users sign in at {bound.address}{SIGN_IN}")
@@ -101,7 +101,7 @@ def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # arrivals.py reads them, from known proxies only
+        proxy_headers=False,  # request_source.py reads them, from known proxies only
         ssl_certfile=None if exposure is None else exposure.tls_cert,
         ssl_keyfile=None if exposure is None else exposure.tls_key,
         limit_concurrency=_MAX_CONNECTIONS,

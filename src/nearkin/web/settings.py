@@ -72,7 +72,7 @@ class ServiceSettings:
 
     @property
     def scheme(self) -> str:
-        """How browsers connect: always encrypted, unless only this machine can."""
+        """Scheme of the address that browsers open: encrypted, unless only this machine can connect."""
         return "http" if self.public_url is None else "https"
 
     @property

@@ -19,8 +19,8 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
-from nearkin.web.arrivals import Arrival
 from nearkin.web.refusals import refused
+from nearkin.web.request_source import RequestSource
 from nearkin.web.roles import Role, is_within, role_of_form, role_of_screen
 from nearkin.web.settings import ServiceSettings
 
@@ -63,8 +63,8 @@ class Visitor:
         return not self.csrf
 
 
-class Entry(Protocol):
-    """How visitors of a service are known."""
+class Authenticator(Protocol):
+    """Recognises the visitors of a service, by sessions and tokens."""
 
     def of_cookie(self, cookie: str | None) -> Visitor | None:
         """Return the visitor of a session; None if there is none, or it has ended."""
@@ -73,7 +73,7 @@ class Entry(Protocol):
         """Return the visitor of an Authorization header; None if its token is missing or wrong."""
 
     async def answer(
-        self, scope: Scope, receive: Receive, arrival: Arrival, visitor: Visitor | None, settings: ServiceSettings
+        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
     ) -> Response | None:
         """Answer a request for an address of the sign-in itself; None for all others."""
 
@@ -150,9 +150,9 @@ class SignIn:
         return Visitor(self._user, role="admin")
 
     async def answer(
-        self, scope: Scope, receive: Receive, arrival: Arrival, visitor: Visitor | None, settings: ServiceSettings
+        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
     ) -> Response | None:
-        """Begin a session for a link, and go to the home page without the link's token; see `Entry`."""
+        """Begin a session for a link, and go to the home page without the link's token; see `Authenticator`."""
         if scope["path"] != SIGN_IN or scope["method"] != "GET":
             return None
         if self.is_blocked():

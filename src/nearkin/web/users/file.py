@@ -13,6 +13,7 @@ from nearkin.errors import CollectionError, NearkinError
 from nearkin.paths import why
 from nearkin.runs.directory import locked
 from nearkin.runs.files import published, writing
+from nearkin.store.server_settings import usual_configuration
 from nearkin.web.users.records import VERSION, Users
 
 _PRIVATE = 0o600
@@ -27,9 +28,7 @@ def usual_users_file(collection_id: str) -> Path:
     collection_id : str
         32 hexadecimal digits, which the collection keeps when it is moved.
     """
-    base = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    folder = base if base.is_absolute() else Path.home() / ".config"
-    return folder / "nearkin" / "users" / f"{collection_id}.json"
+    return usual_configuration() / "users" / f"{collection_id}.json"
 
 
 def read_users(path: Path) -> Users:

@@ -17,8 +17,8 @@ from starlette.types import Receive, Scope
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.web.addresses import network_of
-from nearkin.web.arrivals import Arrival
 from nearkin.web.refusals import refused
+from nearkin.web.request_source import RequestSource
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
@@ -38,7 +38,7 @@ _STALE = "The form was out of date. Try again."
 
 
 class UserSignIn:
-    """Sign-in of a service that other machines reach; see `nearkin.web.sign_in.Entry`.
+    """Sign-in of a service that other machines reach; see `nearkin.web.sign_in.Authenticator`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class UserSignIn:
         return None if found is None else Visitor(found[0].name, role=lower_of(found[0].role, found[1].role))
 
     async def answer(
-        self, scope: Scope, receive: Receive, arrival: Arrival, visitor: Visitor | None, settings: ServiceSettings
+        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
     ) -> Response | None:
         """Answer a request for the form, its styles, the sign-in or the sign-out; None for all others."""
         headers = Headers(scope=scope)
@@ -90,7 +90,7 @@ class UserSignIn:
             case "GET" | "HEAD", "/sign-in/review.css":
                 return Response(self._styles, media_type="text/css", headers={"cache-control": "no-cache"})
             case "POST", "/sign-in":
-                return await self._signed_in(await _fields(receive), headers, arrival, settings)
+                return await self._signed_in(await _fields(receive), headers, source, settings)
             case "POST", "/sign-out":
                 return await self._signed_out(await _fields(receive), headers, visitor, settings)
         return None
@@ -124,7 +124,7 @@ class UserSignIn:
         return True
 
     async def _signed_in(
-        self, fields: dict[str, str] | None, headers: Headers, arrival: Arrival, settings: ServiceSettings
+        self, fields: dict[str, str] | None, headers: Headers, source: RequestSource, settings: ServiceSettings
     ) -> Response:
         """Begin a session if name and password are right."""
         if fields is None:
@@ -134,7 +134,7 @@ class UserSignIn:
             return self._form(headers, settings, going=going, message=_STALE, status=403)
         name = fields.get("name", "")
         user = self._users.now().find(name)
-        keys = user.name if user is not None else f"?{name.strip().casefold()[:64]}", network_of(arrival.address)
+        keys = user.name if user is not None else f"?{name.strip().casefold()[:64]}", network_of(source.address)
         limits = self._by_name, self._by_address
         wait_s = max(limit.wait_s(key) for limit, key in zip(limits, keys, strict=True))
         if wait_s:
@@ -150,7 +150,7 @@ class UserSignIn:
             limit.count(key)
         if not await self._is_right(user, fields.get("password", "")) or user is None:
             who = "an unknown name" if user is None else reveal_line(user.name)  # a name may be a mistyped password
-            self._say(f"Sign-in refused: {who}, from {arrival.address}.")
+            self._say(f"Sign-in refused: {who}, from {source.address}.")
             return self._form(headers, settings, going=going, message=_WRONG, status=401)
         self._by_name.forget(keys[0])
         self._by_address.take_back(keys[1])  # colleagues may share an address

@@ -1,4 +1,4 @@
-"""Where a request comes from: the host that the browser asked for and the address of its sender, behind proxies too."""
+"""Host that a browser asked for, and address of the sender, of a request: behind proxies too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nearkin.web.settings import ServiceSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class RequestSource:
     """Host and sender of a request.
 
     Parameters
@@ -28,7 +28,7 @@ class Arrival:
     address: str
 
 
-def arrival_of(scope: Scope, headers: Headers, settings: ServiceSettings) -> Arrival:
+def source_of(scope: Scope, headers: Headers, settings: ServiceSettings) -> RequestSource:
     """Return host and sender of a request.
 
     The headers X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-For count only from proxies that the settings name,
@@ -41,7 +41,7 @@ def arrival_of(scope: Scope, headers: Headers, settings: ServiceSettings) -> Arr
     """
     peer = str((scope.get("client") or ("unknown",))[0])
     if not settings.proxies:
-        return Arrival(_only(headers, "host"), peer)
+        return RequestSource(_only(headers, "host"), peer)
     if not _is_proxy(peer, settings):
         raise RefusedError(403, "Requests come through the proxy. Open the public address of the service.")
     if _last(headers, "x-forwarded-proto").lower() != "https":
@@ -49,7 +49,7 @@ def arrival_of(scope: Scope, headers: Headers, settings: ServiceSettings) -> Arr
             403, "The proxy must encrypt the connection of the browser, and send the header X-Forwarded-Proto: https."
         )
     host = _only(headers, "x-forwarded-host" if "x-forwarded-host" in headers else "host")
-    return Arrival(host, _sender(headers, peer, settings))
+    return RequestSource(host, _sender(headers, peer, settings))
 
 
 def _sender(headers: Headers, peer: str, settings: ServiceSettings) -> str:

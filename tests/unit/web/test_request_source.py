@@ -19,7 +19,7 @@ SENT = {"x-forwarded-proto": "https", "x-forwarded-host": "review.example.org", 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewService]:
-    with small_collection(tmp_path_factory.mktemp("arrivals")) as collection:
+    with small_collection(tmp_path_factory.mktemp("sources")) as collection:
         yield service_of(collection)
 
 
