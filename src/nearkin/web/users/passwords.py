@@ -42,14 +42,15 @@ def is_password(password: str, expected: str | None) -> bool:
     """
     told = _normal(password[:MAX_CHARACTERS]).encode("utf-8", "surrogatepass")
     try:
-        is_right = _HASHER.verify(expected or _hash_of_nobody(), told)
+        is_right = _HASHER.verify(expected or hash_of_nobody(), told)
     except (VerificationError, InvalidHashError):
         return False
     return is_right and expected is not None
 
 
 @functools.cache
-def _hash_of_nobody() -> str:
+def hash_of_nobody() -> str:
+    """Return the hash that a password is compared with if nobody has the name; the first call computes it."""
     return _HASHER.hash(b"the password of nobody")
 
 

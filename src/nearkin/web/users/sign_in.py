@@ -24,7 +24,7 @@ from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
 from nearkin.web.users.attempts import AttemptLimit
 from nearkin.web.users.file import CurrentUsers
-from nearkin.web.users.passwords import is_password
+from nearkin.web.users.passwords import hash_of_nobody, is_password
 from nearkin.web.users.records import User
 from nearkin.web.users.sessions import Sessions
 
@@ -65,6 +65,7 @@ class UserSignIn:
         self._forms = URLSafeTimedSerializer(secrets.token_bytes(32), salt="nearkin sign-in")
         self._by_name = AttemptLimit(MAX_OF_A_NAME, WINDOW_S)
         self._by_address = AttemptLimit(MAX_OF_AN_ADDRESS, WINDOW_S)
+        hash_of_nobody()  # the first wrong name must not take longer than others
         self._turns, self._n_waiting = asyncio.Semaphore(_AT_ONCE), 0
 
     def of_cookie(self, cookie: str | None) -> Visitor | None:
