@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nearkin.cli.options.collection import Cache, Place, Wait
 from nearkin.cli.options.decisions import By
+
+if TYPE_CHECKING:
+    from nearkin.web.webhook import Webhook
 
 HELP = """
 Open the review screen of a collection in a browser, and serve its REST API.
@@ -71,6 +74,28 @@ ServedUsersFile = Annotated[
     Path | None,
     _team("--users-file", help="File of nearkin users. [dim]default: as for nearkin users[/]"),
 ]
+_hook = partial(typer.Option, rich_help_panel="Webhook", show_default=False)
+WebhookUrl = Annotated[
+    str | None,
+    _hook(
+        "--webhook",
+        metavar="URL",
+        help="Ask this https address before a document is stored: status 2xx accepts it; 403, 409 and 422 reject it. "
+        "Needs --webhook-fail.",
+    ),
+]
+WebhookFail = Annotated[
+    str | None,
+    _hook(
+        "--webhook-fail",
+        metavar="open|closed",
+        help="If the webhook fails, or does not answer within 3 s: store the document (open), or refuse it (closed).",
+    ),
+]
+WebhookPrivate = Annotated[
+    bool,
+    _hook("--webhook-private", help="Allow http, and addresses of this machine and of private networks."),
+]
 ReadOnlyService = Annotated[bool, _service("--read-only", help="Change nothing in the collection.")]
 
 
@@ -86,6 +111,9 @@ def serve(
     behind_proxy: BehindProxy = None,
     public_url: PublicUrl = None,
     users_file: ServedUsersFile = None,
+    webhook: WebhookUrl = None,
+    webhook_fail: WebhookFail = None,
+    webhook_private: WebhookPrivate = False,
     cache: Cache = None,
     wait: Wait = None,
 ) -> None:
@@ -108,6 +136,7 @@ def serve(
         has_users_file=users_file is not None,
         has_own=by is not None or token_file is not None,
     )
+    hook = _webhook(webhook, webhook_fail, allows_private=webhook_private)
     token = None if token_file is None else read_token(token_file)
     with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
         serve_until_interrupted(
@@ -118,7 +147,23 @@ def serve(
             by=by,
             exposure=exposure,
             users_file=users_file,
+            webhook=hook,
         )
+
+
+def _webhook(url: str | None, failure: str | None, *, allows_private: bool) -> Webhook | None:
+    """Return the webhook."""
+    from nearkin.errors import ParameterError
+    from nearkin.web.webhook import Webhook
+
+    if url is None:
+        if failure is not None or allows_private:
+            raise ParameterError("--webhook-fail and --webhook-private need --webhook.")
+        return None
+    match failure:
+        case "open" | "closed":
+            return Webhook(url=url, failure=failure, allows_private=allows_private, say=typer.echo)
+    raise ParameterError(f"--webhook needs --webhook-fail, which must be open or closed. Got {failure!r} instead.")
 
 
 def _check_users(*, has_exposure: bool, has_users_file: bool, has_own: bool) -> None:

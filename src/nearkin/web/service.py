@@ -21,9 +21,11 @@ from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
+from nearkin.web.webhook import CheckInEvent, Webhook
 from nearkin.web.workers import Workers
 
 if TYPE_CHECKING:
+    from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
 
@@ -38,10 +40,14 @@ class ReviewService:
     workers : Workers
     paths : iterable of str
         Paths of all screens; pages link to no others.
+    webhook : Webhook, optional
+        It is asked before a document is stored.
     """
 
-    def __init__(self, collection: Collection, workers: Workers, paths: Iterable[str] = ()) -> None:
-        self.collection, self.workers = collection, workers
+    def __init__(
+        self, collection: Collection, workers: Workers, paths: Iterable[str] = (), *, webhook: Webhook | None = None
+    ) -> None:
+        self.collection, self.workers, self.webhook = collection, workers, webhook
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.threads = CurrentThreads(collection.opened)
@@ -81,6 +87,31 @@ class ReviewService:
         """
         if self.is_read_only:
             raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
+
+    def check_in(self, text: str, *, store: CheckIn, by: str, options: CheckOptions | None = None) -> Checked:
+        """Check a text and store it in the same transaction, unless the webhook refuses.
+
+        Parameters
+        ----------
+        text : str
+        store : CheckIn
+        by : str
+            Name of the visitor.
+        options : CheckOptions, optional
+
+        Raises
+        ------
+        RefusedError
+            The webhook rejected the document, or failed and must not.
+        """
+        if self.webhook is not None:
+            found = self.collection.check(text, options=options)
+            if found.verdict == "new" or not store.only_new:
+                similar = [one.document.doc_id for one in found.documents]
+                self.webhook.ask(
+                    CheckInEvent(doc_id=store.doc_id, wave=store.wave, by=by, verdict=found.verdict, similar=similar)
+                )
+        return self.collection.check(text, options=options, store=store)
 
     def page(
         self, answer: ScreenAnswer, visitor: Visitor, *, here: str = "", place: str = "/", done: int | None = None

@@ -24,6 +24,7 @@ from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
 from nearkin.web.users.sessions import Sessions
 from nearkin.web.users.sign_in import UserSignIn
+from nearkin.web.webhook import Webhook
 from nearkin.web.workers import Workers
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def serve(
     by: str | None = None,
     exposure: Exposure | None = None,
     users_file: Path | None = None,
+    webhook: Webhook | None = None,
 ) -> None:
     """Serve a collection until the process is interrupted.
 
@@ -61,6 +63,8 @@ def serve(
         How other machines connect; by default only this one can, with the link.
     users_file : Path, optional
         Users that other machines sign in as; by default the usual file of the collection.
+    webhook : Webhook, optional
+        It is asked before a document is stored.
 
     Raises
     ------
@@ -82,7 +86,8 @@ def serve(
         port = opened.getsockname()[1]
         url = None if exposure is None else exposure.url(settings.host, port)
         bound = replace(settings, port=port, public_url=url, proxies=() if exposure is None else exposure.proxies)
-        service = ReviewService(collection, Workers(bound.n_threads, bound.n_waiting), [one.path for one in SCREENS])
+        workers = Workers(bound.n_threads, bound.n_waiting)
+        service = ReviewService(collection, workers, [one.path for one in SCREENS], webhook=webhook)
         if exposure is None or users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
         else:
