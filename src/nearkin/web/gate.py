@@ -90,6 +90,8 @@ class Gate:
             await _for_programs(scope, refusal)(scope, receive, guarded)
             return
         scope.setdefault("state", {})["visitor"] = visitor
+        if isinstance(found, RequestSource):
+            _name_public_address(scope, found.host, self._settings.scheme)
         started = time.perf_counter()
         try:
             await self._passed(scope, receive, guarded)
@@ -168,6 +170,12 @@ class Gate:
                 seconds = f"{self._settings.request_s:g}"
                 late = refused(503, f"No answer within {seconds} s. {_UNKNOWN_END}")
                 await _for_programs(scope, late)(scope, receive, send)
+
+
+def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
+    """Let the application see the address that the browser opened, for redirects: not that of a proxy's request."""
+    others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    scope["scheme"], scope["headers"] = scheme, [(b"host", host.encode("latin-1")), *others]
 
 
 class _GuardedSend:

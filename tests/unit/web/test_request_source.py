@@ -105,6 +105,12 @@ def test_a_connection_that_is_not_encrypted_is_refused(proxied: Team, proto: str
     assert (answer.status_code, "X-Forwarded-Proto: https" in answer.text) == (403, True)
 
 
+def test_redirects_lead_to_the_public_address(proxied: Team) -> None:
+    headers = SENT | {"host": "10.0.8.2:8000"} | proxied.script("ada")
+    answer = Browser(proxied, PROXY).send("GET", "/groups/", headers=headers)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"{PUBLIC}/groups")
+
+
 def test_a_wrong_forwarded_host_is_refused(proxied: Team) -> None:
     browser = Browser(proxied, PROXY)
     for host in ("evil.example", "review.example.org, evil.example", ""):
@@ -119,6 +125,7 @@ def test_a_wrong_forwarded_host_is_refused(proxied: Team) -> None:
         ("192.0.2.7", "192.0.2.7"),
         ("6.6.6.6, 192.0.2.7", "192.0.2.7"),  # the sender wrote the first one
         ("6.6.6.6, 192.0.2.7, 10.0.8.9", "192.0.2.7"),  # two proxies
+        ("6.6.6.6:80, 192.0.2.7:50000, [2001:db8::1]:443", "192.0.2.7"),  # with ports
         ("6.6.6.6, nonsense", "unknown"),
         ("", PROXY),
     ],
