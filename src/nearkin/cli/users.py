@@ -157,15 +157,7 @@ def _tell(found: Users, path: Path, *, as_json: bool) -> None:
     from nearkin.cli.printing import tell
 
     def summary() -> object:
-        rows = [
-            {
-                "name": one.name,
-                "role": one.role,
-                "tokens": [{"label": it.label, "role": it.role, "made_at": it.made_at} for it in one.tokens],
-            }
-            for one in found.users
-        ]
-        return {"file": str(path), "users": rows}
+        return {"file": str(path), "users": [one.without_secrets() for one in found.users]}
 
     tell(summary, lambda console: _show(console, found, path), as_json=as_json)
 

@@ -34,7 +34,7 @@ _SCREENS: Mapping[Role, tuple[str, ...]] = {
         "/defensibility",
     ),
     "reviewer": ("/check-in",),
-    "admin": ("/log", "/jobs", "/jobs/list"),
+    "admin": ("/log", "/jobs", "/jobs/list", "/users"),
 }
 _FORMS: Mapping[Role, tuple[str, ...]] = {
     "viewer": (),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
+    from nearkin.web.users.records import Users
 
 
 class ReviewService:
@@ -48,6 +49,7 @@ class ReviewService:
         self, collection: Collection, workers: Workers, paths: Iterable[str] = (), *, webhook: Webhook | None = None
     ) -> None:
         self.collection, self.workers, self.webhook = collection, workers, webhook
+        self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.threads = CurrentThreads(collection.opened)

@@ -133,8 +133,10 @@ def users_of(
     service: ReviewService, settings: ServiceSettings, users_file: Path, say: Callable[[str], None]
 ) -> UserSignIn:
     """Make the sign-in of other machines."""
+    current = CurrentUsers(users_file, say)
+    service.users = current.now
     return UserSignIn(
-        CurrentUsers(users_file, say),
+        current,
         Sessions(idle_s=settings.idle_s, session_s=settings.session_s),
         page=service.sign_in_page,
         styles=service.static.by_name["review.css"].content,

@@ -21,7 +21,7 @@ READ = {
     "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/conflicts", "/threads", "/thread",
     "/history", "/exceptions", "/defensibility",
 }  # fmt: skip
-CHECK_IN, WATCH = {"/check-in"}, {"/log", "/jobs", "/jobs/list"}
+CHECK_IN, WATCH = {"/check-in"}, {"/log", "/jobs", "/jobs/list", "/users"}
 DECIDE = {
     "/tags", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
     "/check-in/reject",
@@ -141,6 +141,15 @@ def test_pages_offer_only_what_the_visitor_may_do(browsers: dict[str, Browser]) 
     assert {name for name, page in pages.items() if 'href="/check-in"' in page} == {"ada", "rita"}
     documents = {name: browser.get("/document?id=lease").text for name, browser in browsers.items()}
     assert {name for name, page in documents.items() if 'action="/tags"' in page} == {"ada", "rita"}
+
+
+def test_an_admin_sees_users_and_none_of_their_secrets(browsers: dict[str, Browser], team: Team) -> None:
+    page, data = browsers["ada"].get("/users").text, browsers["ada"].get("/users.json")
+    assert {one["name"]: one["role"] for one in data.json()["users"]} == NAMES
+    stored = team.service.users().users
+    for text in (page, data.text):
+        assert "vera" in text
+        assert not [one for one in stored if one.password in text or one.tokens[0].digest in text]
 
 
 def test_an_activity_is_in_the_name_of_the_user_and_others_do_not_see_it(

@@ -35,6 +35,11 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
     password: str
     tokens: tuple[UserToken, ...] = ()
 
+    def without_secrets(self) -> dict[str, object]:
+        """Return the user as JSON types, without password and digests."""
+        tokens = [{"label": one.label, "role": one.role, "made_at": one.made_at} for one in self.tokens]
+        return {"name": self.name, "role": self.role, "tokens": tokens}
+
 
 class Users(msgspec.Struct, frozen=True, kw_only=True):
     """All users of one collection."""
