@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 EXTRAS = (
+    "argon2",
     "jinja2",
     "pg8000",
     "py4j",

@@ -51,6 +51,10 @@ class Chromium:
         if dark:
             self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
 
+    def trust_every_certificate(self) -> None:
+        """Open pages of services whose certificate signs itself."""
+        self._call("Security.setIgnoreCertificateErrors", ignore=True)
+
     def open(self, address: str) -> None:
         """Open a page and wait until its scripts ran."""
         self._call("Page.navigate", url=address)

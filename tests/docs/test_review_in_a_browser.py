@@ -132,7 +132,7 @@ def test_every_screen_fits(served: Served, chromium: str, tmp_path: Path, width:
         for path in (
             "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
             "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
-            "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs",
+            "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs", "/users",
             "/no-such-page",
         ):  # fmt: skip
             browser.open(here + path)

@@ -42,6 +42,7 @@ class Root(LazyGroup):
             CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
             CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
             CommandEntry("serve", "Open the review screen of a collection in a browser", "serve"),
+            CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "users"),
             CommandEntry("sql", "Query a collection in plain SQL", "sql"),
             CommandEntry("index", "Print the similarity index and MinHash keys of files", "index"),
         ),

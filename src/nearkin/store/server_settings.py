@@ -252,5 +252,14 @@ def _unescaped(raw: str) -> str:
 
 def usual_cache() -> Path:
     """Return the directory for indexes of collections on servers: in ``XDG_CACHE_HOME``, if that is absolute."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".cache") / "nearkin"
+    return _own_directory("XDG_CACHE_HOME", ".cache")
+
+
+def usual_configuration() -> Path:
+    """Return the directory for what users configure: in ``XDG_CONFIG_HOME``, if that is absolute."""
+    return _own_directory("XDG_CONFIG_HOME", ".config")
+
+
+def _own_directory(variable: str, default: str) -> Path:
+    base = Path(os.environ.get(variable, ""))
+    return (base if base.is_absolute() else Path.home() / default) / "nearkin"

@@ -25,12 +25,13 @@ from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate
 from nearkin.web.queries import DoneQuery, parsed
 from nearkin.web.refusals import status_of
+from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import SentFile
 from nearkin.web.service import ReviewService, address
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import SignIn, Visitor, is_token_of
+from nearkin.web.sign_in import Authenticator, Visitor, is_token_of
 from nearkin.workflows.collection.tables import write_table
 
 CSRF = "csrf"
@@ -40,31 +41,30 @@ _TABLES = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apach
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(service: ReviewService, settings: ServiceSettings, entry: SignIn) -> ASGIApp:
+def application(service: ReviewService, settings: ServiceSettings, entry: Authenticator) -> ASGIApp:
     """Build the application.
 
     Parameters
     ----------
     service : ReviewService
     settings : ServiceSettings
-    entry : SignIn
+    entry : Authenticator
 
     Returns
     -------
     ASGI application
         When it ends it closes the threads; the collection is the caller's.
     """
-    routes = [Route("/static/{name}", partial(_static, service), methods=["GET"])]
+    routes = [_route("/static/{name}", partial(_static, service), role_of_screen("/static/{name}"))]
     for screen in SCREENS:
-        routes.append(Route(screen.json_path, _json_of(service, screen), methods=["GET"]))
-        routes.append(Route(screen.path, _page_of(service, screen), methods=["GET"]))
+        role = role_of_screen(screen.path)
+        routes.append(_route(screen.json_path, _json_of(service, screen), role))
+        routes.append(_route(screen.path, _page_of(service, screen), role))
         if screen.table is not None:
-            routes += [
-                Route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), methods=["GET"])
-                for suffix in _TABLES
-            ]
-    routes += [Route(form.path, _change_of(service, form), methods=["POST"]) for form in FORMS]
-    routes.append(Route(f"{ROOT}/{{rest:path}}", api_endpoint(service), methods=["GET", "PUT", "POST", "DELETE"]))
+            routes += [_route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), role) for suffix in _TABLES]
+    routes += [_route(form.path, _change_of(service, form), role_of_form(form.path), "POST") for form in FORMS]
+    methods = "GET", "PUT", "POST", "DELETE"
+    routes.append(_route(f"{ROOT}/{{rest:path}}", api_endpoint(service), ROLES[0], *methods))  # each operation has more
     known = frozenset(route.path for route in routes)
 
     def watch(scope: Scope, status: int, elapsed_s: float) -> None:
@@ -94,6 +94,16 @@ def visitor_of(request: Request) -> Visitor:
     """Return the visitor that the gate let in."""
     found: Visitor = request.state.visitor
     return found
+
+
+def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
+    """Return a route for visitors whose role is enough."""
+
+    async def checked(request: Request) -> Response:
+        check_role(visitor_of(request).role, role)
+        return await endpoint(request)
+
+    return Route(path, checked, methods=list(methods or ("GET",)))
 
 
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:

@@ -55,6 +55,12 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
             f"The service at {server} did not answer within {_TIMEOUT_S:g} s. If the document was to be stored, check "
             "whether it is before you try again."
         ) from error
+    except ssl.SSLError as error:  # its number is not one of the system's
+        reason = getattr(error, "verify_message", "") or str(error.reason or error)
+        raise CollectionError(
+            f"The connection to {server} is not secure: {reason}. If the certificate is your own, name its file in the "
+            "environment variable SSL_CERT_FILE."
+        ) from error
     except (OSError, http.client.HTTPException) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
         raise CollectionError(f"The service at {server} does not answer: {reason}. Start it: nearkin serve") from error

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nearkin.errors import BodyTooLargeError
+from nearkin.errors import BodyTooLargeError, RefusedError
 from nearkin.reports.quantities import size_text
+from nearkin.web.refusals import refused
+from nearkin.web.request_source import RequestSource, source_of
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import SignIn, Visitor
+from nearkin.web.sign_in import Authenticator, Visitor, cookie_of
 
-SIGN_IN = "/sign-in"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -49,14 +47,14 @@ class Gate:
     1. The Host header names this service: a page of another name that resolves to this machine is refused.
     2. ``Sec-Fetch-Site`` is "same-origin" or "none", ``Origin`` is the service's own; a request that changes something
        and has a session must have one of the two.
-    3. The visitor has a session or the token of scripts. Only the link of the sign-in is open, and it is answered here.
+    3. The visitor has a session or the token of scripts. Only the sign-in is open, and it is answered here.
     4. The body and the time are limited.
 
     Parameters
     ----------
     app : ASGI application
     settings : ServiceSettings
-    entry : SignIn
+    entry : Authenticator
     watch : callable, optional
         Receives the scope of each request that passed, the status of its answer, and its time in seconds.
     """
@@ -65,7 +63,7 @@ class Gate:
         self,
         app: ASGIApp,
         settings: ServiceSettings,
-        entry: SignIn,
+        entry: Authenticator,
         watch: Callable[[Scope, int, float], None] | None = None,
     ) -> None:
         self._app, self._settings, self._entry, self._watch = app, settings, entry, watch
@@ -80,18 +78,20 @@ class Gate:
             return
         guarded = _GuardedSend(send)
         headers = Headers(scope=scope)
-        refusal = self._refusal_of_address(scope, headers)
-        visitor = self._visitor(headers) if refusal is None else None  # a foreign page must not use up the attempts
-        refusal = refusal or self._refusal(scope, headers, visitor)
-        if refusal is None and scope["path"] == SIGN_IN and scope["method"] == "GET":
-            refusal = self._signed_in(scope)
+        found = self._source(scope, headers)
+        visitor = None if isinstance(found, Response) else self._visitor(headers)  # a foreign page uses up no attempts
+        refusal = found if isinstance(found, Response) else self._refusal(scope, headers, visitor)
+        if refusal is None and isinstance(found, RequestSource):
+            refusal = await self._entered(scope, receive, found, visitor)
         if refusal is None and visitor is None:
-            refusal = _refused(401, "Sign in with the link that nearkin serve printed. Each link works once.")
+            refusal = self._entry.refusal(scope, headers, self._settings)
             refusal.headers["www-authenticate"] = "Bearer"
         if refusal is not None:
             await _for_programs(scope, refusal)(scope, receive, guarded)
             return
         scope.setdefault("state", {})["visitor"] = visitor
+        if isinstance(found, RequestSource):
+            _name_public_address(scope, found.host, self._settings.scheme)
         started = time.perf_counter()
         try:
             await self._passed(scope, receive, guarded)
@@ -102,56 +102,50 @@ class Gate:
     def _visitor(self, headers: Headers) -> Visitor | None:
         """Return the visitor; a request with the token of scripts is that of a script, whatever its cookies."""
         if "authorization" in headers:
-            return None if self._entry.is_blocked() else self._entry.of_authorization(headers["authorization"])
-        cookies = SimpleCookie()
-        with contextlib.suppress(CookieError):
-            cookies.load(headers.get("cookie", ""))
-        found = cookies.get(self._settings.cookie)
-        return self._entry.of_cookie(None if found is None else found.value)
+            return self._entry.of_authorization(headers["authorization"])
+        return self._entry.of_cookie(cookie_of(headers, self._settings.cookie))
 
-    def _refusal_of_address(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return the answer to a request that comes from elsewhere, or None."""
-        if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._settings.hosts:
-            return _refused(
+    def _source(self, scope: Scope, headers: Headers) -> RequestSource | Response:
+        """Return where a request comes from, or the answer to one that comes from elsewhere."""
+        try:
+            found = source_of(scope, headers, self._settings)
+        except RefusedError as error:
+            return refused(error.status, str(error))
+        if found.host not in self._settings.hosts:
+            return refused(
                 421, "This address does not belong to the service. Open the address that nearkin serve printed."
             )
         if scope["method"] not in _METHODS:
-            return _refused(405, "Method not allowed.")
+            return refused(405, "Method not allowed.")
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if site is not None and site not in _OWN_SITES:
-            return _refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
+            return refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
         if origin is not None and origin.lower() not in self._settings.origins:
-            return _refused(403, "Requests from other origins are refused.")
-        return None
+            return refused(403, "Requests from other origins are refused.")
+        return found
 
     def _refusal(self, scope: Scope, headers: Headers, visitor: Visitor | None) -> Response | None:
         """Return the answer to a request of a visitor who may not make it, or None."""
         if visitor is None and "authorization" in headers:
-            refusal = _refused(401, "The token is wrong, or there were too many wrong ones in the last minute.")
+            refusal = refused(401, "The token is wrong, or there were too many wrong ones in the last minute.")
             refusal.headers["www-authenticate"] = "Bearer"
             return refusal
         is_change, is_placed = scope["method"] not in _SAFE, "sec-fetch-site" in headers or "origin" in headers
         if is_change and not is_placed and not (visitor is not None and visitor.is_script):
-            return _refused(403, "A change needs an Origin header, or the token of scripts.")
+            return refused(403, "A change needs an Origin header, or the token of scripts.")
         if _content_length(headers) > self._settings.max_body_bytes:
-            return _refused(413, _too_large(self._settings.max_body_bytes))
+            return refused(413, _too_large(self._settings.max_body_bytes))
         return None
 
-    def _signed_in(self, scope: Scope) -> Response:
-        """Begin a session, and go to the home page without the link's token."""
-        if self._entry.is_blocked():
-            return _refused(429, "Too many wrong attempts. Wait a minute.")
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("link", [""])[0]
-        cookie = self._entry.sign_in(given)
-        if cookie is None:
-            return _refused(
-                403, "This link was used already, or is wrong. Use the last one that nearkin serve printed."
-            )
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(
-            self._settings.cookie, cookie, max_age=self._settings.session_s, path="/", httponly=True, samesite="strict"
-        )
-        return answer
+    async def _entered(
+        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None
+    ) -> Response | None:
+        """Return the answer to a request for the sign-in itself, or None."""
+        try:
+            async with asyncio.timeout(self._settings.request_s):
+                return await self._entry.answer(scope, receive, source, visitor, self._settings)
+        except (ClientDisconnect, TimeoutError):
+            return refused(408, "The request did not arrive in time.")
 
     async def _passed(self, scope: Scope, receive: Receive, send: _GuardedSend) -> None:
         """Run the application within the limits."""
@@ -174,8 +168,14 @@ class Gate:
         except TimeoutError:
             if not send.has_started:
                 seconds = f"{self._settings.request_s:g}"
-                late = _refused(503, f"No answer within {seconds} s. {_UNKNOWN_END}")
+                late = refused(503, f"No answer within {seconds} s. {_UNKNOWN_END}")
                 await _for_programs(scope, late)(scope, receive, send)
+
+
+def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
+    """Let the application see the address that the browser opened, for redirects: not that of a proxy's request."""
+    others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    scope["scheme"], scope["headers"] = scheme, [(b"host", host.encode("latin-1")), *others]
 
 
 class _GuardedSend:
@@ -210,7 +210,3 @@ def _for_programs(scope: Scope, refusal: Response) -> Response:
     told = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}
     headers = {name: value for name, value in refusal.headers.items() if name == "www-authenticate"}
     return Response(json.dumps(told), refusal.status_code, headers, "application/json")
-
-
-def _refused(status: int, why: str) -> Response:
-    return PlainTextResponse(f"{why}\n", status)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from starlette.responses import PlainTextResponse, Response
+
 from nearkin.errors import (
     CollectionBusyError,
     InputError,
@@ -24,3 +26,8 @@ def status_of(error: NearkinError) -> int:
     if isinstance(error, RefusedError):
         return error.status
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def refused(status: int, why: str) -> Response:
+    """Return a refusal as plain text."""
+    return PlainTextResponse(f"{why}\n", status)

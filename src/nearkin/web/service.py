@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -21,11 +21,14 @@ from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
+from nearkin.web.webhook import CheckInEvent, Webhook
 from nearkin.web.workers import Workers
 
 if TYPE_CHECKING:
+    from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
+    from nearkin.web.users.records import Users
 
 
 class ReviewService:
@@ -38,21 +41,25 @@ class ReviewService:
     workers : Workers
     paths : iterable of str
         Paths of all screens; pages link to no others.
+    webhook : Webhook, optional
+        It is asked before a document is stored.
     """
 
-    def __init__(self, collection: Collection, workers: Workers, paths: Iterable[str] = ()) -> None:
-        self.collection, self.workers = collection, workers
+    def __init__(
+        self, collection: Collection, workers: Workers, paths: Iterable[str] = (), *, webhook: Webhook | None = None
+    ) -> None:
+        self.collection, self.workers, self.webhook = collection, workers, webhook
+        self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.threads = CurrentThreads(collection.opened)
+        self._paths = tuple(paths)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
             "static": self.static.address,
             "collection_name": self.name,
-            "is_read_only": self.is_read_only,
             "version": __version__,
-            "screens": frozenset(paths),
         }
         self._templates.filters |= {
             "minute": minute,
@@ -83,6 +90,31 @@ class ReviewService:
         if self.is_read_only:
             raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
 
+    def check_in(self, text: str, *, store: CheckIn, by: str, options: CheckOptions | None = None) -> Checked:
+        """Check a text and store it in the same transaction, unless the webhook refuses.
+
+        Parameters
+        ----------
+        text : str
+        store : CheckIn
+        by : str
+            Name of the visitor.
+        options : CheckOptions, optional
+
+        Raises
+        ------
+        RefusedError
+            The webhook rejected the document, or failed and must not.
+        """
+        if self.webhook is not None:
+            found = self.collection.check(text, options=options)
+            if found.verdict == "new" or not store.only_new:
+                similar = [one.document.doc_id for one in found.documents]
+                self.webhook.ask(
+                    CheckInEvent(doc_id=store.doc_id, wave=store.wave, by=by, verdict=found.verdict, similar=similar)
+                )
+        return self.collection.check(text, options=options, store=store)
+
     def page(
         self, answer: ScreenAnswer, visitor: Visitor, *, here: str = "", place: str = "/", done: int | None = None
     ) -> str:
@@ -102,18 +134,26 @@ class ReviewService:
         """
         return self._templates.get_template(answer.template).render(
             visitor=visitor,
+            is_read_only=self.is_read_only or visitor.role == "viewer",
+            screens=frozenset(path for path in self._paths if visitor.may_open(path)),
             here=here,
             place=place,
-            done=self._activity(done),
+            done=self._activity(done, visitor),
             has_jobs=self.jobs.has_any,
             **answer.values,
         )
 
-    def _activity(self, number: int | None) -> Activity | None:
+    def sign_in_page(self, token: str, going: str, message: str) -> str:
+        """Render the form of the sign-in."""
+        return self._templates.get_template("sign_in.html.j2").render(token=token, going=going, message=message)
+
+    def _activity(self, number: int | None, visitor: Visitor) -> Activity | None:
+        """Return an activity of the visitor; the whole log is for those who may open it."""
         if number is None or not 0 < number < 2**63:
             return None
         with self.collection.opened.store.reading() as connection:
-            return activity_of(connection, number)
+            found = activity_of(connection, number)
+        return found if found is None or found.by == visitor.name or visitor.role == "admin" else None
 
 
 def address(path: str, **query: object) -> str:

@@ -6,18 +6,29 @@ import contextlib
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.types import ASGIApp
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.activity import checked_by
 from nearkin.errors import OutputError, ParameterError
 from nearkin.paths import why
 from nearkin.web.app import application
-from nearkin.web.gate import SIGN_IN
+from nearkin.web.exposure import Exposure, exposure_of
 from nearkin.web.screens import SCREENS
 from nearkin.web.service import ReviewService
-from nearkin.web.settings import ServiceSettings, is_loopback
-from nearkin.web.sign_in import SignIn
+from nearkin.web.settings import ServiceSettings
+from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
+from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
+from nearkin.web.users.sessions import Sessions
+from nearkin.web.users.sign_in import UserSignIn
+from nearkin.web.webhook import Webhook
 from nearkin.web.workers import Workers
+
+if TYPE_CHECKING:
+    import uvicorn
 
 _BACKLOG = 128
 _MAX_CONNECTIONS = 512
@@ -30,6 +41,9 @@ def serve(
     say: Callable[[str], None],
     token: str | None = None,
     by: str | None = None,
+    exposure: Exposure | None = None,
+    users_file: Path | None = None,
+    webhook: Webhook | None = None,
 ) -> None:
     """Serve a collection until the process is interrupted.
 
@@ -45,53 +59,104 @@ def serve(
         Token of scripts.
     by : str, optional
         Name of the user in the activity log; by default that of the system's user.
+    exposure : Exposure, optional
+        How other machines connect; by default only this one can, with the link.
+    users_file : Path, optional
+        Users that other machines sign in as; by default the usual file of the collection.
+    webhook : Webhook, optional
+        It is asked before a document is stored.
 
     Raises
     ------
     ParameterError
-        The host is not this machine.
+        The host is not this machine and there is no `exposure`, or there are no users.
+    CollectionError
+        The users file cannot be used.
     OutputError
         The port cannot be opened.
     """
     import uvicorn
 
-    check_host(settings.host)
+    if exposure is None:
+        exposure_of(settings.host)  # refuses one that is not loopback
+    else:
+        users_file = users_file or usual_users_file(collection.opened.store.facts["collection"])
+        check_users(users_file)
     with listening(settings.host, settings.port) as opened:
-        bound = replace(settings, port=opened.getsockname()[1])
-        entry = SignIn(
-            checked_by(by),
-            session_s=bound.session_s,
-            token=token,
-            say=lambda link: say(f"Link used. New link for another browser: {link_of(bound, link)}"),
-        )
-        service = ReviewService(collection, Workers(bound.n_threads, bound.n_waiting), [one.path for one in SCREENS])
-        config = uvicorn.Config(
-            application(service, bound, entry),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            limit_concurrency=_MAX_CONNECTIONS,
-            timeout_graceful_shutdown=5,
-            ws="none",
-        )
-        say(f"Open this link, which works once: {link_of(bound, entry.link)}")
-        if token is None:
-            say(f"Token of scripts: {entry.token}")
+        port = opened.getsockname()[1]
+        url = None if exposure is None else exposure.url(settings.host, port)
+        bound = replace(settings, port=port, public_url=url, proxies=() if exposure is None else exposure.proxies)
+        workers = Workers(bound.n_threads, bound.n_waiting)
+        service = ReviewService(collection, workers, [one.path for one in SCREENS], webhook=webhook)
+        if exposure is None or users_file is None:
+            entry: Authenticator = _by_link(bound, say, token, by)
+        else:
+            entry = users_of(service, bound, users_file, say)
+            say(f"Users sign in at {bound.address}{SIGN_IN}")
+        config = _config(application(service, bound, entry), exposure)
         with contextlib.suppress(KeyboardInterrupt):  # how it is stopped
             uvicorn.Server(config).run(sockets=[opened])
 
 
-def check_host(host: str) -> None:
-    """Refuse an address that other machines can reach.
+def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # request_source.py reads them, from known proxies only
+        ssl_certfile=None if exposure is None else exposure.tls_cert,
+        ssl_keyfile=None if exposure is None else exposure.tls_key,
+        limit_concurrency=_MAX_CONNECTIONS,
+        timeout_graceful_shutdown=5,
+        ws="none",
+    )
+
+
+def _by_link(settings: ServiceSettings, say: Callable[[str], None], token: str | None, by: str | None) -> SignIn:
+    """Make the sign-in of this machine, and print its link."""
+    entry = SignIn(
+        checked_by(by),
+        session_s=settings.session_s,
+        token=token,
+        say=lambda link: say(f"Link used. New link for another browser: {link_of(settings, link)}"),
+    )
+    say(f"Open this link, which works once: {link_of(settings, entry.link)}")
+    if token is None:
+        say(f"Token of scripts: {entry.token}")
+    return entry
+
+
+def users_of(
+    service: ReviewService, settings: ServiceSettings, users_file: Path, say: Callable[[str], None]
+) -> UserSignIn:
+    """Make the sign-in of other machines."""
+    current = CurrentUsers(users_file, say)
+    service.users = current.now
+    return UserSignIn(
+        current,
+        Sessions(idle_s=settings.idle_s, session_s=settings.session_s),
+        page=service.sign_in_page,
+        styles=service.static.by_name["review.css"].content,
+        say=say,
+    )
+
+
+def check_users(users_file: Path) -> None:
+    """Refuse to be reached by other machines without users.
 
     Raises
     ------
     ParameterError
+    CollectionError
+        The users file cannot be used.
     """
-    if not is_loopback(host):
+    if not read_users(users_file).users:
         raise ParameterError(
-            f"--host must be 127.0.0.1, localhost or ::1. Got {host!r} instead. Other machines cannot connect without "
-            "users and TLS; use a tunnel, such as ssh -L."
+            f"Other machines may connect only if there are users, and {users_file} has none. Run: nearkin users "
+            "COLLECTION add NAME --role ROLE"
         )
 
 

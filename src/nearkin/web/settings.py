@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from urllib.parse import urlsplit
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -26,6 +28,13 @@ class ServiceSettings:
         Maximum number of requests that wait for a thread.
     session_s : int
         Time after which a session ends.
+    idle_s : int
+        Time without a request after which the session of a user ends.
+    public_url : str, optional
+        ``https://NAME`` or ``https://NAME:PORT``, which browsers of other machines open; None: only this machine can
+        connect.
+    proxies : tuple of networks
+        Proxies whose X-Forwarded headers count; nothing is accepted from other addresses.
     """
 
     host: str
@@ -35,28 +44,55 @@ class ServiceSettings:
     n_threads: int = 8
     n_waiting: int = 64
     session_s: int = 12 * 60 * 60
+    idle_s: int = 60 * 60
+    public_url: str | None = None
+    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @property
     def hosts(self) -> frozenset[str]:
         """Values of the Host header that are accepted; any other may be a name that an attacker has rebound."""
+        if self.public_url is not None:
+            host = urlsplit(self.public_url).netloc.lower()
+            return frozenset([host, f"{host}:443"] if self._public_port == 443 else [host])
         names = [f"[{name}]" if ":" in name else name for name in _LOOPBACK]
         return frozenset([f"{name}:{self.port}" for name in names] + names * (self.port == 80))
 
     @property
     def origins(self) -> frozenset[str]:
         """Origins of the service's own pages."""
-        return frozenset(f"http://{host}" for host in self.hosts)
+        return frozenset(f"{self.scheme}://{host}" for host in self.hosts)
 
     @property
     def address(self) -> str:
         """URL of the home page."""
+        if self.public_url is not None:
+            return self.public_url
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
     @property
+    def scheme(self) -> str:
+        """Scheme of the address that browsers open: encrypted, unless only this machine can connect."""
+        return "http" if self.public_url is None else "https"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers may send cookies over encrypted connections only."""
+        return self.public_url is not None
+
+    @property
     def cookie(self) -> str:
         """Name of the session's cookie: browsers send cookies to every port of a host."""
-        return f"nearkin-{self.port}"
+        return f"nearkin-{self.port}" if self.public_url is None else f"__Host-nearkin-{self._public_port}"
+
+    @property
+    def form_cookie(self) -> str:
+        """Name of the cookie that belongs to the form of the sign-in."""
+        return f"{self.cookie}-form"
+
+    @property
+    def _public_port(self) -> int:
+        return urlsplit(self.public_url or "").port or 443
 
 
 def is_loopback(host: str) -> bool:

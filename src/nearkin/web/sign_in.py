@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import secrets
 import threading
@@ -9,9 +10,21 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Protocol
+from urllib.parse import parse_qs
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope
 
+from nearkin.web.refusals import refused
+from nearkin.web.request_source import RequestSource
+from nearkin.web.roles import Role, is_within, role_of_form, role_of_screen
+from nearkin.web.settings import ServiceSettings
+
+SIGN_IN = "/sign-in"
 _MAX_FAILURES, _FAILURES_S = 10, 60.0
 
 
@@ -25,15 +38,47 @@ class Visitor:
         Name that the activity log gets.
     csrf : str
         Token that forms of this session must have; empty for scripts, which send no cookie.
+    role : {"viewer", "reviewer", "admin"}
+        What the visitor may do.
+    can_sign_out : bool
+        Whether pages show a name and a button to sign out.
     """
 
     name: str
     csrf: str = ""
+    role: Role = "viewer"
+    can_sign_out: bool = False
+
+    def may_open(self, path: str) -> bool:
+        """Whether the role of the visitor is enough for a screen."""
+        return is_within(role_of_screen(path), self.role)
+
+    def may_send(self, path: str) -> bool:
+        """Whether the role of the visitor is enough for a form."""
+        return is_within(role_of_form(path), self.role)
 
     @property
     def is_script(self) -> bool:
         """Whether the request has the token of scripts instead of a session."""
         return not self.csrf
+
+
+class Authenticator(Protocol):
+    """Recognises the visitors of a service, by sessions and tokens."""
+
+    def of_cookie(self, cookie: str | None) -> Visitor | None:
+        """Return the visitor of a session; None if there is none, or it has ended."""
+
+    def of_authorization(self, header: str | None) -> Visitor | None:
+        """Return the visitor of an Authorization header; None if its token is missing or wrong."""
+
+    async def answer(
+        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
+    ) -> Response | None:
+        """Answer a request for an address of the sign-in itself; None for all others."""
+
+    def refusal(self, scope: Scope, headers: Headers, settings: ServiceSettings) -> Response:
+        """Return the answer to a request without a visitor."""
 
 
 class SignIn:
@@ -91,18 +136,65 @@ class SignIn:
             found = self._sessions.loads(cookie, max_age=self._session_s)
         except BadSignature:
             return None
-        return Visitor(found["user"], found["csrf"])
+        return Visitor(found["user"], found["csrf"], "admin")
 
     def of_authorization(self, header: str | None) -> Visitor | None:
         """Return the visitor of an Authorization header; None if its token is missing or wrong."""
-        scheme, _, token = (header or "").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
+        token = bearer_token(header)
+        if not token or self.is_blocked():
             return None
         with self._lock:
-            if not _same(token.strip(), self.token):
+            if not _same(token, self.token):
                 self._failures.append(time.monotonic())
                 return None
-        return Visitor(self._user)
+        return Visitor(self._user, role="admin")
+
+    async def answer(
+        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
+    ) -> Response | None:
+        """Begin a session for a link, and go to the home page without the link's token; see `Authenticator`."""
+        if scope["path"] != SIGN_IN or scope["method"] != "GET":
+            return None
+        if self.is_blocked():
+            return refused(429, "Too many wrong attempts. Wait a minute.")
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("link", [""])[0]
+        cookie = self.sign_in(given)
+        if cookie is None:
+            return refused(403, "This link was used already, or is wrong. Use the last one that nearkin serve printed.")
+        return with_session(RedirectResponse("/", 303), cookie, settings)
+
+    def refusal(self, scope: Scope, headers: Headers, settings: ServiceSettings) -> Response:
+        """Return the answer to a request without a visitor."""
+        return refused(401, "Sign in with the link that nearkin serve printed. Each link works once.")
+
+
+def bearer_token(header: str | None) -> str:
+    """Return the token of an Authorization header; "" if there is none."""
+    scheme, _, token = (header or "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def cookie_of(headers: Headers, name: str) -> str | None:
+    """Return the value of a cookie of a request."""
+    cookies = SimpleCookie()
+    with contextlib.suppress(CookieError):
+        cookies.load(headers.get("cookie", ""))
+    found = cookies.get(name)
+    return None if found is None else found.value
+
+
+def with_session(answer: Response, cookie: str, settings: ServiceSettings) -> Response:
+    """Add the cookie of a session to an answer."""
+    answer.set_cookie(
+        settings.cookie,
+        cookie,
+        max_age=settings.session_s,
+        path="/",
+        secure=settings.is_secure,
+        httponly=True,
+        samesite="strict",
+    )
+    return answer
 
 
 def is_token_of(visitor: Visitor, token: object) -> bool:

@@ -16,6 +16,7 @@ from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, Replied, Sent
 from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.queries import fields_of, parsed
+from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -36,14 +37,18 @@ class JSONAnswer(Response):
 def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint for all paths below `ROOT`."""
     document = msgspec.json.encode(openapi(OPERATIONS))
+    for one in OPERATIONS:
+        role_of_operation(one.method, one.path)  # one without a role is found before the service starts
 
     async def answered(request: Request) -> Response:
         visitor: Visitor = request.state.visitor
         segments = _segments(request)
         if segments == [_DOCUMENT.strip("/")] and request.method in ("GET", "HEAD"):
+            check_role(visitor.role, role_of_operation("GET", _DOCUMENT))
             return Response(document, media_type="application/json")
         operation, given = _operation_for(request.method, segments)
         request.state.route = f"{ROOT}{operation.path}"
+        check_role(visitor.role, role_of_operation(operation.method, operation.path))
         if operation.method != "GET" and not visitor.is_script:
             raise RefusedError(403, "A change by the API needs the token of scripts, not a session.")
         if operation.changes:

@@ -21,6 +21,7 @@ from nearkin.web.api.records import ApiChecked, ApiComparison, ApiDocument, ApiS
 from nearkin.web.queries import ToleranceQuery
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
+from nearkin.web.webhook import CheckInEvent
 
 Share = Annotated[float, Meta(gt=0, le=1)]
 FileName = Annotated[str, Meta(max_length=1_000, description="Name of the file; its suffix may say its kind.")]
@@ -39,10 +40,12 @@ class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     encoding: EncodingName = "utf-8"
 
 
-def put_document(service: ReviewService, _: Visitor, asked: StoredQuery, sent: Sent) -> Replied:
+def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, sent: Sent) -> Replied:
     """Store a document; the same request again changes nothing."""
     check_name("id", "PUT /documents", asked.id)
     text, source = text_of(sent, asked.name, asked.encoding), pa.scalar(asked.name or "api", pa.large_string())
+    if service.webhook is not None:
+        service.webhook.ask(CheckInEvent(doc_id=asked.id, wave=asked.wave, by=visitor.name))
     incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in read_table([(asked.id, text)]))
     rules = ReadingRules.of("stop")
     added = add_incoming(service.collection.opened, incoming, wave=asked.wave, threads=1, rules=rules)
@@ -126,12 +129,16 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return CheckIn(self.id, self.wave, self.name or "check-in", self.only_new)
 
 
-def post_check(service: ReviewService, _: Visitor, asked: CheckAsked, sent: Sent) -> ApiChecked:
+def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: Sent) -> ApiChecked:
     """Check a text, and store it in the same transaction if that is asked for."""
     options, under = asked.options(), asked.under()
     if under is not None:
         service.check_may_change()
-    found = service.collection.check(text_of(sent, asked.name, asked.encoding), options=options, store=under)
+    text = text_of(sent, asked.name, asked.encoding)
+    if under is None:
+        found = service.collection.check(text, options=options)
+    else:
+        found = service.check_in(text, store=under, by=visitor.name, options=options)
     answer = found.to_dict()
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
     if found.stored_as is not None and found.documents:

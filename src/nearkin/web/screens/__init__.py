@@ -18,6 +18,7 @@ from nearkin.web.screens import (
     lists,
     log,
     threads,
+    users,
 )
 
 SCREENS: tuple[Screen, ...] = (
@@ -34,6 +35,7 @@ SCREENS: tuple[Screen, ...] = (
     *defensibility.SCREENS,
     *log.SCREENS,
     *jobs.SCREENS,
+    *users.SCREENS,
 )
 """All screens; a new one is entered here."""
 FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS, *check_in.FORMS, *threads.FORMS)

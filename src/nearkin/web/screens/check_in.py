@@ -76,7 +76,7 @@ class StoreForm(msgspec.Struct, kw_only=True):
     id: str | None = None
 
 
-def store(service: ReviewService, _: Visitor, body: StoreForm) -> GoTo:
+def store(service: ReviewService, visitor: Visitor, body: StoreForm) -> GoTo:
     """Store a sent file as a version of a document, or under an id of its own."""
     sent = service.sent.get(body.key)
     doc_id = body.version_of if body.version_of is not None else body.id
@@ -87,7 +87,7 @@ def store(service: ReviewService, _: Visitor, body: StoreForm) -> GoTo:
         raise ParameterError(f"There is a document {doc_id!r} already. Choose another id, or store a version of it.")
     if body.version_of is not None and not is_there:
         raise ParameterError(f"There is no document {doc_id!r} any more.")
-    service.collection.check(sent.text, store=CheckIn(doc_id=doc_id, source=sent.name))
+    service.check_in(sent.text, store=CheckIn(doc_id=doc_id, source=sent.name), by=visitor.name)
     service.sent.forget(body.key)
     return GoTo("/document", {"id": doc_id})
 

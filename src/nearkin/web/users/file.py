@@ -1,0 +1,128 @@
+"""The users file: read only if nobody else may read it, replaced as a whole, read again whenever it was replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from nearkin.errors import CollectionError, NearkinError
+from nearkin.paths import why
+from nearkin.runs.directory import locked
+from nearkin.runs.files import published, writing
+from nearkin.store.server_settings import usual_configuration
+from nearkin.web.users.records import VERSION, Users
+
+_PRIVATE = 0o600
+_Signature = tuple[int, ...]
+
+
+def usual_users_file(collection_id: str) -> Path:
+    """Return the users file of a collection: in ``XDG_CONFIG_HOME``, if that is absolute, else in ``~/.config``.
+
+    Parameters
+    ----------
+    collection_id : str
+        32 hexadecimal digits, which the collection keeps when it is moved.
+    """
+    return usual_configuration() / "users" / f"{collection_id}.json"
+
+
+def read_users(path: Path) -> Users:
+    """Return the users in a file; nobody if there is none.
+
+    Raises
+    ------
+    CollectionError
+        It cannot be read, others may read or change it, or a newer version of Nearkin wrote it.
+    """
+    return _read(path)[0]
+
+
+def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
+    """Replace the users in a file by what ``change`` makes of them, and return them.
+
+    Raises
+    ------
+    CollectionError
+        See `read_users`.
+    RunError
+        Another process is changing the file, or it cannot be written.
+    """
+    with writing(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(path.with_name(f".{path.name}.lock"), other="another --users-file"):
+        users = change(read_users(path))
+        with published(path) as aside:
+            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
+            with open(handle, "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(users), indent=2) + b"\n")
+    return users
+
+
+class CurrentUsers:
+    """Users of a running service: those of the file as it is now.
+
+    While the file cannot be used nobody is let in.
+
+    Parameters
+    ----------
+    path : Path
+    say : callable
+        Receives why the file cannot be used, once for each reason.
+    """
+
+    def __init__(self, path: Path, say: Callable[[str], None]) -> None:
+        self._path, self._say = path, say
+        self._users, self._said = Users(), ""
+        self._seen: _Signature | None = None
+
+    def now(self) -> Users:
+        """Return the users."""
+        try:
+            seen = _signature(os.stat(self._path))
+            if seen != self._seen:
+                self._users, self._seen = _read(self._path)
+                self._said = ""
+        except OSError as error:
+            self._refuse(f"{self._path}: {why(error)}.")
+        except NearkinError as error:
+            self._refuse(str(error))
+        return self._users
+
+    def _refuse(self, reason: str) -> None:
+        self._users, self._seen = Users(), None
+        if reason != self._said:
+            self._said = reason
+            self._say(f"Nobody can sign in: {reason}")
+
+
+def _read(path: Path) -> tuple[Users, _Signature | None]:
+    """Return the users, and the signature of the file that was read."""
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            content = file.read()
+    except FileNotFoundError:
+        return Users(), None
+    except OSError as error:
+        raise CollectionError(f"{path}: {why(error)}.") from error
+    if found.st_mode & 0o077:
+        raise CollectionError(
+            f"{path}: other users of this machine may read or change this file. Run: chmod 600 {path}"
+        )
+    with contextlib.suppress(msgspec.DecodeError):
+        users = msgspec.json.decode(content, type=Users)
+        if users.version != VERSION:
+            raise CollectionError(f"{path} was written by a newer version of Nearkin. Use that version.")
+        return users, _signature(found)
+    raise CollectionError(
+        f"{path} is not a users file, or is damaged. Restore it, or remove it and add the users again."
+    )
+
+
+def _signature(found: os.stat_result) -> _Signature:
+    return found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns

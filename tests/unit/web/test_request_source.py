@@ -1,0 +1,140 @@
+"""Hosts, proxies and other sites, for a service that other machines reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from nearkin.web.service import ReviewService
+from nearkin.web.users.sign_in import MAX_OF_AN_ADDRESS
+from review_client import small_collection
+from team_client import PASSWORD, PUBLIC, Browser, Team, field, service_of
+
+PROXY = "10.0.8.1"
+SENT = {"x-forwarded-proto": "https", "x-forwarded-host": "review.example.org", "x-forwarded-for": "192.0.2.7"}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewService]:
+    with small_collection(tmp_path_factory.mktemp("sources")) as collection:
+        yield service_of(collection)
+
+
+@pytest.fixture
+def team(service: ReviewService, tmp_path: Path) -> Team:
+    return Team(service, tmp_path)
+
+
+@pytest.fixture
+def proxied(service: ReviewService, tmp_path: Path) -> Team:
+    return Team(service, tmp_path, proxies=(ip_network("10.0.8.0/24"), ip_network("2001:db8::1")))
+
+
+@pytest.mark.parametrize("host", ["review.example.org", "REVIEW.example.org:443"])
+def test_the_public_name_is_accepted(team: Team, host: str) -> None:
+    browser = Browser(team).with_session("ada")
+    assert browser.send("GET", "/index.json", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:8443", "review.example.org:8443", ""])
+def test_other_names_are_refused_whatever_the_session(team: Team, host: str) -> None:
+    """DNS rebinding, as in CVE-2025-14279."""
+    browser = Browser(team).with_session("ada")
+    for headers in (
+        {"host": host},
+        {"host": host, **team.script("ada")},
+        {"host": host, "x-forwarded-host": "review.example.org"},
+    ):
+        for path in ("/", "/sign-in", "/api/v1/waves"):
+            assert browser.send("GET", path, headers=headers).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "http://review.example.org"},
+        {"origin": "null"},
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+def test_other_sites_reach_no_path(team: Team, method: str, headers: dict[str, str]) -> None:
+    """CVE-2026-2611: with a session or with a token, and no path is left out."""
+    browser = Browser(team).with_session("ada")
+    for path in ("/", "/sign-in", "/sign-out", "/sign-in/review.css", "/tags", "/api/v1/check", "/no-such-page"):
+        for more in ({}, team.script("ada")):
+            answer = browser.send(method, path, headers=headers | more)
+            assert answer.status_code == 403
+            assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+def test_without_a_proxy_forwarded_headers_count_for_nothing(team: Team) -> None:
+    browser = Browser(team, "192.0.2.66")
+    for _ in range(MAX_OF_AN_ADDRESS):
+        team.entry._by_address.count("192.0.2.66")
+    csrf = field(browser.get("/sign-in").text, "csrf")
+    headers = {"origin": PUBLIC, "x-forwarded-for": "198.51.100.1", "forwarded": "for=198.51.100.1"}
+    data = {"name": "rita", "password": PASSWORD, "csrf": csrf}
+    assert browser.send("POST", "/sign-in", data=data, headers=headers).status_code == 429
+
+
+@pytest.mark.parametrize("peer", [PROXY, "::ffff:10.0.8.1", "2001:db8::1"])
+def test_a_known_proxy_says_where_requests_come_from(proxied: Team, peer: str) -> None:
+    browser = Browser(proxied, peer)
+    assert browser.send("GET", "/sign-in", headers=SENT | {"host": "10.0.8.2:8000"}).status_code == 200
+    own_host = {name: value for name, value in SENT.items() if name != "x-forwarded-host"}
+    assert browser.send("GET", "/sign-in", headers=own_host).status_code == 200  # it passed the Host on
+
+
+@pytest.mark.parametrize("peer", ["192.0.2.7", "10.0.9.1", "127.0.0.1", "2001:db8::2", "testclient"])
+def test_other_addresses_do_not_get_past_the_proxy(proxied: Team, peer: str) -> None:
+    browser = Browser(proxied, peer).with_session("ada")
+    for headers in ({}, SENT, SENT | proxied.script("ada")):
+        assert browser.send("GET", "/index.json", headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("proto", [None, "", "http", "https, http"])
+def test_a_connection_that_is_not_encrypted_is_refused(proxied: Team, proto: str | None) -> None:
+    headers = {name: value for name, value in SENT.items() if name != "x-forwarded-proto"}
+    headers |= {} if proto is None else {"x-forwarded-proto": proto}
+    answer = Browser(proxied, PROXY).send("GET", "/sign-in", headers=headers)
+    assert (answer.status_code, "X-Forwarded-Proto: https" in answer.text) == (403, True)
+
+
+def test_redirects_lead_to_the_public_address(proxied: Team) -> None:
+    headers = SENT | {"host": "10.0.8.2:8000"} | proxied.script("ada")
+    answer = Browser(proxied, PROXY).send("GET", "/groups/", headers=headers)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"{PUBLIC}/groups")
+
+
+def test_a_wrong_forwarded_host_is_refused(proxied: Team) -> None:
+    browser = Browser(proxied, PROXY)
+    for host in ("evil.example", "review.example.org, evil.example", ""):
+        assert browser.send("GET", "/", headers=SENT | {"x-forwarded-host": host}).status_code == 421
+    twice = [*SENT.items(), ("x-forwarded-host", "review.example.org")]
+    assert browser.send("GET", "/", headers=twice).status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "counted"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("6.6.6.6, 192.0.2.7", "192.0.2.7"),  # the sender wrote the first one
+        ("6.6.6.6, 192.0.2.7, 10.0.8.9", "192.0.2.7"),  # two proxies
+        ("6.6.6.6:80, 192.0.2.7:50000, [2001:db8::1]:443", "192.0.2.7"),  # with ports
+        ("6.6.6.6, nonsense", "unknown"),
+        ("", PROXY),
+    ],
+)
+def test_the_last_address_that_is_no_proxy_is_the_sender(proxied: Team, forwarded: str, counted: str) -> None:
+    browser = Browser(proxied, PROXY)
+    for _ in range(MAX_OF_AN_ADDRESS):
+        proxied.entry._by_address.count(counted)
+    headers = SENT | {"x-forwarded-for": forwarded, "origin": PUBLIC}
+    csrf = field(browser.send("GET", "/sign-in", headers=headers).text, "csrf")
+    data = {"name": "rita", "password": PASSWORD, "csrf": csrf}
+    assert browser.send("POST", "/sign-in", data=data, headers=headers).status_code == 429

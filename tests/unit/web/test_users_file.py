@@ -1,0 +1,130 @@
+"""The users file, passwords and names: who may read it, what is stored, and what is refused."""
+
+from __future__ import annotations
+
+import stat
+import unicodedata
+from pathlib import Path
+
+import pytest
+from argon2 import extract_parameters
+
+from nearkin.errors import CollectionError, ParameterError, RunError
+from nearkin.runs.directory import locked
+from nearkin.store.server_settings import usual_configuration
+from nearkin.web.users import passwords
+from nearkin.web.users.file import change_users, read_users, usual_users_file
+from nearkin.web.users.managing import added, new_token, removed, with_token, without_token
+from nearkin.web.users.records import Users, checked_name
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def users() -> Users:
+    return added(Users(), "Ada Kern", "reviewer", PASSWORD)
+
+
+def test_the_file_is_private_from_its_first_byte(tmp_path: Path, users: Users) -> None:
+    path = tmp_path / "new" / "users.json"
+    change_users(path, lambda _: users)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert read_users(path) == users
+    change_users(path, lambda there: removed(there, "ada kern"))
+    assert (read_users(path), [one.name for one in path.parent.iterdir()]) == (Users(), ["users.json"])
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o666])
+def test_a_file_that_others_may_read_or_change_is_refused(tmp_path: Path, users: Users, mode: int) -> None:
+    path = tmp_path / "users.json"
+    change_users(path, lambda _: users)
+    path.chmod(mode)
+    with pytest.raises(CollectionError, match="chmod 600"):
+        read_users(path)
+    with pytest.raises(CollectionError, match="chmod 600"):
+        change_users(path, lambda there: there)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "", "[]", "{", '{"version": 1, "users": [{"name": "ada"}]}',
+        '{"users": [{"name": "ada", "role": "owner", "password": "x"}]}',
+    ],
+)  # fmt: skip
+def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "users.json"
+    path.write_text(content, "utf-8")
+    path.chmod(0o600)
+    with pytest.raises(CollectionError, match="not a users file"):
+        read_users(path)
+
+
+def test_two_commands_do_not_change_the_file_at_once(tmp_path: Path, users: Users) -> None:
+    path = tmp_path / "users.json"
+    with locked(tmp_path / ".users.json.lock"), pytest.raises(RunError, match="another --users-file"):
+        change_users(path, lambda _: users)
+    assert not path.exists()
+
+
+def test_a_change_that_is_refused_leaves_the_file(tmp_path: Path, users: Users) -> None:
+    path = tmp_path / "users.json"
+    change_users(path, lambda _: users)
+    before = path.read_bytes()
+    for wrong in (lambda there: added(there, "ADA KERN", "viewer", PASSWORD), lambda there: removed(there, "bob")):
+        with pytest.raises(ParameterError):
+            change_users(path, wrong)
+    assert path.read_bytes() == before
+
+
+def test_the_usual_file_is_in_the_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert usual_users_file("0" * 32) == tmp_path / "nearkin" / "users" / f"{'0' * 32}.json"
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert usual_configuration() == tmp_path / ".config" / "nearkin"
+
+
+def test_a_password_is_right_however_its_letters_were_typed() -> None:
+    composed = "Gehöft zur Mühle"
+    hashed = passwords.hash_of(composed)
+    assert passwords.is_password(unicodedata.normalize("NFD", composed), hashed)
+    for wrong in ("Gehoft zur Muhle", composed + " ", "", "x" * 5_000):
+        assert not passwords.is_password(wrong, hashed)
+    assert not passwords.is_password(composed, "no hash")
+
+
+def test_a_name_that_nobody_has_costs_the_same_computation(users: Users) -> None:
+    of_nobody = passwords.hash_of_nobody()
+    assert extract_parameters(of_nobody) == extract_parameters(users.users[0].password)
+    assert not passwords.is_password("the password of nobody", None)
+    assert passwords.is_password("the password of nobody", of_nobody)
+
+
+@pytest.mark.parametrize("password", ["", "elevenchars", "x" * 1_025])
+def test_a_password_has_a_length(password: str) -> None:
+    with pytest.raises(ParameterError, match=f"Got {len(password):,}"):
+        passwords.hash_of(password)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\u202eb", "a\u200bb", "x" * 65, "a\tb", "a\u00a0b"])
+def test_a_name_shows_every_character(name: str) -> None:
+    with pytest.raises(ParameterError, match="1 to 64 printable characters"):
+        checked_name(name)
+
+
+def test_tokens_are_stored_as_digests_and_found_again(users: Users) -> None:
+    token, other = new_token(), new_token()
+    found = with_token(users, "ada kern", "nightly", "viewer", token)
+    assert token not in repr(found)
+    owner = found.of_token(token)
+    assert owner is not None
+    assert (owner[0].name, owner[1].role) == ("Ada Kern", "viewer")
+    assert found.of_token(other) is None
+    assert found.of_token("") is None
+    assert without_token(found, "Ada Kern", "nightly").of_token(token) is None
+    with pytest.raises(ParameterError, match="has a token nightly already"):
+        with_token(found, "Ada Kern", "nightly", "viewer", other)
+    with pytest.raises(ParameterError, match="must not be above"):
+        with_token(users, "Ada Kern", "more", "admin", other)
