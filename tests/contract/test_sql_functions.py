@@ -77,9 +77,7 @@ def current(collection: Collection) -> list[str]:
 # -- similar_documents ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "gamma", ["0", "0.025", "0.05", "0.3", "0.0501", "1e-9", "1.5", "123456789012345678901234567890"]
-)
+@pytest.mark.parametrize("gamma", ["0", "0.025", "0.05", "0.3", "0.0501", "1e-9", "0.99"])
 def test_it_tells_what_the_collection_tells(collection, ask, gamma):
     sample = random.Random(1).sample(current(collection), 15)
     for doc_id in [ODD, "short", "none", "f3", "f4", *sample]:
@@ -114,6 +112,8 @@ def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
         ("similar_documents('f3', -0.1)", "22023", "Got -0.1 instead", "0.025"),
         ("similar_documents('f3', 'NaN')", "22023", "Got NaN instead", "0.025"),
         ("similar_documents('f3', 'Infinity')", "22023", "Got Infinity instead", "0.025"),
+        ("similar_documents('f3', 1)", "22023", "must be at least 0 and below 1. Got 1 instead", "0.025"),
+        ("near_duplicates('f3', 'letters', 5)", "22023", "must be at least 0 and below 1. Got 5 instead", "0.025"),
         ("similar_by_index(NULL)", "22023", "takes a similarity index. Got NULL", "too few words"),
         ("similar_by_index(5, 0)", "22023", "above 0 and at most 10. Got 0", "0.3"),
         ("similar_by_index(5, NULL)", "22023", "Got NULL", "0.3"),

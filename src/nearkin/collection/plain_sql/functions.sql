@@ -143,8 +143,8 @@ DECLARE
     own documents;
     own_square bigint;
 BEGIN
-    IF gamma IS NULL OR gamma < 0 OR gamma::text IN ('NaN', 'Infinity') THEN
-        RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be finite and at least 0. Got % instead.',
+    IF gamma IS NULL OR gamma < 0 OR gamma >= 1 THEN  -- NaN is above all numbers
+        RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be {rule of range}. Got % instead.',
             coalesce(gamma::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = '0.025 finds copies with small edits, 0.05 versions: SELECT * FROM {schema}.similar_documents(''ID'', 0.05)';
@@ -193,7 +193,7 @@ BEGIN
     END IF;
     IF tolerance IS NULL OR tolerance::text = 'NaN' OR tolerance <= 0 OR tolerance > {max_tolerance} THEN
         RAISE EXCEPTION
-            'The ''tolerance'' parameter of similar_by_index must be above 0 and at most {max_tolerance}. Got % instead.',
+            'The ''tolerance'' parameter of similar_by_index must be {rule of si}. Got % instead.',
             coalesce(tolerance::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value', HINT = 'The paper''s is 0.3.';
     END IF;
