@@ -283,6 +283,17 @@ def test_what_has_the_wording_of_a_new_document_is_flagged(place, threshold):
     assert {row[2] for row in rows if row[:2] == ("none", "none too")} == {1.0}
 
 
+def test_rows_say_by_which_measure_they_were_flagged(collection, ask):
+    text = collection.text("f3")
+    for number, (limit, measure) in enumerate([(0.05, "letters"), (0.9, "words"), (0.5, "words")]):
+        install(collection.opened, flag_look_alikes=limit, measure=measure)
+        collection.add([(f"copy {number}", text)])
+    found = ask("SELECT DISTINCT doc_id, measure, threshold FROM @look_alikes WHERE similar_doc_id = 'f3' ORDER BY 1")
+    assert [(doc_id, measure, float(limit)) for doc_id, measure, limit in found] == [
+        ("copy 0", "letters", 0.05), ("copy 1", "words", 0.9), ("copy 2", "words", 0.5),
+    ]  # fmt: skip
+
+
 def test_rows_of_an_earlier_version_are_kept(collection, ask):
     """Functions and tables whose columns had other names are migrated."""
     ask("DROP FUNCTION @similar_documents(text, numeric)")
@@ -290,7 +301,7 @@ def test_rows_of_an_earlier_version_are_kept(collection, ask):
     ask("DROP VIEW @near_duplicate_pairs")
     ask("CREATE VIEW @near_duplicate_pairs AS SELECT 'a'::text AS doc_id, 0::double precision AS distance")
     ask("ALTER TABLE @look_alikes RENAME similar_doc_id TO other_doc_id")
-    ask("ALTER TABLE @look_alikes DROP jaccard, DROP is_letters_only")
+    ask("ALTER TABLE @look_alikes DROP jaccard, DROP is_letters_only, DROP measure, DROP threshold")
     ask("DROP FUNCTION @near_duplicates(text, text, numeric)")
     body = "LANGUAGE sql AS 'SELECT $1'"  # with the columns of an earlier version
     ask(f"CREATE FUNCTION @near_duplicates(text, text, numeric) RETURNS TABLE (similar_doc_id text) {body}")
@@ -301,7 +312,7 @@ def test_rows_of_an_earlier_version_are_kept(collection, ask):
     ]
     assert ask("SELECT similar_doc_id FROM @similar_documents('short')") == [("short too",)]
     assert ask("SELECT similar_doc_id, is_letters_only FROM @near_duplicates('short')") == [("short too", False)]
-    assert ask("SELECT is_letters_only FROM @look_alikes") == [(None,)]
+    assert ask("SELECT is_letters_only, measure, threshold FROM @look_alikes") == [(None, None, None)]
     assert ask("SELECT jaccard FROM @near_duplicate_pairs WHERE doc_id = 'short'") == [(1.0,)]
 
 

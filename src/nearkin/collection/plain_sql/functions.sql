@@ -35,6 +35,12 @@ BEGIN
     ) THEN
         ALTER TABLE {schema}.look_alikes ADD COLUMN is_letters_only boolean;
     END IF;
+    IF to_regclass('{schema}.look_alikes') IS NOT NULL AND NOT EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('{schema}.look_alikes') AND attname = 'measure' AND NOT attisdropped
+    ) THEN
+        ALTER TABLE {schema}.look_alikes ADD COLUMN measure text, ADD COLUMN threshold numeric;
+    END IF;
 END
 $migration$;
 
