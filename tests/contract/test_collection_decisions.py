@@ -437,3 +437,6 @@ def test_conflicts_heed_decisions_and_have_the_numbers_of_groups(collection) -> 
     collection.decide(same_group=("x", "d0"))
     assert ("x", "d0") in conflicts_of(collection)[0]  # although their letters differ
     assert {odd for odd, _ in conflicts_of(collection)[0]} == {"x", "d5"}
+    labels = {row["doc_id"]: "x" if row["doc_id"] == "x" else "y" for row in collection.documents().table.to_pylist()}
+    rows = collection.conflicts(labels, gamma=GAMMA).table.to_pylist()
+    assert [(row["id_a"], row["is_match"], row["is_letters_only"]) for row in rows] == [("x", False, False)]
