@@ -267,7 +267,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         doc_id, version : str and int, optional
             The stored document to query with; the result does not contain it.
         text : str, optional
-            The text to query with, instead of a document.
+            The text itself to query with, instead of a document; the name of a file is compared as the text that it is.
         method, gamma, threshold, distance, tolerance
             See `Tolerance`; by default a Jaccard similarity of the word 5-grams of at least 0.5. Each query chooses its
             own.
@@ -295,6 +295,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         text : str
+            The text itself; the name of a file is compared as the text that it is.
         options : CheckOptions, optional
             Thresholds of the answer.
         store : CheckIn, optional
