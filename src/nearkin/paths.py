@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import re
+from collections.abc import Sequence
 
-from nearkin.errors import OutputError, SourceError
+from nearkin.errors import OutputError, ParameterError, SourceError
+from nearkin.hidden_characters import reveal_line
+from nearkin.nouns import counted
 
 # A path that pathlib had in its hands has one slash left; a single letter before the colon is a drive of Windows.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
+_MAX_NAME = 1024
+"""Maximum number of characters of a string that may be meant as the name of a file."""
 _WORDS = {
     errno.ENOSPC: "the disk is full; free some space",
     errno.EDQUOT: "the disk quota is exhausted; free some space",
@@ -65,6 +71,75 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
     except UnicodeDecodeError as error:
         shown = name.decode("utf-8", "backslashreplace")
         raise OutputError(f"Cannot write {shown}: the name is not valid UTF-8. Choose another {option}.") from error
+
+
+def check_are_texts(given: Sequence[object], instead: str) -> None:
+    """Refuse names of files of this machine where texts are expected, unless they are texts by accident.
+
+    Strings are names of files if each of them is one line of at most 1,024 characters and names a file or folder that
+    exists, is a glob that finds one, or ends in the suffix of another of them that does. If one of them is neither,
+    all are texts. A `pathlib.Path` is never a text.
+
+    Parameters
+    ----------
+    given : sequence of object
+        What was given as texts, or its beginning.
+    instead : str
+        Sentence that says how to read the files.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> check_are_texts(["The rent is due in 30 days.", "/"], "Pass a path.")
+    >>> check_are_texts(["/", "/tmp"], "Pass a path.")
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.ParameterError: Texts are expected. Got 2 names of files or folders, such as '/'. Pass a path.
+    """
+    paths = [one for one in given if isinstance(one, os.PathLike)]
+    if names := paths or _names(given):
+        came = counted(len(names), "name of a file or folder", "names of files or folders")
+        shown = reveal_line(os.fsdecode(names[0]))
+        raise ParameterError(f"Texts are expected. Got {came}, such as {shown!r}. {instead}")
+
+
+def _names(given: Sequence[object]) -> list[str]:
+    """Return strings that are names of files by the rule of `check_are_texts`; none if one of them is a text."""
+    suffixes, missing = set[str](), set[str]()
+    names = [os.fsdecode(one) for one in given if isinstance(one, str | bytes)]
+    for name in names:
+        suffix = os.path.splitext(name)[1]
+        if _is_found(name):
+            suffixes.add(suffix)
+        elif suffix and _is_like_a_name(name):
+            missing.add(suffix)
+        else:
+            return []
+    return names if len(names) == len(given) and missing <= suffixes else []
+
+
+def _is_found(name: str) -> bool:
+    """Whether it names a file or folder that exists, or is a glob that finds one in a single folder.
+
+    A text may be hostile: a pattern for folders could walk through the whole disk.
+    """
+    if not _is_like_a_name(name):
+        return False
+    is_glob = glob.has_magic(name) and not glob.has_magic(os.path.dirname(name))
+    return os.path.lexists(name) or (is_glob and next(glob.iglob(name), None) is not None)
+
+
+def _is_like_a_name(name: str) -> bool:
+    if len(name) > _MAX_NAME or "\0" in name or len(name.splitlines()) != 1:
+        return False
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # an unpaired surrogate
+        return False
+    return True
 
 
 def why(error: OSError) -> str:

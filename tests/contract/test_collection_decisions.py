@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from contract.leases import GAMMA, LEASE, OTHER, collection_of_leases, tags_of
+from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, NearkinError, ParameterError
 from places import SomePlace
@@ -23,6 +24,24 @@ def groups_of(collection) -> list[list[str]]:
     for row in collection.groups(gamma=GAMMA).members.to_pylist():
         found.setdefault(row["group"], []).append(row["doc_id"])
     return sorted(sorted(one) for one in found.values())
+
+
+def test_a_divided_group_never_takes_in_what_it_shares_nothing_with(place: SomePlace) -> None:
+    prose = Prose(11)
+    texts = dict(zip("ab", (prose.text(80), prose.text(80)), strict=True))
+    documents = [(f"{one}{n}", prose.altered(text, n)) for one, text in texts.items() for n in range(3)]
+    with place.open() as collection:
+        collection.add(documents)
+        collection.decide(same_group=("a2", "b1"))
+        collection.decide(never_group=("a0", "a2"))
+        collection.decide(never_group=("b1", "b2"))
+        found = {row["doc_id"]: row["group"] for row in collection.groups().members.to_pylist()}
+        assert found["a2"] == found["b1"]
+        # the nearest part without an opponent of b2 is that of a0, with which it has no word 5-gram in common
+        assert found.get("b2") not in (found["a0"], found["a2"])
+        collection.add([("b3", prose.altered(texts["b"], 3))], wave="later")
+        later = {row["doc_id"]: row["group"] for row in collection.groups().members.to_pylist()}
+        assert {one: later.get(one) for one in found} == found
 
 
 # -- undo --------------------------------------------------------------------------------------------------------------
@@ -418,3 +437,6 @@ def test_conflicts_heed_decisions_and_have_the_numbers_of_groups(collection) -> 
     collection.decide(same_group=("x", "d0"))
     assert ("x", "d0") in conflicts_of(collection)[0]  # although their letters differ
     assert {odd for odd, _ in conflicts_of(collection)[0]} == {"x", "d5"}
+    labels = {row["doc_id"]: "x" if row["doc_id"] == "x" else "y" for row in collection.documents().table.to_pylist()}
+    rows = collection.conflicts(labels, gamma=GAMMA).table.to_pylist()
+    assert [(row["id_a"], row["is_match"], row["is_letters_only"]) for row in rows] == [("x", False, False)]

@@ -23,8 +23,8 @@ from commands import quick_command
 from functional.conftest import CHOSEN, Ended, nearkin, results, run_here
 from golden.in_postgresql import copy_to_postgresql
 from golden.stored_collection import WAVES
-from nearkin.collection.collection import Collection
 from nearkin.workflows.dedup.files import Delivery
+from places import SomePlace
 from prefork import KILL
 
 PARTS = [
@@ -78,26 +78,27 @@ def test_a_run_that_is_killed_again_and_again(seed, corpus, whole, tmp_path):
     assert not (out / ".work").exists()
 
 
-@pytest.mark.parametrize("seed", seeds(3, 300))
-def test_a_collection_whose_adding_is_killed_again_and_again(seed, tmp_path):
+@pytest.mark.parametrize("seed", seeds(2, 150))
+def test_a_collection_whose_adding_is_killed_again_and_again(seed, place, tmp_path):
     """What was acknowledged is there, a wave is there as a whole or not at all, and all is well in the end."""
-    chance, matter = random.Random(seed), tmp_path / "matter"
+    chance = random.Random(seed)
     acknowledged = []
     for number, part in enumerate(PARTS):
         wave = tmp_path / f"wave-{number}.jsonl"
         wave.write_text("".join(json.dumps(one) + "\n" for one in part))
-        arguments = ("add", matter, wave, "--wave", wave.stem, "-q")
-        if killed_after(chance.uniform(0.05, 0.4), *arguments).code == 0:
+        arguments = ("add", place.address, wave, "--wave", wave.stem, "--cache", place.cache, "-q")
+        # before the command connects, while it writes, and after it is done
+        if killed_after(chance.uniform(0.05, 0.6 if place.server is None else 1.2), *arguments).code == 0:
             acknowledged.append(number)
-        if matter.exists() and acknowledged:
-            with Collection.open(matter) as collection:
+        if acknowledged:
+            with place.open(create=False) as collection:
                 n_documents = {one.name: one.n_current for one in collection.info().waves}
                 assert {f"wave-{one}" for one in acknowledged} <= n_documents.keys()
                 assert set(n_documents.values()) == {len(part)}
         ended = nearkin(*arguments)
         assert ended.code == 0, ended.err
         acknowledged.append(number)
-    with Collection.open(matter) as collection:
+    with place.open(create=False) as collection:
         assert collection.fsck().is_whole
         assert all(collection.text(one["id"]) == one["text"] for part in PARTS for one in part)
 
@@ -114,18 +115,18 @@ DECIDING: list[tuple[str, tuple[str, ...], int]] = [
 """The kinds of activities, what is typed for each, and how many values each changes."""
 
 
-@pytest.mark.parametrize("seed", seeds(2, 200))
-def test_decisions_that_are_killed_again_and_again(seed, tmp_path):
+@pytest.mark.parametrize("seed", seeds(1, 100))
+def test_decisions_that_are_killed_again_and_again(seed, place, tmp_path):
     """On a collection of the schema before, so that migration is killed too: each is there as a whole or not at all."""
-    chance, matter = random.Random(seed), tmp_path / "matter"
-    shutil.copytree(WAVES / "schema-4" / "stored", matter)
+    chance, cache = random.Random(seed), ("--cache", place.cache)
+    copy_to(place, WAVES / "schema-4" / "stored")
     (tmp_path / "more.jsonl").write_text("".join(json.dumps(one) + "\n" for one in PARTS[0]))
     for done, (kind, typed, _) in enumerate(DECIDING):
         command = "decide" if typed[0].startswith("--") else kind
-        arguments = (command, matter, *typed, "-q")
+        arguments = (command, place.address, *typed, "-q")
         acknowledged = killed_after(chance.uniform(0.05, 0.5), *arguments).code == 0
-        killed_after(chance.uniform(0.05, 0.5), "groups", matter, "--gamma", "0.3", "-q")
-        with Collection.open(matter) as collection:
+        killed_after(chance.uniform(0.05, 0.5), "groups", place.address, "--gamma", "0.3", *cache, "-q")
+        with place.open(create=False) as collection:
             log = collection.log()
             assert len(log) in ((done + 1,) if acknowledged else (done, done + 1))
             assert [(one.kind, len(one.changes)) for one in log] == [(k, n) for k, _, n in DECIDING[: len(log)]]
@@ -134,10 +135,10 @@ def test_decisions_that_are_killed_again_and_again(seed, tmp_path):
         if len(log) == done:
             ended = nearkin(*arguments)
             assert ended.code == 0, ended.err
-    with Collection.open(matter) as collection:
+    with place.open(create=False) as collection:
         n_before = collection.info().n_documents
-    killed_after(chance.uniform(0.05, 0.4), "add", matter, tmp_path / "more.jsonl", "-q")
-    with Collection.open(matter) as collection:
+    killed_after(chance.uniform(0.05, 0.4), "add", place.address, tmp_path / "more.jsonl", *cache, "-q")
+    with place.open(create=False) as collection:
         assert collection.info().n_documents - n_before in (0, len(PARTS[0]))
         assert collection.fsck().is_whole
         assert not collection.fsck().mended_rows
@@ -154,10 +155,7 @@ def test_a_migration_and_groups_that_are_killed_again_and_again(version, seed, p
     chance, stored = random.Random(f"{seed} {version}"), WAVES / f"schema-{version}" / "stored"
     places = place, place.another()
     for one in places:
-        if one.server is None:
-            shutil.copytree(stored, one.address)
-        else:
-            copy_to_postgresql(stored, one)
+        copy_to(one, stored)
     with places[1].open(create=False) as untouched:
         expected = untouched.groups(threshold=0.3)
     arguments = ("groups", place.address, "--threshold", "0.3", "--cache", place.cache, "-q")
@@ -172,6 +170,14 @@ def test_a_migration_and_groups_that_are_killed_again_and_again(version, seed, p
         assert found.groups == expected.groups
         columns = ["group", "doc_id", "is_principal", "jaccard"]
         assert found.members.select(columns).equals(expected.members.select(columns))
+
+
+def copy_to(place: SomePlace, stored: Path) -> None:
+    """Put a stored collection of an earlier version at a place."""
+    if place.server is None:
+        shutil.copytree(stored, place.address)
+    else:
+        copy_to_postgresql(stored, place)
 
 
 def tags_after(n_activities: int) -> set[tuple[str, str]]:

@@ -168,6 +168,63 @@ def test_groups_of_a_collection_tell_copies_from_near_duplicates(tmp_path: Path)
     assert reasons["alone"] == "unique"
 
 
+def load_file(folder: Path, name: str, key: str, dialect: Dialect, documents: dict[str, str]) -> Path:
+    """Write a load file with the texts in a column."""
+    path = folder / name
+    records = [[key, "CUSTODIAN", "EXTRACTEDTEXT", "PARENTDOCID"]]
+    path.write_bytes(written(dialect, [*records, *([one, "Ada", text, ""] for one, text in documents.items())]))
+    return path
+
+
+def overlaid(path: Path) -> tuple[str, Dialect, list[str]]:
+    """Read an overlay as a load file: its key, its dialect, its control numbers."""
+    with path.open("rb", buffering=0) as raw:
+        found = controls_of(raw, Source(path="x", name="x", format="load-file"), "utf-8")
+        return found.column, found.dialect, [str(one) for one in found]
+
+
+def test_load_files_of_several_dialects_and_keys_get_an_overlay_each(tmp_path: Path) -> None:
+    text, matter, out = TEXTS["A-001"], tmp_path / "matter", tmp_path / "g.dat"
+    piped = Dialect(separator="|", qualifier="^", newline="", encoding="utf-8", has_mark=True)
+    commas = Dialect(separator=",", qualifier='"', newline="", line_end="\n")
+    first = load_file(tmp_path, "one.dat", "BEGDOC", DAT, {"Ä-1": text, "Ä-2": "Nothing is like it at all here."})
+    second = load_file(tmp_path, "two.dat", "BEGDOC", DAT, {"B-1": f"{text} Signed."})
+    other = load_file(tmp_path, "three.dat", "Control Number", piped, {"Ω-1": f"{text} Dated."})
+    sheet = load_file(tmp_path, "zero.csv", "BEGDOC", commas, {"=D-1": text})
+    (tmp_path / "five.jsonl").write_text(json.dumps({"id": "e", "text": text}) + "\n")
+    nearkin_here("add", str(matter), *map(str, (first, second, other, sheet, tmp_path / "five.jsonl")))
+    told = nearkin_here("groups", str(matter), "--overlay", "plain", "--out", str(out))
+    assert told.code == 0, told.err
+    assert f"3 documents of {first}, {second}: {out}, key BEGDOC" in " ".join(told.err.split())
+    names = ["g.dat", "g-2.dat", "g-3.csv", "g-4.dat"]
+    found = [overlaid(tmp_path / name) for name in names]
+    assert [(key, sorted(controls)) for key, _, controls in found] == [
+        ("BEGDOC", ["B-1", "Ä-1", "Ä-2"]), ("Control Number", ["Ω-1"]), ("BEGDOC", ["=D-1"]), ("DOCID", ["e"]),
+    ]  # fmt: skip
+    assert [dialect for _, dialect, _ in found[:3]] == [DAT, piped, commas]
+    assert (tmp_path / "g-2.dat").read_bytes().decode("utf-8-sig").startswith("^Control Number^|^NEAR_DUP_GROUP^|")
+    of_csv = nearkin_here("groups", str(matter), "--overlay", "plain", "--out", str(tmp_path / "h.csv"))
+    assert of_csv.code == 0
+    assert overlaid(tmp_path / "h.csv")[2] == ["=D-1"]
+    out.unlink()
+    refused = nearkin_here("groups", str(matter), "--overlay", "plain", "--out", str(out))
+    assert refused.code != 0
+    assert "g-2.dat is there already" in " ".join(refused.err.split())
+    assert not out.exists()
+    again = nearkin_here("groups", str(matter), "--overlay", "plain", "--out", str(out), "--overwrite", "--json")
+    assert [one["n_documents"] for one in json.loads(again.out)["overlays"]] == [3, 1, 1, 1]
+
+
+def test_ids_that_are_no_control_numbers_are_not_keyed_on_them(tmp_path: Path) -> None:
+    load = tmp_path / "load.dat"
+    load.write_bytes(
+        written(DAT, [["BEGDOC", "NAME", "EXTRACTEDTEXT"], ["A-1", "one", "It was"], ["A-2", "two", "It is"]])
+    )
+    nearkin_here("add", str(tmp_path / "matter"), str(load), "--id", "NAME").assert_clean()
+    nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain", "--out", str(tmp_path / "g.dat"))
+    assert (overlaid(tmp_path / "g.dat")[0], overlaid(tmp_path / "g.dat")[2]) == ("DOCID", ["one", "two"])
+
+
 def test_documents_of_other_files_get_a_csv(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text('{"id": "=1", "text": "It was"}\n{"id": "b", "text": "it  was"}\n')
     nearkin_here("dedup", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out"), "--overlay", "plain")

@@ -156,6 +156,8 @@ def test_a_copy_does_not_replace_a_file_by_itself(documents, tmp_path):
         ("install", "postgresql://nobody@localhost:1/none", "--flag-look-alikes", "0.5", "--measure", "si"),
         ("similar", "a", "--method", "si", "--gamma", "0.1"),
         ("similar", "a", "--gamma", "-1"),
+        ("similar", "a", "--gamma", "1"),
+        ("groups", "--gamma", "5"),
         ("similar", "a", "--schema", "a;b"),
         ("schema", "--dialect", "oracle"),
         ("install", "m", "--flag-look-alikes", "0.05"),

@@ -123,7 +123,7 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
     from nearkin.cli.printing import say, say_passage, shown
     from nearkin.collection.matching.letters_only import LETTERS_ONLY, is_letters_only
     from nearkin.decimals import distance_text, share_text
-    from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
+    from nearkin.reports.sentences.conflicts import BY_DECISION, conflicts_sentences, without_passage
 
     before = None
     for one in found.conflicts[:limit]:
@@ -137,10 +137,12 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
                 highlight=False,
                 soft_wrap=True,
             )
+        letters_only = is_letters_only(one.jaccard, found.tolerance)
+        remark = BY_DECISION if not one.is_match else LETTERS_ONLY if letters_only else ""
         console.print(
             f"  [bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold]{shown(one.label_b)}[/] "
             f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
-            + (f"  [yellow]({LETTERS_ONLY})[/]" if is_letters_only(one.jaccard, found.tolerance) else ""),
+            + (f"  [yellow]({remark})[/]" if remark else ""),
             highlight=False,
             soft_wrap=True,
         )

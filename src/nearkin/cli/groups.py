@@ -22,6 +22,7 @@ from nearkin.cli.options.collection import (
 from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.collection.groups.since import GroupsSince
     from nearkin.stages.documents.load_files.vendors import Vendor
+    from nearkin.workflows.collection.overlays import WrittenOverlay
 
 HELP = """
 Group the near-duplicates of a collection, and list what changed since the last call.
@@ -47,7 +49,8 @@ are new, have grown, were merged or split, have another principal, or lost membe
 document with a change.
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
-document. It is keyed on the control number, in the dialect of the load file that the documents came from, if it exists.
+document. It is keyed on the control number, in the dialect of the load file that the documents came from, if it \
+exists. If load files differ in dialect or key, each kind gets a file of its own: groups.dat, groups-2.dat, …
 
 [bold]Examples[/]
 
@@ -87,7 +90,7 @@ def groups(
     from nearkin.collection.groups.since import groups_since
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
-    from nearkin.workflows.collection.overlays import write_group_overlay
+    from nearkin.workflows.collection.overlays import write_group_overlays
     from nearkin.workflows.collection.principal import groups_with_principal
     from nearkin.workflows.collection.tables import write_table
     from nearkin.workflows.resources import Resources
@@ -118,14 +121,16 @@ def groups(
             found = group(opened.opened, alike, threads=n_threads)
         else:
             found, number = groups_with_principal(opened, make_principal, alike, threads=n_threads)
+        overlays = []
         if vendor is not None and out is not None:
-            dialect = write_group_overlay(opened, found.members, vendor, out)
-            bars.say(f"overlay of all current documents: {out}, {dialect.in_words()}")
+            overlays = write_group_overlays(opened, found.members, vendor, out, overwrite=overwrite)
+        for one in overlays:
+            bars.say(one.in_words())
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
     if out is not None and vendor is None:
         write_table(found.direct_members() if direct else found.members, out)
-    tell(found.to_dict, lambda console: _show(console, found, limit, is_direct=direct), as_json=as_json, quiet=quiet)
+    _tell(found, overlays, limit, is_direct=direct, as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
     if out is not None and vendor is None and not (quiet or as_json):
@@ -166,6 +171,24 @@ def _check_options(
         raise ParameterError("An overlay has all members: omit --direct.")
     if is_changing and (is_read_only or is_since):
         raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
+
+
+def _tell(
+    found: CollectionGroups,
+    overlays: Sequence[WrittenOverlay],
+    limit: int,
+    *,
+    is_direct: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Print the groups, in JSON with the overlays that were written."""
+    from nearkin.cli.printing import tell
+
+    def to_dict() -> dict[str, object]:
+        return found.to_dict() | ({"overlays": [one.to_dict() for one in overlays]} if overlays else {})
+
+    tell(to_dict, lambda console: _show(console, found, limit, is_direct=is_direct), as_json=as_json, quiet=quiet)
 
 
 def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from nearkin.collection.integrity.fsck import IntegrityReport
     from nearkin.collection.loads.adding import Added
 
+_ADD_READS_NO_FILES = (
+    "Collection.add reads no files: run nearkin add, or pass their texts; if the names are the texts, pass (id, text) "
+    "pairs."
+)
+
 
 class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     """Stored documents, added in waves, and queries over all of them.
@@ -140,6 +145,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         documents : pyarrow Table, pandas or polars DataFrame, iterable of str, of (id, text) pairs or of dicts
+            Texts, not files. Strings of which the first 20 are all names of files are refused; see
+            `nearkin.paths.check_are_texts`.
         wave : str, optional
             Name of a new or existing wave; by default "wave 1", "wave 2", …
         text, id : str, optional
@@ -156,6 +163,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ------
         DocumentError, SourceError
             More than ``max_unreadable``, or all documents, are unreadable; nothing is added.
+        ParameterError
+            These are no documents, or names of files.
         CollectionBusyError
         OutputError
             The disk is full.
@@ -165,7 +174,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         from nearkin.stages.documents.tables import read_table
 
         source = pa.scalar("table", pa.large_string())
-        batches = read_table(documents, text=text, doc_id=id)
+        batches = read_table(documents, text=text, doc_id=id, read_files=_ADD_READS_NO_FILES)
         incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in batches)
         rules = ReadingRules.of(on_error, max_unreadable)
         return add_incoming(self.opened, incoming, wave=wave, threads=threads, rules=rules)
@@ -258,7 +267,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         doc_id, version : str and int, optional
             The stored document to query with; the result does not contain it.
         text : str, optional
-            The text to query with, instead of a document.
+            The text itself to query with, instead of a document; the name of a file is compared as the text that it is.
         method, gamma, threshold, distance, tolerance
             See `Tolerance`; by default a Jaccard similarity of the word 5-grams of at least 0.5. Each query chooses its
             own.
@@ -286,6 +295,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         text : str
+            The text itself; the name of a file is compared as the text that it is.
         options : CheckOptions, optional
             Thresholds of the answer.
         store : CheckIn, optional

@@ -112,7 +112,7 @@ class GroupQueries:
             "words", the default: documents match if the Jaccard similarity of their word 5-grams is at least
             ``threshold``, 0.5 by default. "letters": if their letter counts are within ``gamma``, 0.025 by default.
         threshold, gamma : float, optional
-            Gamma must be below 1. Each tolerance has groups of its own.
+            Each tolerance has groups of its own.
         threads : int
 
         Raises

@@ -39,7 +39,8 @@ FOUND: Fields = (
 CONFLICT: Fields = (
     *(("group", _WHOLE), ("majority_label", _TEXT), ("n_documents", _WHOLE), ("n_with_majority_label", _WHOLE)),
     *(("id_a", _TEXT), ("label_a", _TEXT), ("id_b", _TEXT), ("label_b", _TEXT), ("jaccard", _NUMBER)),
-    *(("edit_similarity", _NUMBER), ("relative_distance", _NUMBER), ("passage", _TEXT), ("is_letters_only", _YES)),
+    *(("edit_similarity", _NUMBER), ("relative_distance", _NUMBER), ("passage", _TEXT), ("is_match", _YES)),
+    ("is_letters_only", _YES),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nearkin.collection.counting import SIGNATURE
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_number
 from nearkin.nouns import one_of
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
@@ -42,6 +42,16 @@ _PARAMETERS = {
     "containment": "threshold",
     "edit": "threshold",
 }
+_SHARE = "above 0 and at most 1"
+RULES: dict[Method, str] = {
+    "range": "at least 0 and below 1",
+    "minhash": _SHARE,
+    "hamming": f"an int from 0 to {SIGNATURE.bits - 1}",
+    "si": f"above 0 and at most {MAX_TOLERANCE}",
+    "containment": _SHARE,
+    "edit": _SHARE,
+}
+"""Rule of each limit. From a gamma of 1 on, every text matches each other that is not longer."""
 CONTAINMENT, EDIT = 0.9, 0.9
 _DEFAULTS = {
     "range": GAMMA,
@@ -67,8 +77,8 @@ class Tolerance:
         ``threshold`` of the word 5-grams of either text occur in the other. "edit": an edit similarity of at least
         ``threshold``, of the texts as they are. Both are verified; their candidates are not complete.
     value : float
-        gamma, at least 0; threshold, above 0 and at most 1; distance, an int from 0 to 255; or tolerance, above 0 and
-        at most 10.
+        gamma, at least 0 and below 1; threshold, above 0 and at most 1; distance, an int from 0 to 255; or tolerance,
+        above 0 and at most 10.
 
     Examples
     --------
@@ -84,17 +94,8 @@ class Tolerance:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), self.method)
-        value, is_number = self.value, isinstance(self.value, int | float) and not isinstance(self.value, bool)
-        if not is_number or not math.isfinite(value):
-            raise ParameterError.of(self.parameter, "similar", "a finite number", value)
-        if self.method == "range" and value < 0:
-            raise ParameterError.of("gamma", "similar", "at least 0", value)
-        if self.method in _BY_THRESHOLD and not 0 < value <= 1:
-            raise ParameterError.of("threshold", "similar", "above 0 and at most 1", value)
-        if self.method == "hamming" and (int(value) != value or not 0 <= value < SIGNATURE.bits):
-            raise ParameterError.of("distance", "similar", f"an int from 0 to {SIGNATURE.bits - 1}", value)
-        if self.method == "si" and not 0 < value <= MAX_TOLERANCE:
-            raise ParameterError.of("tolerance", "similar", f"above 0 and at most {MAX_TOLERANCE}", value)
+        if not is_limit(self.method, self.value):
+            raise ParameterError.of(self.parameter, "similar", RULES[self.method], self.value)
 
     @classmethod
     def of(
@@ -213,6 +214,23 @@ class Tolerance:
         short = f"{self.value:g}"
         exact = short if float(short) == self.value else repr(float(self.value))
         return f"{self.method}, {self.parameter} {exact}"
+
+
+def is_limit(method: Method, value: object) -> bool:
+    """Whether a value is a limit of a method, by `RULES`.
+
+    Examples
+    --------
+    >>> is_limit("range", 0.05), is_limit("range", 1), is_limit("minhash", 1), is_limit("minhash", float("nan"))
+    (True, False, True, False)
+    """
+    if not is_number(value) or not math.isfinite(value):
+        return False
+    if method == "range":
+        return 0 <= value < 1
+    if method == "hamming":
+        return int(value) == value and 0 <= value < SIGNATURE.bits
+    return 0 < value <= (MAX_TOLERANCE if method == "si" else 1)
 
 
 def described(text: str) -> str:

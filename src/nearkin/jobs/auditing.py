@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.jobs.deduplicating import DedupResult
-from nearkin.jobs.documents import Documents, inputs_of, paths_of
+from nearkin.jobs.documents import Documents, inputs_of, paths_of, readable_twice
 from nearkin.jobs.families import FamiliesResult
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.pairing import PairsResult
@@ -199,6 +199,7 @@ def _given_again(
     for given, entries, name in zip(documents, sides, ("documents", "other")):
         if given is None:
             continue
+        given = readable_twice(given, "audit", name)
         entry = next((one for one in entries if one["format"] == IN_MEMORY), None)
         if entry is None or paths_of(given) is not None:
             raise ParameterError.of(name, "audit", "documents in memory, as the run read them", type(given).__name__)

@@ -85,8 +85,10 @@ class DedupResult(Tabular):
         Raises
         ------
         ParameterError
-            There are more or fewer documents than in the run.
+            There are more or fewer documents than in the run, or paths were given.
         """
+        if paths_of(documents) is not None:
+            raise ParameterError.of("documents", "keep", "documents in memory", type(documents).__name__)
         return only(readable_twice(documents, "keep"), self.documents["keep"].to_numpy())
 
     def _bars(self) -> Histogram:
@@ -142,8 +144,8 @@ def dedup(
         A string or `pathlib.Path` names a file, a folder, a glob, a collection or results of a run; a list with a
         `pathlib.Path` in it names several. A `Collection` stands for its current documents. In memory: a pyarrow Table,
         a pandas or polars DataFrame, a Hugging Face `datasets.Dataset`, other data with the Arrow PyCapsule interface,
-        or a list of str, of (id, text) or of dict.
-        Nothing is modified.
+        or a list of str, of (id, text) or of dict. Nothing is modified. Strings in a list are texts; if the first 20
+        are all names of files, they are refused (see `nearkin.paths.check_are_texts`).
     options : DedupOptions, optional
         Options of the search; the parameters of the same names override its fields. Not with ``preset``.
     text, id : str, optional
@@ -217,10 +219,11 @@ def dedup(
         raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root)
-    in_memory = None if paths_of(documents) is not None else readable_twice(documents, "dedup")
+    documents = readable_twice(documents, "dedup")
+    in_memory = None if paths_of(documents) is not None else documents
     asked = ReadingRequest(
         inputs=inputs_of(
-            documents if in_memory is None else in_memory, "dedup", text=text, id=id, keep_column=chosen.keep.column,
+            documents, "dedup", text=text, id=id, keep_column=chosen.keep.column,
             progress=listening,
         ),
         file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,

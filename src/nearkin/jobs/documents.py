@@ -55,13 +55,13 @@ def inputs_of(
     Raises
     ------
     ParameterError, SourceError
-        These are no documents, or lack a column.
+        These are no documents, or lack a column; or a list of strings names files, see `check_are_texts`.
     """
+    documents = readable_twice(documents, owner, name)
     paths = paths_of(documents)
     if paths is not None:
         return [*paths]
-    readable = _readable(readable_twice(documents, owner, name))
-    return [memory_source(readable, name, text=text, doc_id=id, keep_column=keep_column, say=progress.say)]
+    return [memory_source(_readable(documents), name, text=text, doc_id=id, keep_column=keep_column, say=progress.say)]
 
 
 def paths_of(documents: Documents) -> list[str] | None:
@@ -107,7 +107,17 @@ def _check_path(path: str) -> None:
 
 
 def readable_twice(documents: Documents, owner: str, name: str = "documents") -> Documents:
-    """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list."""
+    """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list.
+
+    What names files remains as it is; an iterator of paths becomes a list of paths.
+
+    Raises
+    ------
+    SourceError, ParameterError
+        See `paths_of`; or these are no documents.
+    """
+    if paths_of(documents) is not None:
+        return documents
     if _is_arrow(documents) or _package(documents) in ("pandas", "polars") or _is_dataset(documents):
         return documents
     if hasattr(documents, "__arrow_c_stream__"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.jobs.documents import inputs_of
+from nearkin.jobs.documents import Documents, inputs_of
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
 from nearkin.nouns import counted
@@ -63,7 +63,7 @@ class ThreadsResult(Tabular):
 
 
 def threads(
-    mails: Where | Sequence[Where],
+    mails: Where | Iterable[Where],
     *,
     out: Where | None = None,
     window_days: float = 14,
@@ -82,7 +82,8 @@ def threads(
     Parameters
     ----------
     mails : path or list of paths
-        Files with mails, folders and archives of them. Documents in memory have no headers.
+        Files with mails, folders and archives of them. Strings in a list are paths here, too: documents in memory have
+        no headers.
     out : path, optional
         Directory for the results, as `nearkin threads` writes them. By default no files remain.
     window_days : float, default 14
@@ -126,7 +127,7 @@ def threads(
     options = ThreadOptions(window_days, new_text_only)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size)
     asked = ReadingRequest(
-        inputs=inputs_of(mails, COMMAND, text=None, id=None, progress=listening),
+        inputs=inputs_of(_files(mails), COMMAND, text=None, id=None, progress=listening),
         file_format=file_format, encoding=encoding, rules=rules,
     )  # fmt: skip
     with directory_for(out, COMMAND) as directory:
@@ -134,3 +135,14 @@ def threads(
         return ThreadsResult(
             mails=table_in(directory, COMMAND), manifest=manifest.as_stored(), out=None if out is None else directory
         )
+
+
+def _files(mails: Where | Iterable[Where]) -> Documents:
+    """Return a list of strings as a list of paths."""
+    if (
+        not isinstance(mails, Iterable)
+        or isinstance(mails, str | bytes | Mapping)
+        or hasattr(mails, "__arrow_c_stream__")
+    ):
+        return mails
+    return [Path(one) if isinstance(one, str) else one for one in mails]

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.decimals import share_text
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
+from nearkin.paths import check_are_texts
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.documents.normalisation import Normalisation
@@ -86,7 +87,8 @@ def compare(
     Raises
     ------
     ParameterError
-        A text is not a string of valid Unicode, or a parameter breaks its rule.
+        A text is not a string of valid Unicode, both are names of files by the rule of `check_are_texts`, or a
+        parameter breaks its rule.
 
     Examples
     --------
@@ -100,6 +102,7 @@ def compare(
     for name, text in (("text_a", text_a), ("text_b", text_b)):
         if not isinstance(text, str) or not _is_unicode(text):
             raise ParameterError.of(name, "compare", "a string of valid Unicode", text)
+    check_are_texts((text_a, text_b), "Read the files first, or run nearkin compare, which takes files.")
     sets = shingling.sets(Normalisation().apply(pa.array([text_a, text_b], pa.large_string())))
     a, b = (sets.hashes[start:end] for start, end in zip(sets.offsets[:-1], sets.offsets[1:], strict=True))
     n_common = len(np.intersect1d(a, b, assume_unique=True))

@@ -142,7 +142,7 @@ Gamma = Annotated[
     float | None,
     _alike(
         help="Maximum distance of letter counts, as a share of the document's length. Every document within it is "
-        "found; similar ones can lie outside it. Below 1 for groups and conflicts. [dim]default: 0.025[/]"
+        "found; similar ones can lie outside it. At least 0 and below 1. [dim]default: 0.025[/]"
     ),
 ]
 Threshold = Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,6 +10,8 @@ import pyarrow as pa
 
 from nearkin.collection.result_tables import CHECKED, DOCUMENT, table_of
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.tolerance import RULES, is_limit
+from nearkin.collection.tolerance import Method as ToleranceMethod
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
@@ -59,16 +60,16 @@ class CheckOptions:
     with_passage: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "containment"):
+        limits: tuple[tuple[str, ToleranceMethod], ...] = (
+            ("threshold", "minhash"), ("containment", "containment"), ("tolerance", "si"),
+        )  # fmt: skip
+        for name, of_method in limits:
             value = getattr(self, name)
-            if name == "containment" and value is None:
-                continue
-            if not _is_number(value) or not 0 < value <= 1:
-                raise ParameterError.of(name, "check", "above 0 and at most 1", value)
+            is_off = name == "containment" and value is None
+            if not is_off and not is_limit(of_method, value):
+                raise ParameterError.of(name, "check", RULES[of_method], value)
         if self.method not in ("minhash", "si"):
             raise ParameterError.of("method", "check", "minhash or si", self.method)
-        if not _is_number(self.tolerance) or not 0 < self.tolerance <= 10:
-            raise ParameterError.of("tolerance", "check", "above 0 and at most 10", self.tolerance)
         if not isinstance(self.limit, int) or isinstance(self.limit, bool) or not 1 <= self.limit <= MAX_TOLD:
             raise ParameterError.of("limit", "check", f"an int from 1 to {MAX_TOLD:,}", self.limit)
 
@@ -323,7 +324,3 @@ def check_name(parameter: str, owner: str, value: object) -> None:
     """Refuse an id or a source that is blank, or that a database cannot hold."""
     if not isinstance(value, str) or not value.strip() or not is_storable(value):
         raise ParameterError.of(parameter, owner, "text that is not blank, and that a database can hold", value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -73,6 +73,8 @@ class Conflict:
         In characters; None if it would take too long.
     jaccard : float
         Jaccard similarity of the word 5-grams.
+    is_match : bool
+        Whether the texts match. If not, the documents are in one group because that was decided.
     passage : tuple of Piece
         Most telling difference, with a few words around it; empty if the texts are identical.
     """
@@ -88,6 +90,7 @@ class Conflict:
     relative_distance: float
     edit_similarity: float | None
     jaccard: float
+    is_match: bool
     passage: tuple[Piece, ...]
 
     def to_dict(self) -> dict[str, object]:
@@ -104,6 +107,7 @@ class Conflict:
             "relative_distance": self.relative_distance,
             "edit_similarity": self.edit_similarity,
             "jaccard": self.jaccard,
+            "is_match": self.is_match,
             "passage": marked_text(self.passage),
         }
 
@@ -147,7 +151,7 @@ class Conflicts(Tabular):
 
     def rows(self) -> list[dict[str, object]]:
         """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
-        marks = [is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
+        marks = [one.is_match and is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
         return [{**one.to_dict(), "is_letters_only": mark} for one, mark in zip(self.conflicts, marks, strict=True)]
 
     @property
@@ -283,6 +287,7 @@ def _told(connection: Connection, one: Contradiction) -> Conflict:
         relative_distance=one.relative_distance,
         edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
         jaccard=one.jaccard,
+        is_match=one.is_match,
         passage=() if is_same else first_difference(compare_texts(text_a, text_b, context_lines=0)),
     )
 

@@ -17,13 +17,14 @@ _MAX_EXAMINED = 1_024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """An entry, and the nearest one with another label."""
+    """An entry, and the nearest one with another label; if it is no match, it was decided to be in the same group."""
 
     group: LabelledGroup
     odd: Entry
     other: Entry
     jaccard: float
     relative_distance: float
+    is_match: bool
 
     @property
     def likeness(self) -> tuple[float, float, int, str]:
@@ -87,6 +88,7 @@ class ContradictionSearch:
                     other=other,
                     jaccard=float(likeness.jaccard[i]),
                     relative_distance=float(likeness.relative_distance[i]),
+                    is_match=bool(is_one[i]),
                 )
         return nearest
 

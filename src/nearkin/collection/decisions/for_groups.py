@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import FormerGroups, Similarity, constrained
+from nearkin.collection.matching.linked_parts import Linked, linked_parts
 from nearkin.collection.matching.matches import PairMeasures
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
@@ -67,11 +68,14 @@ class GroupDecisions:
         n_copies: I64,
         similarity: Similarity,
         before: FormerGroups,
+        linked: Linked,
     ) -> tuple[I64, I64]:
         """Return components that keep the decisions, without those that a single document is left in."""
         if not (len(self.same) or len(self.never)):
             return nodes, component
+        _, united = constrained(nodes, component, self.same, self.never[:0])
         nodes, component = constrained(nodes, component, self.same, self.never, similarity=similarity, before=before)
+        component = linked_parts(nodes, united, component, np.unique(self.never), linked)
         n_members = np.bincount(component, weights=n_copies[nodes], minlength=len(nodes))
         is_group = n_members[component] > 1
         return nodes[is_group], component[is_group]

@@ -17,7 +17,7 @@ from nearkin.collection.matching.forest import Forest
 from nearkin.collection.matching.matches import Matching
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Progress, Silent
 
 NO_GROUP = -1
 
@@ -118,7 +118,11 @@ def regroup(
     n_not_compared = matching.link(forest, asked, is_live, threads=threads, progress=progress)
     copies = np.flatnonzero((n_copies > 1) & matching.is_comparable)
     forest.connect(copies, copies)
-    nodes, component = decided.kept(*forest.components(), n_copies, similarity, before.group_of)
+
+    def linked(contents: I64) -> I64:
+        return _linked(matching, contents, decided.same, threads)
+
+    nodes, component = decided.kept(*forest.components(), n_copies, similarity, before.group_of, linked)
     numbers, following = _numbered(nodes, component, before, state.next_group)
     return Regrouped(
         membership=Membership(nodes, numbers),
@@ -126,6 +130,17 @@ def regroup(
         n_uncounted=int(n_copies[~matching.is_comparable].sum()),
         n_not_compared=n_not_compared,
     )
+
+
+def _linked(matching: Matching, contents: I64, same: I64, threads: int) -> I64:
+    """Return a label for each content: equal for those that match, or must be together, through these alone."""
+    n_contents = len(matching.is_comparable)
+    forest, is_part = Forest(n_contents), np.zeros(n_contents, np.bool_)
+    is_part[contents] = True
+    own = same[is_part[same].all(1)]
+    forest.connect(own[:, 0], own[:, 1])
+    matching.link(forest, contents, is_part, threads=threads, progress=Silent())
+    return forest.roots(contents)
 
 
 def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:

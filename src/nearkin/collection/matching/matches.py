@@ -190,8 +190,6 @@ def matching_of(
         raise ParameterError(f"{owner.capitalize()} cannot use {tolerance.method}: {why}. Use words or letters.")
     if tolerance.method not in ("minhash", "range"):
         raise ParameterError.of("method", owner, "'minhash' or 'range'", tolerance.method)
-    if tolerance.method == "range" and tolerance.value >= 1:
-        raise ParameterError.of("gamma", owner, "below 1", tolerance.value)
     sets = WordSets(connection, counting, segments[-1].end if segments else 0)
     measures = PairMeasures(counting, segments, sets)
     if tolerance.method == "minhash":

@@ -12,6 +12,7 @@ import numpy as np
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.segment_files import Segment
+from nearkin.collection.tolerance import RULES, is_limit
 from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, Bool, LetterVectors
 from nearkin.runs.progress import Progress
@@ -72,10 +73,10 @@ def pairs_within(
     Raises
     ------
     ParameterError
-        Gamma is 1 or more, or threads is not an int above 0.
+        Gamma breaks its rule, or threads is not an int above 0.
     """
-    if gamma >= 1:
-        raise ParameterError.of("gamma", _OWNER, "below 1", gamma)
+    if not is_limit("range", gamma):
+        raise ParameterError.of("gamma", _OWNER, RULES["range"], gamma)
     check_threads(_OWNER, threads)
     return _batches(RangePairs(counting, segments, asked, is_live, gamma), threads, progress)
 

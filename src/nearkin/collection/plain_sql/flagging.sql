@@ -8,9 +8,15 @@ CREATE TABLE IF NOT EXISTS {schema}.look_alikes (
     relative_distance double precision,
     flagged_at timestamptz NOT NULL DEFAULT now(),
     jaccard double precision,
-    is_letters_only boolean
+    is_letters_only boolean,
+    measure text,
+    threshold numeric
 );
 CREATE INDEX IF NOT EXISTS look_alikes_of_document ON {schema}.look_alikes (doc_id);
+COMMENT ON COLUMN {schema}.look_alikes.measure IS
+    'Measure by which the row was flagged, words or letters; empty if an earlier Nearkin flagged it.';
+COMMENT ON COLUMN {schema}.look_alikes.threshold IS
+    'Limit by which the row was flagged: a Jaccard similarity for words, a gamma for letters.';
 COMMENT ON TABLE {schema}.look_alikes IS
     'What was similar to a document when it was added; filled by: nearkin sql install --flag-look-alikes THRESHOLD';
 
@@ -22,8 +28,10 @@ DECLARE
     n_flagged bigint;
 BEGIN
     IF threshold IS NOT NULL THEN
-        INSERT INTO look_alikes ("row", doc_id, similar_doc_id, distance, relative_distance, jaccard, is_letters_only)
-        SELECT one.row, one.doc_id, other.doc_id, letter_distance(one.content, near.content),
+        INSERT INTO look_alikes (
+            "row", doc_id, similar_doc_id, measure, threshold, distance, relative_distance, jaccard, is_letters_only
+        )
+        SELECT one.row, one.doc_id, other.doc_id, 'words', threshold, letter_distance(one.content, near.content),
                relative_distance(one.content, near.content), near.jaccard, false
         FROM added AS one
         CROSS JOIN LATERAL near_contents_by_words(one.content, threshold) AS near
@@ -31,8 +39,10 @@ BEGIN
         WHERE one.is_current
         ORDER BY one.row, near.jaccard DESC, near.content, other.row;
     ELSE
-        INSERT INTO look_alikes ("row", doc_id, similar_doc_id, distance, relative_distance, jaccard, is_letters_only)
-        SELECT one.row, one.doc_id, other.doc_id, sqrt(near.squared_distance::double precision),
+        INSERT INTO look_alikes (
+            "row", doc_id, similar_doc_id, measure, threshold, distance, relative_distance, jaccard, is_letters_only
+        )
+        SELECT one.row, one.doc_id, other.doc_id, 'letters', gamma, sqrt(near.squared_distance::double precision),
                sqrt(near.squared_distance::double precision) / sqrt(profiles.squared_length::double precision),
                jaccard(ours.hashes, theirs.hashes), jaccard(ours.hashes, theirs.hashes) < 0.5
         FROM added AS one

@@ -35,6 +35,12 @@ BEGIN
     ) THEN
         ALTER TABLE {schema}.look_alikes ADD COLUMN is_letters_only boolean;
     END IF;
+    IF to_regclass('{schema}.look_alikes') IS NOT NULL AND NOT EXISTS (
+        SELECT FROM pg_attribute
+        WHERE attrelid = to_regclass('{schema}.look_alikes') AND attname = 'measure' AND NOT attisdropped
+    ) THEN
+        ALTER TABLE {schema}.look_alikes ADD COLUMN measure text, ADD COLUMN threshold numeric;
+    END IF;
 END
 $migration$;
 
@@ -143,8 +149,8 @@ DECLARE
     own documents;
     own_square bigint;
 BEGIN
-    IF gamma IS NULL OR gamma < 0 OR gamma::text IN ('NaN', 'Infinity') THEN
-        RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be finite and at least 0. Got % instead.',
+    IF gamma IS NULL OR gamma < 0 OR gamma >= 1 THEN  -- NaN is above all numbers
+        RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be {rule of range}. Got % instead.',
             coalesce(gamma::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = '0.025 finds copies with small edits, 0.05 versions: SELECT * FROM {schema}.similar_documents(''ID'', 0.05)';
@@ -193,7 +199,7 @@ BEGIN
     END IF;
     IF tolerance IS NULL OR tolerance::text = 'NaN' OR tolerance <= 0 OR tolerance > {max_tolerance} THEN
         RAISE EXCEPTION
-            'The ''tolerance'' parameter of similar_by_index must be above 0 and at most {max_tolerance}. Got % instead.',
+            'The ''tolerance'' parameter of similar_by_index must be {rule of si}. Got % instead.',
             coalesce(tolerance::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value', HINT = 'The paper''s is 0.3.';
     END IF;

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, column, table
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
 from nearkin.collection.stored import shingle_table
-from nearkin.collection.tolerance import MAX_TOLERANCE
+from nearkin.collection.tolerance import MAX_TOLERANCE, RULES, Method, is_limit
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import named
 from nearkin.store.place import Place
@@ -166,21 +166,16 @@ def check_flagging(
         raise ParameterError.of("measure", owner, "'words' or 'letters'", measure)
     if measure is not None and limit is None:
         raise ParameterError("'measure' is of 'flag_look_alikes'; give both.", named=["measure", "flag_look_alikes"])
-    if limit is not None and not _is_limit(limit, measure or "words"):
-        rule = "a Jaccard similarity above 0 and at most 1; 0.5 flags versions"
-        if measure == "letters":  # from 1 on, every text matches every other that is not longer
-            rule = "a gamma of at least 0 and below 1, a share of a document's length; 0.05 flags versions"
+    method: Method = "range" if measure == "letters" else "minhash"
+    if limit is not None and not is_limit(method, limit):
+        rule = f"a Jaccard similarity {RULES[method]}; 0.5 flags versions"
+        if measure == "letters":
+            rule = f"a gamma of {RULES[method]}, a share of a document's length; 0.05 flags versions"
         raise ParameterError.of("flag_look_alikes", f"{owner} (--flag-look-alikes)", rule, limit)
     if limit is not None and stops_flagging:
         raise ParameterError("Give either --flag-look-alikes or --no-flag, not both.")
     if place.schema is None and (limit is not None or stops_flagging):
         raise ParameterError(f"{place} is SQLite, which cannot store functions: only PostgreSQL flags look-alikes.")
-
-
-def _is_limit(limit: object, measure: str) -> bool:
-    if not isinstance(limit, int | float) or isinstance(limit, bool):
-        return False
-    return 0 < limit <= 1 if measure == "words" else 0 <= limit < 1
 
 
 def functions(schema: str) -> str:
@@ -190,6 +185,8 @@ def functions(schema: str) -> str:
     )
     text = "\n".join(files(__package__).joinpath(name).read_text("utf-8") for name in _FILES)
     text = text.replace("{conditions}", conditions).replace("{max_tolerance}", str(MAX_TOLERANCE))
+    for method in ("range", "minhash", "si"):
+        text = text.replace(f"{{rule of {method}}}", RULES[method])
     return text.replace("{schema}", schema)
 
 

@@ -111,7 +111,7 @@ DECLARE
     n_bytes bigint;
 BEGIN
     IF threshold IS NULL OR threshold::text = 'NaN' OR threshold <= 0 OR threshold > 1 THEN
-        RAISE EXCEPTION 'The ''threshold'' parameter of similar_by_words must be above 0 and at most 1. Got % instead.',
+        RAISE EXCEPTION 'The ''threshold'' parameter of similar_by_words must be {rule of minhash}. Got % instead.',
             coalesce(threshold::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'It is a Jaccard similarity: SELECT * FROM {schema}.similar_by_words(''ID'', 0.5)';

@@ -12,6 +12,9 @@ from nearkin.reports.sentences.sentence import Sentence, not_shown
 if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 
+BY_DECISION = "in one group by decision"
+"""Remark on a conflict of documents that do not match."""
+
 
 def without_passage(one: Conflict) -> str:
     """Explain why a conflict has no passage in which the texts differ."""
@@ -25,8 +28,9 @@ def conflicts_sentences(
 ) -> Iterator[Sentence]:
     """Count the conflicts, say where the labels come from, and what was not compared; tags have no column of ids."""
     more = min(len(found.conflicts), found.n_found) - n_shown
+    decided = f", or {BY_DECISION}" if any(not one.is_match for one in found.conflicts) else ""
     yield Sentence(
-        f" among {counted(found.n_labelled, 'labelled document')} (texts {found.tolerance.in_words()})"
+        f" among {counted(found.n_labelled, 'labelled document')} (texts {found.tolerance.in_words()}{decided})"
         + f"; {not_shown(counted(more, 'conflict'))}" * (more > 0),
         strong=f"{counted(found.n_found, 'conflict')} in {counted(found.n_groups, 'group')}",
     )

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from nearkin import _compute as pc
 from nearkin.errors import ParameterError
-from nearkin.paths import why
+from nearkin.paths import check_are_texts, why
 from nearkin.records import Bool
 
 PATTERN, LITERAL = "re:", "text:"
@@ -89,13 +89,14 @@ class Ignored:
         Raises
         ------
         ParameterError
-            The file cannot be read, or a passage is invalid.
+            The file cannot be read, a passage is invalid, or the passages are names of files; see `check_are_texts`.
         """
         if given is None:
             return cls((), numbers)
         if isinstance(given, str | Path):
             return cls(cls.parse(_content(Path(given))).passages, numbers)
-        if isinstance(given, Sequence) and all(isinstance(one, str) for one in given):
+        if isinstance(given, Sequence) and all(isinstance(one, str | Path) for one in given):
+            check_are_texts(given, "To read passages from a file, pass its name alone, outside a list.")
             return cls(tuple(_passage(one) for one in given), numbers)
         raise ParameterError.of("ignore", "reading", "a file of passages, or a list of passages", given)
 

@@ -9,11 +9,14 @@ from itertools import chain, islice
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.paths import check_are_texts
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.columns import (
     TABLE_IN_MEMORY,
     Columns,
+    as_binary,
     choose_columns,
+    holds_characters,
     missing_column,
     plain,
     sample_of_records,
@@ -34,6 +37,9 @@ from nearkin.stages.documents.values import id_of, in_words, text_of
 _ACCEPTED = (
     "a pyarrow Table or array, a pandas or polars DataFrame or Series, "
     "or an iterable of strings, of (id, text) pairs or of dicts"
+)
+_READ_FILES = (
+    "To read files, pass one path or a list of pathlib.Path objects; if the names are the texts, pass (id, text) pairs."
 )
 _BATCH_BYTES = 8 << 20
 _BATCH_ROWS = 1 << 14
@@ -83,6 +89,7 @@ def read_table(
     batch_rows: int = _BATCH_ROWS,
     note: Callable[[str], None] = no_note,
     is_whole: bool = True,
+    read_files: str = _READ_FILES,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a table in batches, like :func:`.reader.read_batches` for a file.
 
@@ -101,6 +108,8 @@ def read_table(
         Called at the end if some documents have no value in ``keep_column``.
     is_whole : bool
         False for a part of a table: its first strings need not be dates although others are.
+    read_files : str
+        Sentence that says how to read files, for the refusal of their names.
 
     Yields
     ------
@@ -110,33 +119,47 @@ def read_table(
     Raises
     ------
     ParameterError
-        With the first batch: the table has none of these types.
+        With the first batch: the table has none of these types, or its first strings are names of files by the rule
+        of `check_are_texts`.
     SourceError
         With the first batch: a column is missing or unsuitable.
     """
     if batch_rows < 1:
         raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
     keep = None if keep_column is None else KeepColumn(keep_column)
-    batches = _read(table, text, doc_id, keep, batch_rows, is_whole=is_whole)
+    batches = _read(table, _Names(text, doc_id, keep), batch_rows, is_whole=is_whole, read_files=read_files)
     if keep is not None:
         batches = noting_values_without_number(batches, TABLE_IN_MEMORY, keep, note)
     yield from batches
 
 
 def _read(
-    table: object, text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int, *, is_whole: bool
+    table: object, names: _Names, batch_rows: int, *, is_whole: bool, read_files: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a table of any kind."""
     table = _held(table)
+    text, doc_id, keep = names.text, names.doc_id, names.keep
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a single column
-            arrow, text = pa.table({"text": pa.chunked_array(table)}), "text"
+            column = pa.chunked_array(table)
+            check_are_texts(_values(column.slice(0, SAMPLE_ROWS)), read_files)
+            arrow, text = pa.table({"text": column}), "text"
         yield from _read_arrow(arrow, text, doc_id, keep, batch_rows, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
-        yield from _read_records(table, text, doc_id, keep, batch_rows)
+        stream = iter(table)
+        head = list(islice(stream, SAMPLE_ROWS))
+        check_are_texts(head, read_files)
+        yield from _read_records(head, stream, names, batch_rows)
     else:
         raise _not_accepted(table)
+
+
+def _values(column: pa.ChunkedArray) -> list[object]:
+    """Return strings as bytes, because they may be invalid UTF-8; nothing of a column of another type."""
+    if not holds_characters(column.type):
+        return []
+    return [value for chunk in column.chunks for value in as_binary(plain(chunk)).to_pylist()]
 
 
 def _not_accepted(table: object, came: str = "") -> ParameterError:
@@ -206,7 +229,7 @@ def _read_arrow(
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Columns of records that are dicts."""
+    """Columns as they were named."""
 
     text: str | None
     doc_id: str | None
@@ -214,11 +237,10 @@ class _Names:
 
 
 def _read_records(
-    records: Iterable[object], text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int
+    head: list[object], stream: Iterator[object], names: _Names, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of Python objects, which may come from an endless iterator."""
-    stream = iter(records)
-    head = list(islice(stream, SAMPLE_ROWS))
+    """Yield batches of Python objects: the first ones, and the rest, which may be an endless iterator."""
+    text, doc_id, keep = names.text, names.doc_id, names.keep
     dicts = [record for record in head if isinstance(record, Mapping)]
     if dicts:
         columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=text, doc_id=doc_id)
@@ -227,7 +249,7 @@ def _read_records(
     names = _Names(text, doc_id, keep)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
-        raise _not_accepted(records, f"an iterable of {type(first).__name__}")
+        raise _not_accepted(head, f"an iterable of {type(first).__name__}")
     if keep is not None and head:
         if not dicts:
             check_has_columns(TABLE_IN_MEMORY, None)

@@ -1,10 +1,11 @@
-"""Groups of a collection for review tools: an overlay keyed on the control number, a row for each current document."""
+"""Groups of a collection for review tools: overlays keyed on the control number, a row for each current document."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -12,22 +13,24 @@ import pyarrow as pa
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.stored.documents import contents_of_current
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import OutputExistsError, ParameterError, SourceError
 from nearkin.formats.delimited import safe
+from nearkin.nouns import counted, first_of
 from nearkin.runs.files import published
 from nearkin.stages.documents.listed_files import is_load_file
-from nearkin.stages.documents.load_files.controls import controls_of
+from nearkin.stages.documents.load_files.controls import Controls, controls_of
 from nearkin.stages.documents.load_files.dialect import Dialect
 from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
 from nearkin.stages.documents.source import Source
 
 KEY = "DOCID"
+_SHOWN = 3
 _DIALECTS = {
     ".dat": Dialect(has_mark=True),
     ".csv": Dialect(separator=",", qualifier='"', newline="", quotes_all=False),
 }
-"""Dialects of overlays of documents whose load file is not there any more."""
+"""Dialects of overlays of documents that are in no load file, or whose load file is not there any more."""
 
 
 def check_overlay(out: Path | None, *, is_since: bool) -> None:
@@ -43,8 +46,56 @@ def check_overlay(out: Path | None, *, is_since: bool) -> None:
         raise ParameterError("--overlay writes the groups, and --since lists changes. Omit one of them.")
 
 
-def write_group_overlay(collection: Collection, members: pa.Table, vendor: Vendor, out: Path) -> Dialect:
-    """Write the overlay; return the dialect, which is that of the load file that the documents came from, if it exists.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenOverlay:
+    """An overlay that was written.
+
+    Parameters
+    ----------
+    path : Path
+    dialect : Dialect
+    key : str
+        Name of the column with the control numbers.
+    load_files : tuple of str
+        Load files whose documents it has; none if it has documents of no such file.
+    n_documents : int
+    """
+
+    path: Path
+    dialect: Dialect
+    key: str
+    load_files: tuple[str, ...]
+    n_documents: int
+
+    def in_words(self) -> str:
+        """Say for which documents it was written."""
+        of_files = first_of(self.load_files, _SHOWN) if self.load_files else "no load file"
+        documents = counted(self.n_documents, "document")
+        return f"overlay of {documents} of {of_files}: {self.path}, key {self.key}, {self.dialect.in_words()}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        words = {"path": str(self.path), "key": self.key, "load_files": list(self.load_files)}
+        return words | {"n_documents": self.n_documents, "dialect": self.dialect.in_words()}
+
+
+@dataclass(slots=True)
+class _Keyed:
+    """Documents of one overlay: those of load files with one dialect and one name of the control numbers."""
+
+    dialect: Dialect
+    key: str
+    load_files: list[str] = field(default_factory=list)
+    doc_ids: list[str] = field(default_factory=list)
+
+
+def write_group_overlays(
+    collection: Collection, members: pa.Table, vendor: Vendor, out: Path, *, overwrite: bool
+) -> list[WrittenOverlay]:
+    """Write an overlay for each dialect and key of the load files that the documents came from, and say which.
+
+    A load file counts if it still exists and has the id of the document as a control number. If no such file has the
+    format that the name ``out`` asks for, there is one overlay, of Nearkin's own.
 
     Parameters
     ----------
@@ -53,25 +104,75 @@ def write_group_overlay(collection: Collection, members: pa.Table, vendor: Vendo
         Of `CollectionGroups`.
     vendor : Vendor
     out : Path
+        File of the first overlay; the others get its name with a number: ``out-2.dat``, ``out-3.csv``, ….
+    overwrite : bool
+        Whether a file may be replaced.
 
     Raises
     ------
     OutputError
         An id cannot be written in the dialect.
+    OutputExistsError
+        One of the other files exists. Nothing is written.
     """
     listed = collection.documents().table
-    dialect, key, is_of_load_file = _dialect(listed["source"], out.suffix.lower())
+    parts = _parts(listed, out.suffix.lower())
+    paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
+    for path in paths[1:]:
+        if path.exists() and not overwrite:
+            raise OutputExistsError(f"{path} is there already. Choose another --out, or add --overwrite to replace it.")
     with collection.opened.store.reading() as connection:
-        texts = contents_of_current(connection)
-    rows = _rows(members, texts)
+        rows = _rows(members, contents_of_current(connection))
+    for path, one in zip(paths, parts, strict=True):
+        _write(path, one, vendor, rows)
+    return [
+        WrittenOverlay(
+            path=path,
+            dialect=one.dialect,
+            key=one.key,
+            load_files=tuple(one.load_files),
+            n_documents=len(one.doc_ids),
+        )
+        for path, one in zip(paths, parts, strict=True)
+    ]
+
+
+def _write(out: Path, part: _Keyed, vendor: Vendor, rows: Mapping[str, OverlayRow]) -> None:
     with published(out) as aside, open(aside, "wb") as file:
-        writer = LoadFileWriter(file, dialect)
-        writer.write([key, *vendor.fields])
-        for doc_id in listed["doc_id"].to_pylist():
+        writer = LoadFileWriter(file, part.dialect)
+        writer.write([part.key, *vendor.fields])
+        for doc_id in part.doc_ids:
             values = [doc_id, *vendor.values(rows.get(doc_id, OverlayRow(reason="unique")))]
             # a spreadsheet may open a CSV of ours; what came from a load file goes back as it came
-            writer.write(values if is_of_load_file or not dialect.is_csv else [safe(one) for one in values])
-    return dialect
+            writer.write(values if part.load_files or not part.dialect.is_csv else [safe(one) for one in values])
+
+
+def _numbered(out: Path, number: int, part: _Keyed) -> Path:
+    """Return the file of an overlay, with the suffix of its format."""
+    if number == 1:
+        return out
+    suffix = ".csv" if part.dialect.is_csv else ".dat"
+    return out.with_name(f"{out.stem}-{number}{suffix}")
+
+
+def _parts(listed: pa.Table, suffix: str) -> list[_Keyed]:
+    """Divide the documents among overlays: that of the first load file with the suffix first, other files' last."""
+    controls = {path: found for path in listed["source"].unique().to_pylist() if (found := _controls(path)) is not None}
+    if not any(path.lower().endswith(suffix) for path in controls):
+        controls = {}
+    parts = dict[tuple[Dialect, str] | None, _Keyed]()
+    for path in sorted(controls, key=lambda path: (not path.lower().endswith(suffix), path)):
+        one, _ = controls[path]
+        parts.setdefault((one.dialect, one.column), _Keyed(one.dialect, one.column)).load_files.append(path)
+    others = _Keyed(_DIALECTS[suffix], KEY)
+    for path, doc_id in zip(listed["source"].to_pylist(), listed["doc_id"].to_pylist(), strict=True):
+        if path in controls and doc_id in controls[path][1]:
+            one = controls[path][0]
+            parts[one.dialect, one.column].doc_ids.append(doc_id)
+        else:
+            others.doc_ids.append(doc_id)
+    filled = [part for part in parts.values() if part.doc_ids]
+    return [*filled, others] if others.doc_ids or not filled else filled
 
 
 def _rows(members: pa.Table, texts: Mapping[str, int]) -> dict[str, OverlayRow]:
@@ -103,16 +204,15 @@ def _rows(members: pa.Table, texts: Mapping[str, int]) -> dict[str, OverlayRow]:
     return rows
 
 
-def _dialect(sources: pa.ChunkedArray, suffix: str) -> tuple[Dialect, str, bool]:
-    """Return the dialect and the name of the control numbers of the first load file that still exists."""
-    for path in sources.unique().to_pylist():
-        if path is None or not path.lower().endswith(suffix) or not os.path.isfile(path) or not is_load_file(path):
-            continue
-        try:
-            with open(path, "rb", buffering=0) as raw:
-                source = Source(path=path, name=path, format="load-file")
-                controls = controls_of(cast(BinaryIO, raw), source, "utf-8")
-        except (OSError, SourceError):
-            continue
-        return controls.dialect, controls.column, True
-    return _DIALECTS[suffix], KEY, False
+def _controls(path: str | None) -> tuple[Controls, frozenset[str]] | None:
+    """Return how a load file is written, and its control numbers; None if there is no such file any more."""
+    if path is None or not path.lower().endswith(tuple(_DIALECTS)) or not os.path.isfile(path):
+        return None
+    try:
+        if not is_load_file(path):
+            return None
+        with open(path, "rb", buffering=0) as raw:
+            found = controls_of(cast(BinaryIO, raw), Source(path=path, name=path, format="load-file"), "utf-8")
+            return found, frozenset(one for one in found if one is not None)
+    except (OSError, SourceError):
+        return None
