@@ -10,6 +10,8 @@ NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-grou
 PURGE, REMOVE = "purge", "remove"
 OF_DOCUMENTS = (PURGE, REMOVE)
 """Kinds of changes that are of stored documents; they set no value, and cannot be undone."""
+GONE_IN = "gone_in"
+"""Detail of a removal: the wave whose files no longer contain the documents."""
 SettingKey = tuple[str, str, str]
 """Kind, subject and other, as in `SettingChange`."""
 
@@ -56,7 +58,8 @@ class Activity:
     kind : {"tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge", "remove"}
     data : mapping of str to object
         Details by kind. Tag: field, value, and the group and its tolerance if one was named; of several values their
-        number, n_values, in place of the value. Remove: the wave, if one was named. Principal: the former
+        number, n_values, in place of the value. Remove: the wave, if one was named; gone_in, the wave whose files no
+        longer contain the documents. Principal: the former
         ones. Undo: number and kind of the undone activity. Purge: number of erased texts. Otherwise empty.
     undoes : int or None
         Number of the activity that it undid.

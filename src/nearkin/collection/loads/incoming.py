@@ -179,16 +179,29 @@ class SeenIds:
         """Return whether each id occurred before, in this call or an earlier one."""
         if not doc_ids:
             return np.zeros(0, np.bool_)
-        joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
-        hashes = np.frombuffer(joined, np.uint64)
+        hashes = _hashes(doc_ids)
         is_seen = np.ones(len(hashes), np.bool_)
         distinct, firsts = np.unique(hashes, return_index=True)
         is_seen[firsts] = False
-        for part in self._parts:
-            places = np.minimum(np.searchsorted(part, hashes), len(part) - 1)
-            is_seen |= part[places] == hashes
+        is_seen |= self._are_in_parts(hashes)
         self._parts.append(distinct)
         while len(self._parts) > 1 and len(self._parts[-2]) < 2 * len(self._parts[-1]):  # few parts, each sorted
             last = self._parts.pop()
             self._parts[-1] = np.sort(np.concatenate([self._parts[-1], last]))
         return is_seen
+
+    def has(self, doc_ids: Sequence[str]) -> Bool:
+        """Return whether each id was marked."""
+        return self._are_in_parts(_hashes(doc_ids))
+
+    def _are_in_parts(self, hashes: U64) -> Bool:
+        found = np.zeros(len(hashes), np.bool_)
+        for part in self._parts:
+            places = np.minimum(np.searchsorted(part, hashes), len(part) - 1)
+            found |= part[places] == hashes
+        return found
+
+
+def _hashes(doc_ids: Sequence[str]) -> U64:
+    joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
+    return np.frombuffer(joined, np.uint64)

@@ -100,6 +100,11 @@ class LoadOrigins:
             rows_of_ids = self.connection.execute(select(*columns).where(IS_UNREAD & origins.c.doc_id.in_(some)))
             self._unread |= {doc_id: _UnreadFile(*rest) for doc_id, *rest in rows_of_ids}
 
+    def values_of(self, row: int) -> OriginValues | None:
+        """Return the origin of the version in a row that was looked up."""
+        known = self._known.get(row)
+        return None if known is None else known.values
+
     def is_of_same_file(self, row: int, origin: OriginValues) -> bool:
         """Whether the version in a row was made of the same bytes by another extractor."""
         known = self._known.get(row)
