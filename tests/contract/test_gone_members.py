@@ -7,6 +7,7 @@ import pytest
 from contract.damaged_collections import is_silent
 from extracted_documents import Row, incoming, origin, unread
 from nearkin.collection.loads.adding import add_incoming
+from nearkin.stages.documents.origin import UNENDED
 from nearkin.stages.documents.rules import ReadingRules
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
@@ -81,8 +82,8 @@ def test_archives_in_archives(collection) -> None:
     inner = member("c", "three", parent="m!in.zip", family=None)
     add(collection, member("a", "one", family=None), inner, member("d", "four", parent="m!in.zip", family=None))
     assert add(collection, inner).removed == ("m!a", "m!in.zip!d")
-    # a file in the place of the archive, then an archive in the place of the file
-    assert add(collection, ("m", LETTER, origin("1", declared_kind="zip"), None)).removed == ("m!in.zip!c",)
+    # a text in the place of the archive, which then comes back
+    assert add(collection, ("m", LETTER, origin("1", declared_kind="zip"), None)).removed == ()
     assert add(collection, inner).removed == ("m",)
     assert current(collection) == ["m!in.zip!c"]
 
@@ -102,6 +103,8 @@ def test_an_archive_that_can_be_read_again_is_no_exception(collection) -> None:
         [mail("2"), CUT],
         [mail("2"), member("x", None, exception="time-out", sentence="10 s")],
         [("m", None, None, None), ("m!#1", None, None, "m")],
+        [mail("2", warnings=f"{UNENDED}; no charset")],
+        [mail("2", kind="text", declared_kind="eml", family=None)],
     ],
 )
 def test_what_could_not_be_read_is_not_gone(collection, rows) -> None:

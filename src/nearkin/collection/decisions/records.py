@@ -12,6 +12,8 @@ OF_DOCUMENTS = (PURGE, REMOVE)
 """Kinds of changes that are of stored documents; they set no value, and cannot be undone."""
 GONE_IN = "gone_in"
 """Detail of a removal: the wave whose files no longer contain the documents."""
+NO_VERSION = "no text"
+"""Value of a removed or purged file without a text, in the place of the version of a document."""
 SettingKey = tuple[str, str, str]
 """Kind, subject and other, as in `SettingChange`."""
 
@@ -27,7 +29,7 @@ class SettingChange:
         Id of the document; the tolerance of the group of a note.
     other : str
         Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text;
-        empty for a removed document.
+        empty for a removed document, and for a file without a text.
     was, now : str or None
         None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty.
     """

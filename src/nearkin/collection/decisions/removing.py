@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, record
-from nearkin.collection.decisions.records import REMOVE, SettingChange
+from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
 from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
 from nearkin.collection.stored.origin_rows import remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD
@@ -22,13 +22,11 @@ from nearkin.store.seals import Seals
 from nearkin.store.store import Store
 
 _MAX_NAMED, _MAX_OF_AN_ID = 5, 200
-_NO_TEXT = "no text"
-"""Value, in the log, of what was removed where there was no version."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemovedRows:
-    """What a removal changed.
+    """Removed documents, and the entry of the log.
 
     Parameters
     ----------
@@ -143,7 +141,7 @@ def remove_rows(
         remove_unread(connection, seals, condition, now)
     seals.write(connection)
     changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
-    changes += [SettingChange(REMOVE, doc_id, "", _NO_TEXT, None) for doc_id in unread]
+    changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread]
     number = record(connection, REMOVE, changes, by=by, data=data)
     return RemovedRows(tuple(doc_id for doc_id, _ in found), tuple(unread), number)
 

@@ -14,6 +14,9 @@ ExceptionKind = Literal[
 EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
 """Reasons why a file gave no text, or not all of it."""
 
+UNENDED = "the mail ends in its headers or without its closing boundary: attachments may be missing"
+"""Warning of a mail that is whole, or was cut off between its parts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailHeaders:
