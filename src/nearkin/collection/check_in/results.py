@@ -14,6 +14,7 @@ from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
+from nearkin.stages.documents.origin import Origin
 from nearkin.store.bulk import is_storable
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
@@ -86,12 +87,18 @@ class CheckIn:
         Origin of the document.
     only_new : bool
         Store it only if the verdict is "new".
+    parent : str or None
+        Id of the document or container that it is inside of.
+    origin : Origin or None
+        What is known of the file that its text was extracted from.
     """
 
     doc_id: str
     wave: str = "check-ins"
     source: str = "check-in"
     only_new: bool = False
+    parent: str | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):

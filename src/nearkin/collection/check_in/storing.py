@@ -6,7 +6,6 @@ from collections.abc import Container
 from dataclasses import replace
 from functools import partial
 
-import pyarrow as pa
 from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.candidates import Query
@@ -104,17 +103,6 @@ class CheckInTransaction:
         load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
         load.brings_back = True
         return load
-
-
-def incoming_of(doc_ids: list[str], texts: list[str], lines: list[int], source: str) -> Incoming:
-    """Make a batch of documents from one source."""
-    from nearkin.records import DOCUMENTS_SCHEMA
-
-    n = len(texts)
-    columns = {"doc_id": doc_ids, "text": [text.encode("utf-8") for text in texts], "line": lines}
-    arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]
-    batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
-    return Incoming(batch, pa.array([source] * n, pa.large_string()), None)
 
 
 def _document_at(examined: Examined, place: int) -> Examined:

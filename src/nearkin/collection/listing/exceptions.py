@@ -18,14 +18,13 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, whole_rows, with_origins
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.origin import EXCEPTIONS
+from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
 REASONS = (*EXCEPTIONS, "unreadable", "not stored")
 """Reasons of exceptions: those of extraction, and those of documents that no extractor saw."""
-NO_TEXT = "no text was found in it"
 _MAX_BLANK = 64
 """Bytes of the longest text that is looked at for being blank."""
 

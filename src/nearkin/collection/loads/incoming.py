@@ -17,9 +17,10 @@ from nearkin.collection.loads.known_texts import Known
 from nearkin.collection.stored.origins import OriginValues, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.nouns import counted
-from nearkin.records import U64, Bool
+from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 
 _LEVEL = 3
 PURGED = "its text was purged"
@@ -45,6 +46,29 @@ class Incoming:
     batch: pa.RecordBatch
     sources: pa.LargeStringArray
     name: str | None
+
+
+def incoming_of(
+    doc_ids: Sequence[str],
+    texts: Sequence[str],
+    lines: Sequence[int],
+    source: str,
+    *,
+    parent: str | None = None,
+    origin: Origin | None = None,
+) -> Incoming:
+    """Make a batch of documents from one source; a single one may have a parent and an origin."""
+    n = len(texts)
+    columns: dict[str, Sequence[object]] = {
+        "doc_id": doc_ids,
+        "text": [text.encode("utf-8") for text in texts],
+        "line": lines,
+        PARENT: [parent] * n,
+        ORIGIN: [None if origin is None else origin.as_row()] * n,
+    }
+    arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
+    return Incoming(batch, pa.array([source] * n, pa.large_string()), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

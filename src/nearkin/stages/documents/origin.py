@@ -14,6 +14,8 @@ ExceptionKind = Literal[
 EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
 """Reasons why a file gave no text, or not all of it."""
 
+NO_TEXT = "no text was found in it"
+"""Sentence of the exception "empty"."""
 UNENDED = "the mail ends in its headers or without its closing boundary: attachments may be missing"
 """Warning of a mail that is whole, or was cut off between its parts."""
 

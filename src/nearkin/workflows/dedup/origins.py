@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.runs.spool import Chunk
+from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.stages.documents.preparing import ORIGIN
-from nearkin.workflows.reading.exceptions import NO_TEXT, ExceptionRow
+from nearkin.workflows.reading.exceptions import ExceptionRow
 
 FIELDS = (
     pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),

@@ -16,7 +16,6 @@ from nearkin.stages.documents.extraction.mailbox import is_single
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.packed import unpacked_blob
 from nearkin.stages.documents.extraction.reading import (
-    NO_TEXT,
     DocumentRead,
     ExtractionError,
     Extractor,
@@ -25,6 +24,7 @@ from nearkin.stages.documents.extraction.reading import (
     too_big,
     too_much_memory,
 )
+from nearkin.stages.documents.origin import NO_TEXT
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Begins the time of one step, which ends the process when it is over."""
