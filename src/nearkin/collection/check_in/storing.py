@@ -119,4 +119,5 @@ def _document_at(examined: Examined, place: int) -> Examined:
         profiles={one: examined.profiles[one] for one in of_text},
         damaged=set(),
         origins={0: examined.origins[place]} if place in examined.origins else {},
+        blank=frozenset({0} if place in examined.blank else ()),
     )

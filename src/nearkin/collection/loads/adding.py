@@ -38,6 +38,8 @@ class Added:
         Documents stored already with the same id and text, or stored earlier in this wave and changed by a later one.
     n_problems : int
         Documents that could not be stored; listed in the table of problems.
+    n_erased : int
+        Those of them whose text was purged.
     n_contents : int
         Texts that the collection did not have under any id.
     n_repeated : int
@@ -47,6 +49,9 @@ class Added:
     n_missing : int
         Texts of added documents that are missing from the store. The added text is not proven to be the same, and is
         stored as a new version.
+    n_no_text, n_partial : int
+        Exceptions, as `nearkin exceptions` lists them: documents without a text, blank ones included, and those that
+        gave a part of it.
     n_extracted : int
         Documents that were extracted from files, whether or not they gave a text.
     n_in_part, n_not_read : int
@@ -68,9 +73,12 @@ class Added:
     n_unchanged: int
     n_problems: int
     n_contents: int
+    n_erased: int = 0
     n_repeated: int = 0
     n_repaired: int = 0
     n_missing: int = 0
+    n_no_text: int = 0
+    n_partial: int = 0
     n_extracted: int = 0
     n_in_part: int = 0
     n_not_read: int = 0

@@ -88,6 +88,8 @@ class Examined:
         Digests whose stored text is damaged, to be replaced by the added one.
     origins : dict of int to tuple
         Values of the table ``origins``, by the place of each document that was extracted or is inside of another.
+    blank : set of int
+        Places of documents whose text is empty, or white space.
     """
 
     doc_ids: list[str]
@@ -99,6 +101,7 @@ class Examined:
     profiles: dict[bytes, Profile]
     damaged: set[bytes]
     origins: dict[int, OriginValues] = field(default_factory=dict)
+    blank: frozenset[int] = frozenset()
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
@@ -135,7 +138,13 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         profiles=profiles,
         damaged=stored.damaged,
         origins=_origins(prepared, doc_ids, problems),
+        blank=_blank(prepared["text"]),
     )
+
+
+def _blank(texts: pa.LargeStringArray) -> frozenset[int]:
+    is_one = pc.or_(pc.equal(pc.binary_length(texts), 0), pc.utf8_is_space(texts))
+    return frozenset(pc.indices_nonzero(is_one).to_pylist())
 
 
 def _origins(

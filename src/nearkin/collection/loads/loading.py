@@ -17,7 +17,7 @@ from nearkin.collection.decisions.activity import checked_by
 from nearkin.collection.decisions.records import GONE_IN
 from nearkin.collection.decisions.removing import RemovedRows, remove_rows
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
-from nearkin.collection.loads.incoming import Examined, SeenIds
+from nearkin.collection.loads.incoming import PURGED, Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
@@ -44,6 +44,7 @@ class Figures:
     n_new_versions: int = 0
     n_unchanged: int = 0
     n_problems: int = 0
+    n_erased: int = 0
     n_repeated: int = 0
     n_repaired: int = 0
     n_missing: int = 0
@@ -185,7 +186,10 @@ class Load:
             problem, origin, was = examined.problems[i], examined.origins.get(i), newest.get(doc_id)
             if origin is not None:
                 self.origins.count(doc_id, origin, is_read=problem is None)
+            if problem != PURGED:
+                self.origins.count_exception(origin, has_text=problem is None and i not in examined.blank)
             if problem is not None:
+                self.figures.n_erased += problem == PURGED
                 if origin is not None and doc_id not in gone:
                     self.origins.take_unread(doc_id, origin, was.row if was is not None and was.is_current else None)
                 rows.problems.append((doc_id.replace("\0", "\N{SYMBOL FOR NULL}"), source, line, problem))

@@ -42,13 +42,13 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_other_extractor:
         texts = "text is" if n == 1 else "texts are"
         yield Sentence(f"{n:,} stored {texts} of another version of the extractor and kept: --re-extract replaces them")
-    if added.n_not_read or added.n_in_part:
-        said = without_text(added.n_not_read, added.n_in_part)
-        yield Sentence(f"Of {counted(added.n_extracted, 'extracted document')}, {said}: nearkin exceptions", "warning")
-    if n := added.n_problems - added.n_not_read:
-        yield Sentence(
-            f"{counted(n, 'document')} could not be stored; see: nearkin info COLLECTION --problems", "warning"
-        )
+    if added.n_no_text or added.n_partial:
+        said = without_text(added.n_no_text, added.n_partial)
+        all_documents = counted(added.n_documents + added.n_problems, "document")
+        yield Sentence(f"Of {all_documents}, {said}: nearkin exceptions", "warning")
+    if n := added.n_erased:
+        was = agreeing(n, "was not stored, because its text was", "were not stored, because their texts were")
+        yield Sentence(f"{counted(n, 'document')} {was} erased by nearkin purge", "warning")
     yield from damage_sentences(damaged, "The wave has")
     if added.is_dry_run:
         yield Sentence("Nothing was stored, because of --dry-run.", "warning")
