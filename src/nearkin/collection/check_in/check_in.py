@@ -79,7 +79,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
 
     wave, started = checked_wave(under.wave), time.perf_counter()
     query = Query.of(collection.counting, text)  # refuses anything but text
-    incoming = incoming_of([under.doc_id], [text], [1], under.source, parent=under.parent, origin=under.origin)
+    incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
     with collection.store.writing() as connection:
         inside = CheckInTransaction(connection, collection, incoming, wave)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())

@@ -14,7 +14,7 @@ from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.store.bulk import is_storable
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
@@ -87,9 +87,7 @@ class CheckIn:
         Origin of the document.
     only_new : bool
         Store it only if the verdict is "new".
-    parent : str or None
-        Id of the document or container that it is inside of.
-    origin : Origin or None
+    file : KnownFile
         What is known of the file that its text was extracted from.
     """
 
@@ -97,8 +95,7 @@ class CheckIn:
     wave: str = "check-ins"
     source: str = "check-in"
     only_new: bool = False
-    parent: str | None = None
-    origin: Origin | None = None
+    file: KnownFile = UNKNOWN_FILE
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):

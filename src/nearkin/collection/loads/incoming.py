@@ -19,7 +19,7 @@ from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 
 _LEVEL = 3
@@ -53,17 +53,15 @@ def incoming_of(
     texts: Sequence[str],
     lines: Sequence[int],
     source: str,
-    *,
-    parent: str | None = None,
-    origin: Origin | None = None,
+    file: KnownFile = UNKNOWN_FILE,
 ) -> Incoming:
-    """Make a batch of documents from one source; a single one may have a parent and an origin."""
-    n = len(texts)
+    """Make a batch of documents from one source; of a single one the file may be known."""
+    n, origin = len(texts), file.origin
     columns: dict[str, Sequence[object]] = {
         "doc_id": doc_ids,
         "text": [text.encode("utf-8") for text in texts],
         "line": lines,
-        PARENT: [parent] * n,
+        PARENT: [file.parent] * n,
         ORIGIN: [None if origin is None else origin.as_row()] * n,
     }
     arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]

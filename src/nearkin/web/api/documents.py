@@ -42,7 +42,7 @@ def put_document(service: ReviewService, _: Visitor, asked: StoredQuery, sent: S
     """Store a document; the same request again changes nothing."""
     check_name("id", "PUT /documents", asked.id)
     one = document_of(sent, asked.name, asked.encoding)
-    incoming = incoming_of([asked.id], [one.text], [1], asked.name or "api", origin=one.origin_under(asked.id))
+    incoming = incoming_of([asked.id], [one.text], [1], asked.name or "api", one.file_under(asked.id))
     rules = ReadingRules.of("stop")
     added = add_incoming(service.collection.opened, [incoming], wave=asked.wave, threads=1, rules=rules)
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
@@ -132,7 +132,7 @@ def post_check(service: ReviewService, _: Visitor, asked: CheckAsked, sent: Sent
         service.check_may_change()
     one = document_of(sent, asked.name, asked.encoding)
     if under is not None:
-        under = replace(under, origin=one.origin_under(under.doc_id))
+        under = replace(under, file=one.file_under(under.doc_id))
     found = service.collection.check(one.text, options=options, store=under)
     answer = found.to_dict()
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]

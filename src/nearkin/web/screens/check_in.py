@@ -87,8 +87,8 @@ def store(service: ReviewService, _: Visitor, body: StoreForm) -> GoTo:
         raise ParameterError(f"There is a document {doc_id!r} already. Choose another id, or store a version of it.")
     if body.version_of is not None and not is_there:
         raise ParameterError(f"There is no document {doc_id!r} any more.")
-    origin = sent.document.origin_under(doc_id)
-    service.collection.check(sent.text, store=CheckIn(doc_id=doc_id, source=sent.name, origin=origin))
+    under = CheckIn(doc_id=doc_id, source=sent.name, file=sent.document.file_under(doc_id))
+    service.collection.check(sent.text, store=under)
     service.sent.forget(body.key)
     return GoTo("/document", {"id": doc_id})
 

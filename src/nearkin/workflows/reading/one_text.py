@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.members import BETWEEN, printable_id
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.extracting import recognised_format
@@ -38,23 +38,17 @@ class OneDocument:
     doc_id, text : str
     source : str
         Name of its file.
-    parent : str or None
-        Id of the document or container that it is inside of.
-    origin : Origin or None
-        None if it was not extracted.
+    file : KnownFile
     """
 
     doc_id: str
     text: str
     source: str
-    parent: str | None = None
-    origin: Origin | None = None
+    file: KnownFile = UNKNOWN_FILE
 
-    def origin_under(self, doc_id: str) -> Origin | None:
-        """Return the origin of the document under another id: its family may have its name."""
-        if self.origin is None or self.origin.family != self.doc_id:
-            return self.origin
-        return replace(self.origin, family=doc_id)
+    def file_under(self, doc_id: str) -> KnownFile:
+        """Return what is known of the file if the document is stored under another id."""
+        return self.file.under(doc_id, self.doc_id)
 
 
 def read_one_text(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> str:
@@ -110,8 +104,7 @@ def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:
         doc_id=str(prepared["doc_id"][at]),
         text=str(prepared["text"][at]),
         source=source,
-        parent=told.get(PARENT),
-        origin=None if origin is None else Origin.of_row(origin),
+        file=KnownFile(told.get(PARENT), None if origin is None else Origin.of_row(origin)),
     )
 
 
