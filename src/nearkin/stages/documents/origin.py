@@ -109,7 +109,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """What is known of the file of one document.
+    """File of one document, as far as it is known.
 
     Parameters
     ----------
