@@ -221,3 +221,34 @@ def test_a_purge_erases_origins(place, collection) -> None:
     if place.server is None:
         files = [path.read_bytes() for path in place.cache.parent.rglob("*") if path.is_file()]
         assert not any(word in data for data in files for word in (b"Zebra quartz", b"counsel@example.org"))
+
+
+def test_a_purge_takes_files_without_a_text(place, collection) -> None:
+    secret = {"sentence": "locked by Zebra quartz", "kind": "pdf"}
+    rows = [
+        ("m", LEASE, origin("a", kind="eml", family="m"), None),
+        ("m!locked.pdf", None, unread("b", family="m", **secret), "m"),
+        ("m!in.zip!deep.pdf", None, unread("c", family="m", **secret), "m!in.zip"),
+        ("m!b.txt", LETTER, origin("d", family="m"), "m"),
+        ("alone.pdf", None, unread("e", **secret), None),
+        ("other.pdf", None, unread("f"), None),
+    ]
+    add_extracted(collection, rows)
+    collection.add([("null", None), ("word", "A word.")])
+    dry = collection.purge(["m", "alone.pdf", "null"], dry_run=True)
+    assert len(listed(collection)) == 5
+    done = collection.purge(["m", "alone.pdf", "null"])
+    assert (done.unread, done.inside) == (("alone.pdf", "m!in.zip!deep.pdf", "m!locked.pdf", "null"), ("m!b.txt",))
+    assert (dry.unread, dry.inside, dry.n_texts) == (done.unread, done.inside, done.n_texts)
+    assert [one[0] for one in listed(collection)] == ["other.pdf"]
+    assert [(one.subject, one.now) for one in collection.log()[-1].changes] == [
+        ("m", "version 1"), *((doc_id, "no text") for doc_id in done.unread),
+    ]  # fmt: skip
+    with pytest.raises(UnknownDocumentError, match="alone"):
+        collection.purge(["alone.pdf"])
+    collection.remove(["other.pdf"])
+    assert collection.purge(["other.pdf"]).number is not None  # also what was removed before
+    assert [(one.kind, one.changes[0].was) for one in collection.log()[1:2]] == [("remove", "no text")]
+    if place.server is None:
+        files = [path.read_bytes() for path in place.cache.parent.rglob("*") if path.is_file()]
+        assert not any(b"Zebra quartz" in data for data in files)

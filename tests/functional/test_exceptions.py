@@ -47,7 +47,7 @@ def matter(folder) -> Path:
     place = folder.parent / "matter"
     added = nearkin_here("add", place, folder, "--wave", "march")
     assert added.code == 0, added.err
-    said = "Of 6 extracted documents, 2 gave no text, 1 gave only a part of it: nearkin exceptions"
+    said = "Of 8 documents, 3 gave no text, 1 gave only a part of it: nearkin exceptions"
     assert said in added.out
     assert "could not be stored" not in added.out
     return place

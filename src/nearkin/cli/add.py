@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.browsing import DryRun, IdsColumn, IdsFile
+from nearkin.cli.options.browsing import DryRun, DryRunOfAdd, IdsColumn, IdsFile
 from nearkin.cli.options.collection import (
     Cache,
     ChosenAlphabet,
@@ -37,7 +37,9 @@ Add documents to a collection. A missing collection is created.
 
 A command stores all of its documents or none. Documents that are already stored are skipped, so you can run an \
 interrupted command again. A changed document becomes a new version, and so does a row that repeats an id with \
-another text. A text that a newer extractor makes of the same file is no change; --re-extract stores it.
+another text. A text that a newer extractor makes of the same file is no change; --re-extract stores it. What a mail \
+or an archive contained when it was added before, and contains no more, is removed, as nearkin remove does it; members \
+that could only not be read stay.
 
 [bold]Examples[/]
 
@@ -72,6 +74,7 @@ def add(
     ignore: ChosenIgnored = None,
     ignore_numbers: ChosenIgnoredNumbers = False,
     re_extract: ReExtract = False,
+    dry_run: DryRunOfAdd = False,
     reading: ReadingOptions,
     cache: Cache = None,
     wait: Wait = None,
@@ -97,7 +100,7 @@ def add(
         texts = reading.request(inputs).opened(bars)
         with Collection.open(
             collection,
-            create=True,
+            create=not dry_run,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
             similarity_index=index,
             ignored=ignored,
@@ -105,7 +108,15 @@ def add(
             wait=wait,
             progress=bars,
         ) as opened:
-            added = add_files(opened, texts, wave=wave, resources=resources, progress=bars, re_extract=re_extract)
+            added = add_files(
+                opened,
+                texts,
+                wave=wave,
+                resources=resources,
+                progress=bars,
+                re_extract=re_extract,
+                dry_run=dry_run,
+            )
     damaged = texts.damaged_files
     tell(
         lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged]},
@@ -146,7 +157,8 @@ def remove(
         removed = opened.remove(wanted, wave=wave, by=by, dry_run=dry_run, max_documents=None if yes else _WITHOUT_YES)
     tell(removed.to_dict, lambda console: _show_removed(console, removed, limit), as_json=as_json, quiet=quiet)
     if removed.is_dry_run and not dry_run:
-        raise ParameterError(f"This removes {counted(removed.n_documents, 'document')}. Add --yes to remove them.")
+        n = removed.n_documents + removed.n_unread
+        raise ParameterError(f"This removes {counted(n, 'document')}. Add --yes to remove them.")
 
 
 def _show_removed(console: Console, removed: Removed, limit: int) -> None:
@@ -154,6 +166,6 @@ def _show_removed(console: Console, removed: Removed, limit: int) -> None:
     from nearkin.reports.sentences.browsing import removed_sentences
 
     if removed.is_dry_run:
-        for doc_id in removed.doc_ids[:limit]:
+        for doc_id in [*removed.doc_ids, *removed.unread_ids][:limit]:
             console.print(f"  {shown(doc_id)}", highlight=False, soft_wrap=True)
     say(console, removed_sentences(removed, limit))

@@ -228,7 +228,7 @@ def check(
 
         document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
         name = document.doc_id if doc_id is None else doc_id
-        under = CheckIn(name, wave, document.source, only_new) if store else None
+        under = CheckIn(name, wave, document.source, only_new, document.file_under(name)) if store else None
         with (
             bars_shown(is_quiet=quiet or as_json) as bars,
             Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,

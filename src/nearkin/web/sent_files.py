@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.members import printable_id
-from nearkin.workflows.reading.one_text import read_one_document
+from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
 _MAX_KEPT, _MAX_CHARACTERS = 16, 64 << 20
 _MAX_NAME = 200
@@ -28,8 +28,8 @@ class SentFile:
     name: str
     content: BinaryIO
 
-    def text(self) -> str:
-        """Return the text of the file, by the readers of all commands and their limits.
+    def document(self) -> OneDocument:
+        """Return the document in the file, by the readers of all commands and their limits.
 
         Of its name only a suffix is used, so that a name never leads out of the temporary folder.
 
@@ -44,7 +44,7 @@ class SentFile:
             with path.open("wb") as file:
                 shutil.copyfileobj(self.content, file)
             try:
-                return read_one_document(path).text
+                return read_one_document(path)
             except SourceError as error:
                 raise SourceError(str(error).replace(str(path), self.shown_name)) from error
 
@@ -57,10 +57,15 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True)
 class SentText:
-    """Text of a sent file, with the file's name."""
+    """Document of a sent file, with the file's name."""
 
     name: str
-    text: str
+    document: OneDocument
+
+    @property
+    def text(self) -> str:
+        """Text of the document."""
+        return self.document.text
 
 
 class SentTexts:

@@ -67,6 +67,9 @@ IdsColumn = Annotated[
     str | None, _wanted("--id", metavar="COLUMN", help="Column of --from with the ids. [dim]default: guessed[/]")
 ]
 DryRun = Annotated[bool, _output("--dry-run", help="List the documents that would be removed, and change nothing.")]
+DryRunOfAdd = Annotated[
+    bool, _output("--dry-run", help="Count what would be stored, list what would be removed, and change nothing.")
+]
 ComparedFile = Annotated[
     Path | None, _wanted("--file", help="Compare the document A of the COLLECTION with this file.")
 ]

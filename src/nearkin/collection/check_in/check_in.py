@@ -74,11 +74,12 @@ def _fill_keys(collection: OpenedCollection, first: int) -> None:
 
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """Check and store a text in one exclusive transaction; see `Collection.check`."""
-    from nearkin.collection.check_in.storing import CheckInTransaction, incoming_of  # a mere check starts faster
+    from nearkin.collection.check_in.storing import CheckInTransaction  # a mere check starts faster
+    from nearkin.collection.loads.incoming import incoming_of
 
     wave, started = checked_wave(under.wave), time.perf_counter()
     query = Query.of(collection.counting, text)  # refuses anything but text
-    incoming = incoming_of([under.doc_id], [text], [1], under.source)
+    incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
     with collection.store.writing() as connection:
         inside = CheckInTransaction(connection, collection, incoming, wave)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
@@ -121,7 +122,8 @@ def _check_in_many(
     *,
     stops: bool,
 ) -> tuple[CheckAnswer, ...]:
-    from nearkin.collection.check_in.storing import CheckInTransaction, incoming_of
+    from nearkin.collection.check_in.storing import CheckInTransaction
+    from nearkin.collection.loads.incoming import incoming_of
 
     wave, lines = checked_wave(under.wave), under.lines or range(1, len(documents) + 1)
     if len(lines) != len(documents):

@@ -15,6 +15,7 @@ from nearkin.collection.tolerance import Method as ToleranceMethod
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.store.bulk import is_storable
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
@@ -87,12 +88,15 @@ class CheckIn:
         Origin of the document.
     only_new : bool
         Store it only if the verdict is "new".
+    file : KnownFile
+        What is known of the file that its text was extracted from.
     """
 
     doc_id: str
     wave: str = "check-ins"
     source: str = "check-in"
     only_new: bool = False
+    file: KnownFile = UNKNOWN_FILE
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):

@@ -6,7 +6,6 @@ from collections.abc import Container
 from dataclasses import replace
 from functools import partial
 
-import pyarrow as pa
 from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.candidates import Query
@@ -106,17 +105,6 @@ class CheckInTransaction:
         return load
 
 
-def incoming_of(doc_ids: list[str], texts: list[str], lines: list[int], source: str) -> Incoming:
-    """Make a batch of documents from one source."""
-    from nearkin.records import DOCUMENTS_SCHEMA
-
-    n = len(texts)
-    columns = {"doc_id": doc_ids, "text": [text.encode("utf-8") for text in texts], "line": lines}
-    arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]
-    batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
-    return Incoming(batch, pa.array([source] * n, pa.large_string()), None)
-
-
 def _document_at(examined: Examined, place: int) -> Examined:
     """Return one of the documents alone."""
     digest = examined.digests[place]
@@ -131,4 +119,5 @@ def _document_at(examined: Examined, place: int) -> Examined:
         profiles={one: examined.profiles[one] for one in of_text},
         damaged=set(),
         origins={0: examined.origins[place]} if place in examined.origins else {},
+        blank=frozenset({0} if place in examined.blank else ()),
     )

@@ -11,12 +11,13 @@ from sqlalchemy import ColumnElement, Connection, exists, select, update
 
 from nearkin.collection import stored_relations
 from nearkin.collection.decisions.activity import checked_by, record, with_checksums
-from nearkin.collection.decisions.records import PURGE, SettingChange
+from nearkin.collection.decisions.records import NO_VERSION, PURGE, SettingChange
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.installing import forget_flagged
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import key_table, origin_rows, shingle_table
 from nearkin.collection.stored.documents import check_id, checked_ids, document, stored_documents, with_documents
+from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
@@ -46,6 +47,10 @@ class Purged:
         Number of stored versions that lost their text, of any document.
     n_texts : int
         Number of distinct texts that were erased.
+    unread : tuple of str
+        Files without a text that were erased from the list of exceptions: those named, and those inside of a document.
+    inside : tuple of str
+        Documents inside of erased ones that still have their texts.
     is_dry_run : bool
         Nothing was erased.
     """
@@ -55,6 +60,8 @@ class Purged:
     copies: tuple[str, ...]
     n_versions: int
     n_texts: int
+    unread: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
     is_dry_run: bool = False
 
     def to_dict(self) -> dict[str, object]:
@@ -64,11 +71,13 @@ class Purged:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Texts that a purge erases, and the documents that have them."""
+    """Texts that a purge erases, the documents that have them, files without a text, and documents that stay."""
 
     contents: list[int]
     holders: list[StoredDocument]
     copies: list[str]
+    unread: list[str]
+    inside: list[str]
 
 
 def purge(
@@ -81,7 +90,7 @@ def purge(
     who, store, number = checked_by(by), collection.store, None
     with store.reading() if dry_run else store.writing() as connection:
         plan = _planned(connection, wanted, copies=copies)
-        if plan.contents and not dry_run:
+        if (plan.contents or plan.unread) and not dry_run:
             number = _erase(connection, collection, wanted, plan, who)
             store.say(connection, {_UNFINISHED: str(number)})
     if not dry_run:
@@ -92,6 +101,8 @@ def purge(
         copies=tuple(plan.copies),
         n_versions=len(plan.holders),
         n_texts=len(plan.contents),
+        unread=tuple(plan.unread),
+        inside=tuple(plan.inside),
         is_dry_run=dry_run,
     )
 
@@ -132,6 +143,8 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
         check_id(doc_id)
     own = _versions(connection, schema.documents.c.doc_id, [one for one in doc_ids if is_storable(one)])
     known = {one.doc_id for one in own}
+    unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
+    known |= unread
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
     if len(unknown) == 1:
         document(connection, unknown[0])  # raises an error with similar ids
@@ -150,7 +163,26 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
             "them too ('copies'). Nothing was erased.",
             named=["copies"],
         )
-    return _Plan(sorted(numbers), holders, others)
+    sources = dict[str, set[str]]()
+    for one in own:
+        sources.setdefault(one.doc_id, set()).add(one.source)
+    erased = {*known, *others}
+    return _Plan(
+        contents=sorted(numbers),
+        holders=holders,
+        copies=others,
+        unread=sorted(unread | {doc_id for _, doc_id in unread_inside(connection, sources)}),
+        inside=sorted({doc_id for _, doc_id in documents_inside(connection, sources)} - erased),
+    )
+
+
+def _unread_among(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
+    """Return those ids that are of files without a text, extracted or not, current or not."""
+    found, origins = set(unread_sources(connection, doc_ids)), schema.origins.c
+    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+        is_one = origins.row.is_(None) & origins.doc_id.in_(some)
+        found |= set(connection.execute(select(origins.doc_id).where(is_one)).scalars())
+    return found
 
 
 def _versions(connection: Connection, column: Any, values: Sequence[object]) -> list[StoredDocument]:
@@ -183,11 +215,13 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     shingle_table.forget(connection, store, plan.contents)
     forget_flagged(connection, [*doc_ids, *plan.copies])
     seals = Seals()
-    origin_rows.forget(connection, seals, _origins_of(doc_ids, plan.holders))
-    _forget_problems(connection, seals, doc_ids)
+    files = list(dict.fromkeys([*doc_ids, *plan.unread]))
+    origin_rows.forget(connection, seals, _origins_of(files, plan.holders))
+    _forget_problems(connection, seals, files)
     changes = [
         SettingChange(PURGE, one.doc_id, digests[one.content], None, f"version {one.version}") for one in plan.holders
     ]
+    changes += [SettingChange(PURGE, doc_id, "", None, NO_VERSION) for doc_id in plan.unread]
     number = record(connection, PURGE, changes, by=by, data={"n_texts": len(plan.contents)})
     rows = with_checksums(schema.purges, [(content, number) for content in plan.contents])
     insert_rows(connection, schema.purges, list(zip(*rows, strict=True)))

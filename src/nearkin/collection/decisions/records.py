@@ -10,6 +10,10 @@ NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-grou
 PURGE, REMOVE = "purge", "remove"
 OF_DOCUMENTS = (PURGE, REMOVE)
 """Kinds of changes that are of stored documents; they set no value, and cannot be undone."""
+GONE_IN = "gone_in"
+"""Detail of a removal: the wave whose files no longer contain the documents."""
+NO_VERSION = "no text"
+"""Value of a removed or purged file without a text, in the place of the version of a document."""
 SettingKey = tuple[str, str, str]
 """Kind, subject and other, as in `SettingChange`."""
 
@@ -25,7 +29,7 @@ class SettingChange:
         Id of the document; the tolerance of the group of a note.
     other : str
         Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text;
-        empty for a removed document.
+        empty for a removed document, and for a file without a text.
     was, now : str or None
         None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty.
     """
@@ -56,7 +60,8 @@ class Activity:
     kind : {"tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge", "remove"}
     data : mapping of str to object
         Details by kind. Tag: field, value, and the group and its tolerance if one was named; of several values their
-        number, n_values, in place of the value. Remove: the wave, if one was named. Principal: the former
+        number, n_values, in place of the value. Remove: the wave, if one was named; gone_in, the wave whose files no
+        longer contain the documents. Principal: the former
         ones. Undo: number and kind of the undone activity. Purge: number of erased texts. Otherwise empty.
     undoes : int or None
         Number of the activity that it undid.

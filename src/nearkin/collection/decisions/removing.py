@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, record
-from nearkin.collection.decisions.records import REMOVE, SettingChange
+from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
 from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
-from nearkin.collection.stored.origin_rows import n_unread_of, remove_unread
+from nearkin.collection.stored.origin_rows import remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.errors import ParameterError, UnknownDocumentError
@@ -25,31 +25,58 @@ _MAX_NAMED, _MAX_OF_AN_ID = 5, 200
 
 
 @dataclass(frozen=True, slots=True)
+class RemovedRows:
+    """Removed documents, and the entry of the log.
+
+    Parameters
+    ----------
+    doc_ids : tuple of str
+        Ids of the documents, in the order of the collection.
+    unread_ids : tuple of str
+        Ids of the files without a text.
+    number : int or None
+        Number of the activity in the log; None if nothing was removed.
+    """
+
+    doc_ids: tuple[str, ...] = ()
+    unread_ids: tuple[str, ...] = ()
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
     """Documents that were removed, or would be.
 
     Parameters
     ----------
-    n_documents : int
-    n_unread : int
-        Number of files without a text, which are no longer listed as exceptions.
+    doc_ids : tuple of str
+        Ids of the documents, in the order of the collection.
+    unread_ids : tuple of str
+        Ids of files without a text, which are no longer listed as exceptions.
     is_dry_run : bool
         True: these documents would be removed; nothing was changed.
     number : int or None
         Number of the activity in the log; None if nothing was removed.
-    doc_ids : tuple of str
-        Ids of the documents, in the order of the collection.
     """
 
-    n_documents: int
+    doc_ids: tuple[str, ...] = ()
+    unread_ids: tuple[str, ...] = ()
     is_dry_run: bool = False
     number: int | None = None
-    doc_ids: tuple[str, ...] = ()
-    n_unread: int = 0
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return len(self.doc_ids)
+
+    @property
+    def n_unread(self) -> int:
+        """Number of files without a text."""
+        return len(self.unread_ids)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, with the ids of a dry run only."""
-        shown = {"doc_ids": list(self.doc_ids)} if self.is_dry_run else {}
+        shown = {"doc_ids": list(self.doc_ids), "unread_ids": list(self.unread_ids)} if self.is_dry_run else {}
         told = {"n_documents": self.n_documents, "n_unread": self.n_unread, "is_dry_run": self.is_dry_run}
         return {**told, "number": self.number, **shown}
 
@@ -85,26 +112,48 @@ def remove(
             conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
             of_unread = [origins.c.doc_id.in_(some) for some in named(wanted)]
         found = [one for condition in conditions for one in _current_versions(connection, condition)]
-        n_unread = sum(n_unread_of(connection, condition) for condition in of_unread)
+        unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
         ids = tuple(doc_id for doc_id, _ in found)
-        if dry_run or (max_documents is not None and len(found) + n_unread > max_documents):
-            return Removed(len(found), is_dry_run=True, doc_ids=ids, n_unread=n_unread)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        for condition in conditions:
-            remove_current(connection, condition, now)
-        seals = Seals()
-        for condition in of_unread:
-            remove_unread(connection, seals, condition, now)
-        seals.write(connection)
-        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+        if dry_run or (max_documents is not None and len(found) + len(unread) > max_documents):
+            return Removed(doc_ids=ids, unread_ids=tuple(unread), is_dry_run=True)
         data = {} if wave is None else {"wave": wave}
-        number = record(connection, REMOVE, changes, by=who, data=data) if changes else None
-    return Removed(len(found), number=number, doc_ids=ids, n_unread=n_unread)
+        done = remove_rows(connection, conditions, of_unread, by=who, data=data)
+    return Removed(doc_ids=done.doc_ids, unread_ids=done.unread_ids, number=done.number)
+
+
+def remove_rows(
+    connection: Connection,
+    conditions: Sequence[ColumnElement[bool]],
+    of_unread: Sequence[ColumnElement[bool]],
+    *,
+    by: str,
+    data: Mapping[str, object],
+) -> RemovedRows:
+    """Remove current documents, and files without a text, that meet conditions; the log has an entry of it."""
+    found = [one for condition in conditions for one in _current_versions(connection, condition)]
+    unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
+    if not found and not unread:
+        return RemovedRows()
+    now, seals = datetime.now(UTC).isoformat(timespec="seconds"), Seals()
+    for condition in conditions:
+        remove_current(connection, condition, now)
+    for condition in of_unread:
+        remove_unread(connection, seals, condition, now)
+    seals.write(connection)
+    changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+    changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread]
+    number = record(connection, REMOVE, changes, by=by, data=data)
+    return RemovedRows(tuple(doc_id for doc_id, _ in found), tuple(unread), number)
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
     query = select(documents.c.doc_id, documents.c.version).where(condition & documents.c.is_current)
     return [(row.doc_id, row.version) for row in connection.execute(query.order_by(documents.c.row))]
+
+
+def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
+    query = select(origins.c.doc_id).where(condition & IS_UNREAD).order_by(origins.c.number)
+    return list(connection.execute(query).scalars())
 
 
 def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:

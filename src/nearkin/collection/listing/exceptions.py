@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
@@ -18,16 +18,13 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, whole_rows, with_origins
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.origin import EXCEPTIONS
+from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
 REASONS = (*EXCEPTIONS, "unreadable", "not stored")
 """Reasons of exceptions: those of extraction, and those of documents that no extractor saw."""
-NO_TEXT = "no text was found in it"
-_MAX_BLANK = 64
-"""Bytes of the longest text that is looked at for being blank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,59 +170,75 @@ def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> Stored
     return StoredExceptions(tuple(found), tuple(counts))
 
 
-def _all(connection: Connection) -> Iterator[StoredException]:
-    yield from _of_origins(connection)
+def _all(connection: Connection) -> Iterable[StoredException]:
+    """Return the exceptions, one for each id: of a file without a text rather than of an older text under its id."""
+    blank = blank_documents(connection)
+    found = dict[str, StoredException]()
+    for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):
+        found.setdefault(one.exception.doc_id, one.exception)
     # also files that were removed, or read since
     extracted = set(connection.execute(select(origins.c.doc_id).where(origins.c.row.is_(None))).scalars())
-    for problem in problems_of(connection):
+    for problem in reversed(problems_of(connection)):
         if problem.doc_id not in extracted and problem.problem != PURGED:
             is_of_id = problem.problem.startswith(("the id ", "too long to be stored"))
-            yield StoredException(
-                doc_id=problem.doc_id,
-                parent=None,
-                wave=problem.wave,
-                exception="not stored" if is_of_id else "unreadable",
-                is_partial=False,
-                sentence=problem.problem,
-            )
-    for document in blank_documents(connection):
-        yield StoredException(
-            doc_id=document.doc_id, parent=None, wave=document.wave, exception="empty", is_partial=False,
-            sentence=NO_TEXT,
-        )  # fmt: skip
+            named = "not stored" if is_of_id else "unreadable"
+            found.setdefault(problem.doc_id, _without_origin(problem.doc_id, problem.wave, named, problem.problem))
+    for document in blank:
+        found.setdefault(document.doc_id, _without_origin(document.doc_id, document.wave, "empty", NO_TEXT))
+    return found.values()
 
 
-def _of_origins(connection: Connection) -> Iterator[StoredException]:
+def _without_origin(doc_id: str, wave: str, exception: str, sentence: str) -> StoredException:
+    return StoredException(
+        doc_id=doc_id, parent=None, wave=wave, exception=exception, is_partial=False, sentence=sentence
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _OfOrigin:
+    """An exception, and whether it is of a current document."""
+
+    exception: StoredException
+    is_current: bool
+
+
+def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_OfOrigin]:
     """Yield what extraction said of current documents, and of files without a text."""
     has_one = origins.c.exception.is_not(None)
-    is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
+    has_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
     named_loads = select(loads.c.load, waves.c.name).select_from(loads.join(waves))
     names = {int(load): str(name) for load, name in connection.execute(named_loads)}
-    rows = connection.execute(with_origins().where(has_one & or_(IS_UNREAD, is_current)))
+    rows = connection.execute(with_origins().where(has_one & or_(IS_UNREAD, has_current)))
     for row in whole_rows(rows):
         told: Mapping[str, Any] = dict(zip(COLUMNS, row, strict=False))
         sentence = "; ".join(one for one in (told["sentence"], told["warnings"]) if one)
         own = {name: told[name] for name in ("doc_id", "parent", "exception", "kind", "extractor", "sha256")}
-        yield StoredException(
-            **own, wave=names[told["load"]], is_partial=told["row"] is not None, sentence=sentence,
+        is_current = told["row"] is not None
+        one = StoredException(
+            **own,
+            wave=names[told["load"]],
+            is_partial=is_current and told["doc_id"] not in blank,
+            sentence=sentence,
             size_bytes=told["size_bytes"],
-        )  # fmt: skip
+        )
+        yield _OfOrigin(one, is_current)
 
 
 def blank_documents(connection: Connection) -> list[StoredDocument]:
     """Return the current documents whose text is empty, or white space."""
-    is_short = (contents.c.n_letters == 0) & (contents.c.n_bytes <= _MAX_BLANK)
-    query = select(contents.c.content, contents.c.text).where(is_short)
-    blank = [content for content, text in connection.execute(query) if _is_blank(text)]
+    has_nothing = (contents.c.n_letters == 0) & (contents.c.n_other_letters == 0) & contents.c.signature.is_(None)
+    query = select(contents.c.content, contents.c.n_bytes, contents.c.text).where(has_nothing)
+    blank = [content for content, n_bytes, text in connection.execute(query) if _is_blank(text, n_bytes)]
     if not blank:
         return []
     is_one = documents.c.content.in_(blank) & documents.c.is_current
     return stored_documents(connection.execute(with_documents().where(is_one).order_by(documents.c.row)))
 
 
-def _is_blank(stored: bytes) -> bool:
+def _is_blank(stored: bytes, n_bytes: int) -> bool:
     """Whether a stored text is empty or white space; False if it is damaged or was erased."""
     try:
-        return not zstandard.ZstdDecompressor().decompress(stored, max_output_size=_MAX_BLANK).strip()
-    except zstandard.ZstdError:
+        text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes))
+        return not text.decode().strip()
+    except (zstandard.ZstdError, ValueError, TypeError):
         return False

@@ -5,11 +5,13 @@ Readers see all of a load or nothing, and an interrupted process leaves nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 
 from nearkin.collection.counting import TextCounting
+from nearkin.collection.loads.gone_members import AddedFiles
 from nearkin.collection.loads.incoming import PURGED, Examined, Incoming, examine
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
@@ -36,6 +38,8 @@ class Added:
         Documents stored already with the same id and text, or stored earlier in this wave and changed by a later one.
     n_problems : int
         Documents that could not be stored; listed in the table of problems.
+    n_erased : int
+        Those of them whose text was purged.
     n_contents : int
         Texts that the collection did not have under any id.
     n_repeated : int
@@ -45,6 +49,9 @@ class Added:
     n_missing : int
         Texts of added documents that are missing from the store. The added text is not proven to be the same, and is
         stored as a new version.
+    n_no_text, n_partial : int
+        Exceptions, as `nearkin exceptions` lists them: documents without a text, blank ones included, and those that
+        gave a part of it.
     n_extracted : int
         Documents that were extracted from files, whether or not they gave a text.
     n_in_part, n_not_read : int
@@ -52,6 +59,12 @@ class Added:
     n_other_extractor : int
         Documents of the same bytes as the stored ones, of which another extractor makes another text. The stored text
         is kept; these documents are counted as unchanged, too.
+    removed : tuple of str
+        Documents that their files contained when they were added before, and contain no more.
+    removed_unread : tuple of str
+        Those without a text.
+    is_dry_run : bool
+        Nothing was stored; a load would store this.
     """
 
     wave: str
@@ -60,13 +73,19 @@ class Added:
     n_unchanged: int
     n_problems: int
     n_contents: int
+    n_erased: int = 0
     n_repeated: int = 0
     n_repaired: int = 0
     n_missing: int = 0
+    n_no_text: int = 0
+    n_partial: int = 0
     n_extracted: int = 0
     n_in_part: int = 0
     n_not_read: int = 0
     n_other_extractor: int = 0
+    removed: tuple[str, ...] = ()
+    removed_unread: tuple[str, ...] = ()
+    is_dry_run: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -86,11 +105,25 @@ def add_incoming(
     threads: int,
     rules: ReadingRules,
     re_extract: bool = False,
+    are_files: bool = False,
+    dry_run: bool = False,
 ) -> Added:
     """Store documents, and index them; see `add`."""
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise ParameterError.of("threads", "add", "an int >= 1", threads)
-    added = add(opened.store, opened.counting, incoming, wave=wave, threads=threads, rules=rules, re_extract=re_extract)
+    added = add(
+        opened.store,
+        opened.counting,
+        incoming,
+        wave=wave,
+        threads=threads,
+        rules=rules,
+        re_extract=re_extract,
+        are_files=are_files,
+        dry_run=dry_run,
+    )
+    if dry_run:
+        return added
     try:
         opened.settle()
     except (NearkinError, OSError) as error:  # what was added is stored all the same
@@ -107,6 +140,8 @@ def add(
     threads: int,
     rules: ReadingRules,
     re_extract: bool = False,
+    are_files: bool = False,
+    dry_run: bool = False,
 ) -> Added:
     """Store documents; if anything fails, none is stored.
 
@@ -123,6 +158,10 @@ def add(
         Whether an unreadable document ends the load, and how many may be unreadable.
     re_extract : bool
         Whether texts replace those that another extractor made of the same bytes.
+    are_files : bool
+        Whether every file among the sources is read whole: what it contained before and contains no more is removed.
+    dry_run : bool
+        Store nothing: the transaction is rolled back.
 
     Raises
     ------
@@ -135,8 +174,9 @@ def add(
         with store.reading() as own:
             return known_texts(own, digests)
 
-    with store.writing() as connection:
+    with _rolled_back() if dry_run else nullcontext(), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
+        load.files = AddedFiles() if are_files else None
         load.origins.re_extract = re_extract
         unreadable = _Unreadable()
         work = partial(examine, counting=counting, known=known, wave=load.name)
@@ -146,12 +186,32 @@ def add(
             unreadable.take(examined)
             load.store(examined)
         rules.check_readable(unreadable.n, unreadable.n_documents, unreadable.first)
-        return _added(load)
+        added = _added(load, is_dry_run=dry_run)
+        if dry_run:
+            raise _RolledBackError
+    return added
 
 
-def _added(load: Load) -> Added:
+class _RolledBackError(Exception):
+    """Ends the transaction of a dry run."""
+
+
+@contextmanager
+def _rolled_back() -> Iterator[None]:
+    with suppress(_RolledBackError):
+        yield
+
+
+def _added(load: Load, *, is_dry_run: bool) -> Added:
     figures = asdict(load.finish()) | asdict(load.origins.figures)
-    return Added(wave=load.name, n_contents=load.next_content - load.first_content, **figures)
+    return Added(
+        wave=load.name,
+        n_contents=load.next_content - load.first_content,
+        removed=load.removed.doc_ids,
+        removed_unread=load.removed.unread_ids,
+        is_dry_run=is_dry_run,
+        **figures,
+    )
 
 
 def _stop_at_problems(examined: Examined) -> None:

@@ -17,9 +17,10 @@ from nearkin.collection.loads.known_texts import Known
 from nearkin.collection.stored.origins import OriginValues, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.nouns import counted
-from nearkin.records import U64, Bool
+from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
+from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 
 _LEVEL = 3
 PURGED = "its text was purged"
@@ -47,6 +48,27 @@ class Incoming:
     name: str | None
 
 
+def incoming_of(
+    doc_ids: Sequence[str],
+    texts: Sequence[str],
+    lines: Sequence[int],
+    source: str,
+    file: KnownFile = UNKNOWN_FILE,
+) -> Incoming:
+    """Make a batch of documents from one source; of a single one the file may be known."""
+    n, origin = len(texts), file.origin
+    columns: dict[str, Sequence[object]] = {
+        "doc_id": doc_ids,
+        "text": [text.encode("utf-8") for text in texts],
+        "line": lines,
+        PARENT: [file.parent] * n,
+        ORIGIN: [None if origin is None else origin.as_row()] * n,
+    }
+    arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
+    return Incoming(batch, pa.array([source] * n, pa.large_string()), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
     """The same documents, ready to be stored: columns of Python objects for a database's driver.
@@ -64,6 +86,8 @@ class Examined:
         Digests whose stored text is damaged, to be replaced by the added one.
     origins : dict of int to tuple
         Values of the table ``origins``, by the place of each document that was extracted or is inside of another.
+    blank : set of int
+        Places of documents whose text is empty, or white space.
     """
 
     doc_ids: list[str]
@@ -75,6 +99,7 @@ class Examined:
     profiles: dict[bytes, Profile]
     damaged: set[bytes]
     origins: dict[int, OriginValues] = field(default_factory=dict)
+    blank: frozenset[int] = frozenset()
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
@@ -111,7 +136,13 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         profiles=profiles,
         damaged=stored.damaged,
         origins=_origins(prepared, doc_ids, problems),
+        blank=_blank(prepared["text"]),
     )
+
+
+def _blank(texts: pa.LargeStringArray) -> frozenset[int]:
+    is_one = pc.or_(pc.equal(pc.binary_length(texts), 0), pc.utf8_is_space(texts))
+    return frozenset(pc.indices_nonzero(is_one).to_pylist())
 
 
 def _origins(
@@ -179,16 +210,29 @@ class SeenIds:
         """Return whether each id occurred before, in this call or an earlier one."""
         if not doc_ids:
             return np.zeros(0, np.bool_)
-        joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
-        hashes = np.frombuffer(joined, np.uint64)
+        hashes = _hashes(doc_ids)
         is_seen = np.ones(len(hashes), np.bool_)
         distinct, firsts = np.unique(hashes, return_index=True)
         is_seen[firsts] = False
-        for part in self._parts:
-            places = np.minimum(np.searchsorted(part, hashes), len(part) - 1)
-            is_seen |= part[places] == hashes
+        is_seen |= self._are_in_parts(hashes)
         self._parts.append(distinct)
         while len(self._parts) > 1 and len(self._parts[-2]) < 2 * len(self._parts[-1]):  # few parts, each sorted
             last = self._parts.pop()
             self._parts[-1] = np.sort(np.concatenate([self._parts[-1], last]))
         return is_seen
+
+    def has(self, doc_ids: Sequence[str]) -> Bool:
+        """Return whether each id was marked."""
+        return self._are_in_parts(_hashes(doc_ids))
+
+    def _are_in_parts(self, hashes: U64) -> Bool:
+        found = np.zeros(len(hashes), np.bool_)
+        for part in self._parts:
+            places = np.minimum(np.searchsorted(part, hashes), len(part) - 1)
+            found |= part[places] == hashes
+        return found
+
+
+def _hashes(doc_ids: Sequence[str]) -> U64:
+    joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
+    return np.frombuffer(joined, np.uint64)

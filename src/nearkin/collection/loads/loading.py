@@ -13,7 +13,11 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.loads.incoming import Examined, SeenIds
+from nearkin.collection.decisions.activity import checked_by
+from nearkin.collection.decisions.records import GONE_IN
+from nearkin.collection.decisions.removing import RemovedRows, remove_rows
+from nearkin.collection.loads.gone_members import AddedFiles, gone_later
+from nearkin.collection.loads.incoming import PURGED, Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
@@ -40,6 +44,7 @@ class Figures:
     n_new_versions: int = 0
     n_unchanged: int = 0
     n_problems: int = 0
+    n_erased: int = 0
     n_repeated: int = 0
     n_repaired: int = 0
     n_missing: int = 0
@@ -83,6 +88,9 @@ class Load:
     waiting : dict
         By id, texts that the id had before this load. They are stored again at its end unless they precede the current
         text. So adding a file with repeated ids again stores nothing, whatever the name of the wave.
+    files : AddedFiles or None
+        Given where files are read whole: what they contained before and contain no more is removed at the end.
+    removed : RemovedRows
     """
 
     connection: Connection
@@ -106,6 +114,8 @@ class Load:
     repaired: set[bytes] = field(default_factory=set)
     missing: set[int] = field(default_factory=set)
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
+    files: AddedFiles | None = None
+    removed: RemovedRows = field(default_factory=RemovedRows)
 
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
@@ -170,17 +180,24 @@ class Load:
         rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
         if examined.origins:
             self._look_up_origins(examined, newest)
+        gone = self._gone_later(examined, newest)
         for i, digest in enumerate(examined.digests):
             doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
             problem, origin, was = examined.problems[i], examined.origins.get(i), newest.get(doc_id)
             if origin is not None:
                 self.origins.count(doc_id, origin, is_read=problem is None)
+            if problem != PURGED:
+                self.origins.count_exception(origin, has_text=problem is None and i not in examined.blank)
             if problem is not None:
-                if origin is not None:
+                self.figures.n_erased += problem == PURGED
+                if origin is not None and doc_id not in gone:
                     self.origins.take_unread(doc_id, origin, was.row if was is not None and was.is_current else None)
                 rows.problems.append((doc_id.replace("\0", "\N{SYMBOL FOR NULL}"), source, line, problem))
                 continue
             content = numbers.get(digest)
+            if was is not None and doc_id in gone and content in was.in_wave:
+                self.figures.n_unchanged += 1
+                continue
             is_re_extracted = origin is not None and self._is_of_same_file(was, content, origin)
             if is_re_extracted and not self.origins.re_extract:
                 self.origins.figures.n_other_extractor += 1
@@ -210,6 +227,21 @@ class Load:
             else:
                 newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
         self._write(rows)
+
+    def _gone_later(self, examined: Examined, newest: dict[str, Newest]) -> set[str]:
+        """Record which files come; return the members that files of a later wave no longer contained."""
+        if self.files is None or not examined.origins:
+            return set()
+        self.files.take(examined, newest, self.origins)
+        return gone_later(
+            self.connection,
+            {
+                doc_id
+                for doc_id in map(examined.doc_ids.__getitem__, examined.origins)
+                if doc_id not in newest or not newest[doc_id].is_current
+            },
+            self.wave,
+        )
 
     def _look_up_origins(self, examined: Examined, newest: dict[str, Newest]) -> None:
         doc_ids = {examined.doc_ids[i] for i in examined.origins}
@@ -328,9 +360,11 @@ class Load:
     def finish(self) -> Figures:
         """Write the load's counts and the seals; a load that added nothing leaves no trace."""
         self._bring_back()
+        self._remove_gone()
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
-        if figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written:
+        is_any = figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written
+        if is_any or self.removed.number is not None:
             counts = figures.n_new, figures.n_new_versions, figures.n_unchanged, figures.n_problems
             values = (
                 self.number, self.wave, self.added_at, self.first_content, self.next_content, self.digest.digest(),
@@ -350,6 +384,19 @@ class Load:
                 self.seals.take(waves.name, [checksum((self.wave, self.name), self.name)])
         self.seals.write(self.connection)
         return figures
+
+    def _remove_gone(self) -> None:
+        """Remove what the added files contained before."""
+        if self.files is None:
+            return
+        gone = self.files.gone(self.connection, self.seen, self.wave)
+        self.removed = remove_rows(
+            self.connection,
+            [schema.documents.c.row.in_(some) for some in named(gone.rows)],
+            [schema.origins.c.number.in_(some) for some in named(gone.unread)],
+            by=checked_by(None),
+            data={GONE_IN: self.name},
+        )
 
     def _bring_back(self) -> None:
         """Store the waiting texts, as if they were added last."""

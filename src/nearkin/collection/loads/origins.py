@@ -22,8 +22,10 @@ _SHA256, _EXTRACTOR, _EXCEPTION, _IS_PARTIAL = (
 
 @dataclass(slots=True)
 class ExtractionFigures:
-    """Counts of the documents of a load that were extracted from files."""
+    """Counts of the documents of a load that were extracted from files, and of its exceptions."""
 
+    n_no_text: int = 0
+    n_partial: int = 0
     n_extracted: int = 0
     n_in_part: int = 0
     n_not_read: int = 0
@@ -100,6 +102,11 @@ class LoadOrigins:
             rows_of_ids = self.connection.execute(select(*columns).where(IS_UNREAD & origins.c.doc_id.in_(some)))
             self._unread |= {doc_id: _UnreadFile(*rest) for doc_id, *rest in rows_of_ids}
 
+    def values_of(self, row: int) -> OriginValues | None:
+        """Return the origin of the version in a row that was looked up."""
+        known = self._known.get(row)
+        return None if known is None else known.values
+
     def is_of_same_file(self, row: int, origin: OriginValues) -> bool:
         """Whether the version in a row was made of the same bytes by another extractor."""
         known = self._known.get(row)
@@ -159,6 +166,11 @@ class LoadOrigins:
         self.figures.n_extracted += 1
         self.figures.n_not_read += not is_read
         self.figures.n_in_part += is_read and bool(origin[_IS_PARTIAL])
+
+    def count_exception(self, origin: OriginValues | None, *, has_text: bool) -> None:
+        """Count a document as `listing.exceptions` lists it."""
+        self.figures.n_no_text += not has_text
+        self.figures.n_partial += has_text and origin is not None and origin[_EXCEPTION] is not None
 
     def write(self, seals: Seals) -> None:
         """Write what was taken, after the documents."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, KEY, with_origins
 from nearkin.store.bulk import named, update_integers
@@ -46,9 +46,3 @@ def remove_unread(connection: Connection, seals: Seals, condition: ColumnElement
         connection.execute(origins.update().where(origins.c.number.in_(some)).values(removed_at=now))
     update_integers(connection, origins, "number", "checksum", checksums)
     return len(checksums)
-
-
-def n_unread_of(connection: Connection, condition: ColumnElement[bool]) -> int:
-    """Count the files without a text that meet a condition."""
-    query = select(func.count()).select_from(origins).where(condition & IS_UNREAD)
-    return int(connection.execute(query).scalar_one())

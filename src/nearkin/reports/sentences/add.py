@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.exceptions import without_text
 from nearkin.reports.sentences.sentence import Sentence
@@ -13,6 +13,8 @@ from nearkin.reports.sentences.sentence import Sentence
 if TYPE_CHECKING:
     from nearkin.collection.loads.adding import Added
     from nearkin.manifests.inputs import DamagedFile
+
+_MAX_NAMED = 5
 
 
 def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sentence]:
@@ -28,6 +30,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_repeated:
         stored = "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
         yield Sentence(f"{counted(n, 'row')} {stored}")
+    yield from _removed_sentences(added)
     if n := added.n_repaired:
         yield Sentence(f"{counted(n, 'damaged entry', 'damaged entries')} of the store repaired", "warning")
     if n := added.n_missing:
@@ -39,11 +42,24 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_other_extractor:
         texts = "text is" if n == 1 else "texts are"
         yield Sentence(f"{n:,} stored {texts} of another version of the extractor and kept: --re-extract replaces them")
-    if added.n_not_read or added.n_in_part:
-        said = without_text(added.n_not_read, added.n_in_part)
-        yield Sentence(f"Of {counted(added.n_extracted, 'extracted document')}, {said}: nearkin exceptions", "warning")
-    if n := added.n_problems - added.n_not_read:
-        yield Sentence(
-            f"{counted(n, 'document')} could not be stored; see: nearkin info COLLECTION --problems", "warning"
-        )
+    if added.n_no_text or added.n_partial:
+        said = without_text(added.n_no_text, added.n_partial)
+        all_documents = counted(added.n_documents + added.n_problems, "document")
+        yield Sentence(f"Of {all_documents}, {said}: nearkin exceptions", "warning")
+    if n := added.n_erased:
+        was = agreeing(n, "was not stored, because its text was", "were not stored, because their texts were")
+        yield Sentence(f"{counted(n, 'document')} {was} erased by nearkin purge", "warning")
     yield from damage_sentences(damaged, "The wave has")
+    if added.is_dry_run:
+        yield Sentence("Nothing was stored, because of --dry-run.", "warning")
+
+
+def _removed_sentences(added: Added) -> Iterator[Sentence]:
+    """Name the members that their files do not contain any more."""
+    ids = [*added.removed, *added.removed_unread]
+    if not ids:
+        return
+    done = "would be removed" if added.is_dry_run else agreeing(len(ids), "was removed", "were removed")
+    without = f" ({len(added.removed_unread):,} of them without a text)" if added.removed_unread else ""
+    files = agreeing(len(ids), "its file no longer contains it", "their files no longer contain them")
+    yield Sentence(f"{counted(len(ids), 'document')}{without} {done}, because {files}: {first_of(ids, _MAX_NAMED)}")

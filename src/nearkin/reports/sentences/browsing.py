@@ -122,7 +122,7 @@ def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:
 
 def removed_sentences(removed: Removed, n_shown: int) -> Iterator[Sentence]:
     """Count the removed documents, or those that would be removed."""
-    n, more = counted(removed.n_documents, "document"), removed.n_documents - n_shown
+    n, more = counted(removed.n_documents, "document"), removed.n_documents + removed.n_unread - n_shown
     if removed.n_unread:
         n += f" and {counted(removed.n_unread, 'file')} without a text"
     if not removed.is_dry_run:

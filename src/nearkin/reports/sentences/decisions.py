@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.collection.decisions.records import (
+    GONE_IN,
     GROUP_NOTE,
     NEVER_GROUP,
+    NO_VERSION,
     NOTE,
     PRINCIPAL,
     PURGE,
@@ -18,7 +20,7 @@ from nearkin.collection.decisions.records import (
     SettingChange,
 )
 from nearkin.collection.tolerance import described
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def _without(n: int) -> str:
 
 def purged_sentences(found: Purged, n_shown: int = 5) -> Iterator[Sentence]:
     """Say which texts were erased, or would be."""
-    if not found.n_texts:
+    if not found.n_texts and not found.unread:
         yield Sentence("Nothing to erase: the texts of these documents were erased before")
         return
     done = "would be erased" if found.is_dry_run else "erased"
@@ -61,6 +63,13 @@ def purged_sentences(found: Purged, n_shown: int = 5) -> Iterator[Sentence]:
         f" of {counted(found.n_versions, 'version')} {done}",
         strong=counted(found.n_texts, "text"),
     )
+    if found.unread:
+        told = f"{counted(len(found.unread), 'file')} without a text"
+        yield Sentence(f" {done}: {first_of(found.unread, n_shown)}", strong=told)
+    if found.inside:
+        still = agreeing(len(found.inside), "is still stored and has its text", "are still stored and have their texts")
+        told = f"{counted(len(found.inside), 'document')} inside of these {still}: {first_of(found.inside, n_shown)}"
+        yield Sentence(told, "warning")
     if found.copies:
         listed = ", ".join(found.copies[:n_shown]) + (", …" if len(found.copies) > n_shown else "")
         removed = "would be removed" if found.is_dry_run else agreeing(len(found.copies), "was removed", "were removed")
@@ -102,10 +111,15 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
     if kind == "untag":
         return f"remove the tag {data.get('field')}, {n}"
+    if kind == REMOVE and GONE_IN in data:
+        return f"remove {n} that the files of wave {data[GONE_IN]} no longer contain"
     if kind == REMOVE:
         return f"remove {n}" + (f" of wave {data['wave']}" if "wave" in data else "")
     if kind == PURGE:
-        return f"erase {counted(int(str(data.get('n_texts', 0))), 'text')}, {counted(len(changes), 'version')}"
+        n_unread = sum(one.now == NO_VERSION for one in changes)
+        without = f", {counted(n_unread, 'file')} without a text" if n_unread else ""
+        texts, versions = int(str(data.get("n_texts", 0))), len(changes) - n_unread
+        return f"erase {counted(texts, 'text')}, {counted(versions, 'version')}{without}"
     return _of_one(changes[0]) if changes else kind
 
 

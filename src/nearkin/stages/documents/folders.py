@@ -165,7 +165,7 @@ class _Inside:
     """The regular files below a folder, sorted; the number of hidden ones; links to missing files.
 
     ``passed`` is the skipped folder, if it exists; ``own`` are folders with results of Nearkin; ``outside`` are links
-    to files that are not below the folder, ``linked`` links to folders.
+    to files that are not below the folder, ``linked`` links to folders; ``special`` are named pipes, sockets, devices.
     """
 
     paths: list[str]
@@ -175,6 +175,7 @@ class _Inside:
     own: list[str]
     outside: list[str]
     linked: list[str]
+    special: list[str]
 
 
 def _walk(folder: str, without: Path | None) -> _Inside:
@@ -192,6 +193,7 @@ def _walk(folder: str, without: Path | None) -> _Inside:
     dangling: list[str] = []
     outside: list[str] = []
     linked: list[str] = []
+    special: list[str] = []
     own: list[str] = []
     inside = os.path.realpath(folder)
     n_hidden, passed = 0, None
@@ -216,6 +218,8 @@ def _walk(folder: str, without: Path | None) -> _Inside:
                 paths.append(path)
             elif os.path.islink(path) and not os.path.exists(path):
                 dangling.append(path)
+            else:
+                special.append(path)
     return _Inside(
         paths=sorted(paths),
         n_hidden=n_hidden,
@@ -224,6 +228,7 @@ def _walk(folder: str, without: Path | None) -> _Inside:
         own=own,
         outside=sorted(outside),
         linked=sorted(linked),
+        special=sorted(special),
     )
 
 
@@ -253,6 +258,9 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
     if found.linked:
         lead = counted(len(found.linked), "link to a folder", "links to folders")
         yield f"Warning: {folder}: not followed: {lead}: {_named(folder, found.linked)}"
+    if found.special:
+        lead = counted(len(found.special), "named pipe, socket or device", "named pipes, sockets or devices")
+        yield f"Warning: {folder}: not read: {lead}: {_named(folder, found.special)}"
 
 
 def _is_in_marks(path: str, folder: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -13,6 +13,11 @@ ExceptionKind = Literal[
 ]  # fmt: skip
 EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
 """Reasons why a file gave no text, or not all of it."""
+
+NO_TEXT = "no text was found in it"
+"""Sentence of the exception "empty"."""
+UNENDED = "the mail ends in its headers or without its closing boundary: attachments may be missing"
+"""Warning of a mail that is whole, or was cut off between its parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,3 +105,29 @@ class Origin:
             lists = {name: tuple(mail[name] or ()) for name in ("in_reply_to", "references")}
             fields["mail"] = MailHeaders(**{**mail, **lists})
         return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """File of one document, as far as it is known.
+
+    Parameters
+    ----------
+    parent : str or None
+        Id of the document or container that the document is inside of.
+    origin : Origin or None
+        None if it was not extracted.
+    """
+
+    parent: str | None = None
+    origin: Origin | None = None
+
+    def under(self, doc_id: str, former: str) -> KnownFile:
+        """Return the same for the document under another id: its family may have its former one."""
+        if self.origin is None or self.origin.family != former:
+            return self
+        return replace(self, origin=replace(self.origin, family=doc_id))
+
+
+UNKNOWN_FILE = KnownFile()
+"""Value for a text that came without a file."""

@@ -10,15 +10,15 @@ from nearkin.errors import DocumentError, SourceError
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX
 from nearkin.web.api.operation import Sent
-from nearkin.workflows.reading.one_text import read_one_text
+from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
 TEXT = "text/plain"
 _SUFFIXES = frozenset(KIND_OF_SUFFIX) | frozenset(COMPRESSION_OF_SUFFIX) | {".txt"}
 _SHOWN = "the document"
 
 
-def text_of(sent: Sent, name: str | None, encoding: str = "utf-8") -> str:
-    """Return the text of a document.
+def document_of(sent: Sent, name: str | None, encoding: str = "utf-8") -> OneDocument:
+    """Return a document with its text, and what is known of its file.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ def text_of(sent: Sent, name: str | None, encoding: str = "utf-8") -> str:
         The file cannot be read, or holds no text.
     """
     if sent.media_type == TEXT:
-        return _decoded(sent)
+        return OneDocument(doc_id="", text=_decoded(sent), source="")
     suffix = PurePosixPath(name or "").suffix.lower()
     with tempfile.TemporaryDirectory(prefix="nearkin-api-") as folder:
         path = Path(folder, f"document{suffix if suffix in _SUFFIXES else ''}")
         path.write_bytes(sent.content)
         try:
-            return read_one_text(path, encoding)
+            return read_one_document(path, encoding)
         except SourceError as error:
             raise SourceError(str(error).replace(str(path), _SHOWN)) from None
 

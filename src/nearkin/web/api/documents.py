@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import msgspec
-import pyarrow as pa
 from msgspec import Meta
 
 from nearkin.collection.check_in.results import CheckIn, CheckOptions, Method, check_name
 from nearkin.collection.loads.adding import add_incoming
-from nearkin.collection.loads.incoming import Incoming
+from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.similar import similar_documents
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.tables import read_table
-from nearkin.web.api.bodies import text_of
+from nearkin.web.api.bodies import document_of
 from nearkin.web.api.operation import DocId, Limit, Operation, Replied, Sent, Version
 from nearkin.web.api.records import ApiChecked, ApiComparison, ApiDocument, ApiSimilar, ApiStored
 from nearkin.web.queries import ToleranceQuery
@@ -43,12 +42,12 @@ class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, sent: Sent) -> Replied:
     """Store a document; the same request again changes nothing."""
     check_name("id", "PUT /documents", asked.id)
-    text, source = text_of(sent, asked.name, asked.encoding), pa.scalar(asked.name or "api", pa.large_string())
+    one = document_of(sent, asked.name, asked.encoding)
     if service.webhook is not None:
         service.webhook.ask(CheckInEvent(doc_id=asked.id, wave=asked.wave, by=visitor.name))
-    incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in read_table([(asked.id, text)]))
+    incoming = incoming_of([asked.id], [one.text], [1], asked.name or "api", one.file_under(asked.id))
     rules = ReadingRules.of("stop")
-    added = add_incoming(service.collection.opened, incoming, wave=asked.wave, threads=1, rules=rules)
+    added = add_incoming(service.collection.opened, [incoming], wave=asked.wave, threads=1, rules=rules)
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
     stored = service.collection.document(asked.id)
     answer = ApiStored(doc_id=asked.id, outcome=outcome, version=stored.version, wave=stored.wave, page=_page(asked.id))
@@ -134,11 +133,12 @@ def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent
     options, under = asked.options(), asked.under()
     if under is not None:
         service.check_may_change()
-    text = text_of(sent, asked.name, asked.encoding)
+    one = document_of(sent, asked.name, asked.encoding)
     if under is None:
-        found = service.collection.check(text, options=options)
+        found = service.collection.check(one.text, options=options)
     else:
-        found = service.check_in(text, store=under, by=visitor.name, options=options)
+        under = replace(under, file=one.file_under(under.doc_id))
+        found = service.check_in(one.text, store=under, by=visitor.name, options=options)
     answer = found.to_dict()
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
     if found.stored_as is not None and found.documents:

@@ -65,7 +65,7 @@ def take_in(service: ReviewService, _: Visitor, __: NoFields, file: SentFile | N
     """Read a sent file."""
     if file is None:
         raise ParameterError("Choose a file first.")
-    return GoTo("/check-in", {"key": service.sent.keep(SentText(file.shown_name, file.text()))})
+    return GoTo("/check-in", {"key": service.sent.keep(SentText(file.shown_name, file.document()))})
 
 
 class StoreForm(msgspec.Struct, kw_only=True):
@@ -87,7 +87,8 @@ def store(service: ReviewService, visitor: Visitor, body: StoreForm) -> GoTo:
         raise ParameterError(f"There is a document {doc_id!r} already. Choose another id, or store a version of it.")
     if body.version_of is not None and not is_there:
         raise ParameterError(f"There is no document {doc_id!r} any more.")
-    service.check_in(sent.text, store=CheckIn(doc_id=doc_id, source=sent.name), by=visitor.name)
+    under = CheckIn(doc_id=doc_id, source=sent.name, file=sent.document.file_under(doc_id))
+    service.check_in(sent.text, store=under, by=visitor.name)
     service.sent.forget(body.key)
     return GoTo("/document", {"id": doc_id})
 

@@ -26,11 +26,13 @@ def add_files(
     resources: Resources,
     progress: Progress,
     re_extract: bool = False,
+    dry_run: bool = False,
 ) -> Added:
     """Add every document of some files as one wave: all of them, or none if anything fails.
 
     A collection that was created for them keeps no settings if they fail. With ``re_extract`` texts replace those that
-    another extractor made of the same bytes.
+    another extractor made of the same bytes. What a file contained when it was added before, and contains no more, is
+    removed. With ``dry_run`` nothing is stored.
 
     Raises
     ------
@@ -53,6 +55,8 @@ def add_files(
                 threads=resources.n_threads,
                 rules=texts.rules,
                 re_extract=re_extract,
+                are_files=True,
+                dry_run=dry_run,
             )
     except BaseException:
         with contextlib.suppress(NearkinError):  # the error of the load is the one to report

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.runs.spool import Chunk
+from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.stages.documents.preparing import ORIGIN
-from nearkin.workflows.reading.exceptions import NO_TEXT, ExceptionRow
+from nearkin.workflows.reading.exceptions import ExceptionRow
 
 FIELDS = (
     pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),
@@ -87,12 +88,13 @@ def exception_rows(
         with_one = np.flatnonzero(is_one.to_numpy(zero_copy_only=False))
     for row in sorted({*with_one.tolist(), *no_text}):
         told = dict.fromkeys(_TOLD) if origins is None else {name: origins.columns[name][row].as_py() for name in _TOLD}
-        sentence = told["warnings"] if told["is_partial"] else problems.get(row) or told["warnings"]
+        said = [None if told["is_partial"] else problems.get(row) or (NO_TEXT if row in no_text else None)]
+        sentence = "; ".join(dict.fromkeys(one for one in (*said, told["warnings"]) if one))
         yield ExceptionRow(
             row=row,
             exception=told["exception"] or no_text[row],
             is_partial=bool(told["is_partial"]),
-            sentence=sentence or (NO_TEXT if row in no_text else ""),
+            sentence=sentence,
             kind=told["kind"],
             sha256=told["sha256"],
             size_bytes=told["size_bytes"],

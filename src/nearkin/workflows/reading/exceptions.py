@@ -14,7 +14,6 @@ from nearkin.formats.delimited import SheetWriter
 from nearkin.runs.files import published
 
 EXCEPTIONS_FILE = "exceptions.csv"
-NO_TEXT = "no text was found in it"
 _HEADER = ("id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes")
 
 

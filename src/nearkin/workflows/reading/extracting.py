@@ -99,6 +99,11 @@ def as_extracted(source: Source) -> Source | None:
     return found if isinstance(FORMATS[found.format], Extracted) else None
 
 
+def recognised_format(path: str) -> str:
+    """Return the format of a file whose name says nothing, as in a folder: "document", "file" or that of a text."""
+    return _looked_into(Source(path=path, name=path, format="file")).source.format
+
+
 def _looked_into(source: Source) -> FileToRead:
     """Return a source with its format, which the beginning of a file shows, and all bytes of a short text."""
     if source.format != "file" or source.is_forced:

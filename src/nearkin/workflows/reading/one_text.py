@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
@@ -15,20 +16,39 @@ from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.members import BETWEEN, printable_id
 from nearkin.stages.documents.normalisation import AS_IT_CAME
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
+from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.workflows.reading.extracting import recognised_format
 from nearkin.workflows.reading.request import ReadingRequest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SHOWN = 5
 _MANY = {"zip": "an archive", "tar": "an archive", "mbox": "a mailbox", "pst": "a mailbox"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OneDocument:
-    """Document: its id, as `nearkin add` would make it, its text, and the name of its file."""
+    """Document as `nearkin add` would store it.
+
+    Parameters
+    ----------
+    doc_id, text : str
+    source : str
+        Name of its file.
+    file : KnownFile
+    """
 
     doc_id: str
     text: str
     source: str
+    file: KnownFile = UNKNOWN_FILE
+
+    def file_under(self, doc_id: str) -> KnownFile:
+        """Return what is known of the file if the document is stored under another id."""
+        return self.file.under(doc_id, self.doc_id)
 
 
 def read_one_text(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> str:
@@ -51,6 +71,8 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     file = _file_of(str(path))
     named = by_suffix(file)[0]
     file_format = named if named is not None and is_of_documents(named) else "file"
+    if named in (None, "file"):
+        file_format = recognised_format(file)
     reading = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
     doc_id, others, n_others = printable_id(str(path)), list[str](), 0
@@ -60,7 +82,7 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
         if at >= 0:
             if prepared["problem"][at].is_valid:
                 raise SourceError(f"{path}: {prepared['problem'][at]}")
-            return OneDocument(doc_id, str(prepared["text"][at]), texts.names[0])
+            return _document_at(prepared, at, texts.names[0])
         others += prepared["doc_id"].slice(0, _SHOWN).to_pylist()
         n_others += len(prepared)
     if len(texts.names) == 1 and others and file == str(path):
@@ -73,6 +95,17 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
             f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
         )
     raise SourceError(f"{path} is not a single file. Name one file.")
+
+
+def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:
+    told = {name: prepared[name][at].as_py() for name in (PARENT, ORIGIN) if name in prepared.schema.names}
+    origin = told.get(ORIGIN)
+    return OneDocument(
+        doc_id=str(prepared["doc_id"][at]),
+        text=str(prepared["text"][at]),
+        source=source,
+        file=KnownFile(told.get(PARENT), None if origin is None else Origin.of_row(origin)),
+    )
 
 
 def _file_of(doc_id: str) -> str:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.folders import files_of
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 
@@ -243,3 +244,13 @@ def test_a_device_is_no_file_of_documents(file_format: str | None) -> None:
     for device in ("/dev/zero", "/dev/null"):
         with pytest.raises(SourceError, match=rf"^{device} is a device, not a file of documents"):
             resolve_sources([device], file_format=file_format)
+
+
+def test_what_is_no_file_is_named(tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    os.mkfifo(tmp_path / "waiting")
+    (tmp_path / "link").symlink_to("waiting")
+    found = files_of(str(tmp_path), None, lambda _: False)
+    assert found.paths == (str(tmp_path / "a.txt"),)
+    (note,) = found.notes
+    assert note == f"Warning: {tmp_path}: not read: 2 named pipes, sockets or devices: link, waiting"

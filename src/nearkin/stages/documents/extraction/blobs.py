@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import zipfile
 from functools import cached_property
 from typing import BinaryIO
 
@@ -38,8 +39,24 @@ class Blob:
 
     @cached_property
     def head(self) -> bytes:
-        """The first `HEAD_BYTES`."""
-        return os.pread(self._descriptor, HEAD_BYTES, 0) if self._data is None else self._data[:HEAD_BYTES]
+        """The first `HEAD_BYTES`; a file that is no longer is held, so that it is read once."""
+        if self._data is not None:
+            return self._data[:HEAD_BYTES]
+        head = os.pread(self._descriptor, min(self.size, HEAD_BYTES) or HEAD_BYTES, 0)
+        if len(head) == self.size:
+            self._data = head
+        return head
+
+    @cached_property
+    def archive(self) -> zipfile.ZipFile:
+        """The ZIP archive in these bytes; its directory is read once.
+
+        Raises
+        ------
+        BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error
+            It is damaged.
+        """
+        return zipfile.ZipFile(self.opened())
 
     def opened(self) -> BinaryIO:
         """Return a seekable file at the beginning of the bytes."""

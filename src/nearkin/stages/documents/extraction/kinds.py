@@ -144,11 +144,10 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
     if os.path.splitext(name.lower())[1] in _PROGRAMS:
         return "unsupported"
     try:
-        with blob.opened() as file, zipfile.ZipFile(file) as archive:
-            names = archive.namelist()
-            if "mimetype" in names and archive.getinfo("mimetype").file_size < 256:
-                told = archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
-                return _OPEN_DOCUMENT.get(told, "zip")
+        names = blob.archive.namelist()
+        if "mimetype" in names and blob.archive.getinfo("mimetype").file_size < 256:
+            told = blob.archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
+            return _OPEN_DOCUMENT.get(told, "zip")
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
         return declared if declared in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub") else "zip"
     if "[Content_Types].xml" in names:

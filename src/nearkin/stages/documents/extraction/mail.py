@@ -12,6 +12,8 @@ from email.errors import (
     InvalidBase64CharactersDefect,
     InvalidBase64LengthDefect,
     InvalidBase64PaddingDefect,
+    NoBoundaryInMultipartDefect,
+    StartBoundaryNotFoundDefect,
 )
 from email.message import Message
 from functools import cached_property
@@ -24,11 +26,15 @@ from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
 from nearkin.stages.documents.mail.encoded_words import decoded_header
 from nearkin.stages.documents.mail.headers import headers_of
+from nearkin.stages.documents.origin import UNENDED
 
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
 _CUT_OFF = "the mail ends without its closing boundary: this base64 may be cut off"
+_NO_LINE_END = "the mail ends in the middle of a line: this base64 may be cut off"
+_UNENDED_DEFECTS = CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, NoBoundaryInMultipartDefect
+_BLANK_LINE = re.compile(rb"(?:\r?\n|\r)(?:\r?\n|\r)")
 _BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
 """Byte order mark and blank lines, if headers come after them."""
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
@@ -45,8 +51,8 @@ class Mail:
         self._warnings: list[str] = []
 
     @cached_property
-    def _message(self) -> Message:
-        """The parsed mail; the parser never refuses one."""
+    def _data(self) -> bytes:
+        """The bytes of the mail alone."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
         if (count := _EMLX_COUNT.match(data)) is not None:  # of Apple Mail: the size of the mail, and a list behind it
             size = int(count[0])
@@ -55,7 +61,12 @@ class Mail:
             data = data[before.end() :]
         if (line := _FROM_LINE.match(data)) is not None:
             data = data[line.end() :]
-        return message_from_bytes(data, policy=email.policy.compat32)
+        return data
+
+    @cached_property
+    def _message(self) -> Message:
+        """The parsed mail; the parser never refuses one."""
+        return message_from_bytes(self._data, policy=email.policy.compat32)
 
     @cached_property
     def _parts(self) -> tuple[list[Message], list[Message], int]:
@@ -74,6 +85,8 @@ class Mail:
         headers = headers_of(self._message)
         if n_inline:
             self._warnings.append(f"{n_inline} {'image' if n_inline == 1 else 'images'} in the body not read")
+        if self._is_unended():
+            self._warnings.append(UNENDED)
         read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
             extractor=versions.MAIL,
@@ -87,7 +100,16 @@ class Mail:
         """Return what is wrong with the base64 of a part; None if nothing is."""
         if _is_damaged(part):
             return _DAMAGED
+        if part is self._message:
+            is_in_a_line = _may_be_cut_off(part) and not self._data.endswith((b"\n", b"\r"))
+            return _NO_LINE_END if is_in_a_line else None
         return _CUT_OFF if part is self._unended else None
+
+    def _is_unended(self) -> bool:
+        """Whether more parts may have followed."""
+        if any(isinstance(one, _UNENDED_DEFECTS) for one in self._message.defects):
+            return True
+        return not self._message.is_multipart() and _BLANK_LINE.search(self._data) is None
 
     @cached_property
     def _unended(self) -> Message | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, MutableMapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, BinaryIO
 
@@ -107,8 +107,8 @@ class ExtractedNode:
         told: dict[str, object] = {name: getattr(self, name) for name in _NODE_FIELDS}
         told["n_text"] = None if self.text is None else len(self.text)
         if self.mail is not None:
-            sent_at = None if self.mail.sent_at is None else self.mail.sent_at.isoformat()
-            told["mail"] = {**asdict(self.mail), "sent_at": sent_at}
+            mail = {name: getattr(self.mail, name) for name in _MAIL_FIELDS}
+            told["mail"] = {**mail, "sent_at": None if self.mail.sent_at is None else self.mail.sent_at.isoformat()}
         return json.dumps(told).encode() + b"\n" + (self.text or b"")
 
     @classmethod
@@ -126,9 +126,9 @@ class ExtractedNode:
         if not line:
             raise EOFError
         try:
-            told = json.loads(line)
-            if told == {"end": True}:
+            if line == END:
                 return None
+            told = json.loads(line.decode())
             n_text = told.pop("n_text")
             if n_text is not None and not 0 <= int(n_text) <= MAX_TEXT_BYTES:
                 raise WorkerFault("the worker announced a text that is too long")
@@ -140,6 +140,7 @@ class ExtractedNode:
 
 _REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest))
 _NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name != "text")
+_MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders))
 END = b'{"end": true}\n'
 
 

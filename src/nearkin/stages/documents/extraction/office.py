@@ -64,7 +64,7 @@ class OfficeFile:
 
     @cached_property
     def _inside(self) -> _OfficeContent:
-        return _inside(self._data)
+        return _inside(self._data, self._given.blob)
 
     def document(self) -> DocumentRead:
         """Return the text."""
@@ -118,14 +118,13 @@ class _OfficeContent:
         self.is_of_1995 = False
 
 
-def _inside(data: bytes) -> _OfficeContent:
+def _inside(data: bytes, blob: Blob) -> _OfficeContent:
     found = _OfficeContent()
     if data.startswith(MAGIC):
         _of_compound_file(data, found)
     elif data.startswith(b"PK"):
         try:
-            with zipfile.ZipFile(Blob(data).opened()) as archive:
-                _of_zip(archive, found)
+            _of_zip(blob.archive, found)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
             return found  # the extractor says what is wrong
     elif data.startswith(b"{\\rtf"):

@@ -14,7 +14,7 @@ from typing import Any
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
-from nearkin.stages.documents.extraction.pdf_streams import damaged_pages
+from nearkin.stages.documents.extraction.pdf_streams import damaged_pages, may_be_damaged
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 
 _NO_IMAGE_TEXT = "text in images is not recognised"
@@ -94,6 +94,8 @@ class Pdf:
 
     def _damaged(self) -> list[int]:
         """Return the numbers of pages that pdfium may have read only in part."""
+        if not may_be_damaged(self._data, self._given.limits["output_bytes"]):
+            return []
         try:
             return damaged_pages(_reader(self._data), self._given.limits["output_bytes"])
         except Exception:  # noqa: BLE001  (pypdf raises what comes for files that pdfium repairs)

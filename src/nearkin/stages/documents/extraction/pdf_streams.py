@@ -20,6 +20,11 @@ _ERASED = bytes(64)
 """Bytes that no operator has: a part of the file was overwritten. Only images inside the content may hold them."""
 _INLINE_IMAGE = re.compile(rb"\bBI\b")
 _ZLIB_HEADER = 2
+_STREAM = re.compile(rb"(?<!end)stream\r?\n")
+_IMAGE = re.compile(rb"/Subtype\s*/Image\b")
+_OTHERS = re.compile(rb"ASCII85|ASCIIHex|/A85\b|/AHx\b|/Encrypt\b|/Filter\s*\d|(?<!end)stream\r(?!\n)|#46|#6[cC]")
+"""Signs that only the parser can judge: other filters, encryption, filters told elsewhere, names with escapes."""
+_DICTIONARY_BYTES = 4096
 
 
 def damaged_pages(reader: Any, max_bytes: int) -> list[int]:
@@ -37,6 +42,25 @@ def damaged_pages(reader: Any, max_bytes: int) -> list[int]:
         if not all(_is_whole(stream, known, max_bytes) for stream in _streams_of(page)):
             found.append(number)
     return found
+
+
+def may_be_damaged(data: bytes, max_bytes: int) -> bool:
+    """Whether a stream of a PDF may be damaged: a quick look at all of them, which needs no parser.
+
+    False is certain: every stream that is packed by zlib alone ends properly, images aside, and there are no others.
+    """
+    if _ERASED in data or _OTHERS.search(data) is not None:
+        return True
+    end = 0
+    for begin in _STREAM.finditer(data):
+        told = data[max(end, begin.start() - _DICTIONARY_BYTES) : begin.start()]
+        told = told[told.rfind(b" obj") :]
+        if b"/Fl" in told and not _IMAGE.search(told):
+            stop = data.find(b"endstream", begin.end())
+            if stop < 0 or not ends_properly(data[begin.end() : stop], max_bytes):
+                return True
+        end = begin.end()
+    return False
 
 
 def ends_properly(packed: bytes, max_bytes: int) -> bool:

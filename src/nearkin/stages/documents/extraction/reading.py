@@ -10,7 +10,6 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
-NO_TEXT = "no text was found in it"
 FREE_BYTES = 1 << 20
 """Unpacked sizes up to this are no bomb, whatever the ratio."""
 

@@ -16,7 +16,6 @@ from nearkin.stages.documents.extraction.mailbox import is_single
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.packed import unpacked_blob
 from nearkin.stages.documents.extraction.reading import (
-    NO_TEXT,
     DocumentRead,
     ExtractionError,
     Extractor,
@@ -25,6 +24,7 @@ from nearkin.stages.documents.extraction.reading import (
     too_big,
     too_much_memory,
 )
+from nearkin.stages.documents.origin import NO_TEXT
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Begins the time of one step, which ends the process when it is over."""
@@ -76,16 +76,15 @@ class FileWalk:
         if number in self._request.given_up:
             yield self._given_up(number, blob, place)
             return
+        node = None
         with self._timed():
             blob, kind, problem = self._opened(blob, told, place)
             extractor = None if problem is not None else extractor_of(self._given(blob, kind, place.name))
-        has_members = False
-        if extractor is None or number >= self._request.first:
-            with self._timed():
+            if extractor is None or number >= self._request.first:
                 node = self._node(number, blob, kind, extractor, problem, place)
-            has_members = node.has_members
-            if number >= self._request.first:
-                yield node
+        has_members = node is not None and node.has_members
+        if node is not None and number >= self._request.first:
+            yield node
         if extractor is not None and (has_members or number < self._request.first):
             yield from self._inside(number, extractor, place)
 

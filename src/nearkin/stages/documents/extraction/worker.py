@@ -12,7 +12,9 @@ import resource
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterator
+from functools import lru_cache
 
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.nodes import END, ExtractionRequest
@@ -63,11 +65,14 @@ def _received(link: socket.socket) -> tuple[bytes, list[int]]:
 @contextlib.contextmanager
 def _timed(request: ExtractionRequest) -> Iterator[None]:
     """Let the kernel end this process if a step takes too long, even inside a library that never returns."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    cpu_s = int(used.ru_utime + used.ru_stime) + 1 + request.limits["cpu_s"]
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    _limit_processor_time(int(time.process_time()) + 1 + request.limits["cpu_s"])
     signal.setitimer(signal.ITIMER_REAL, request.limits["wall_s"])
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@lru_cache(maxsize=1)  # within a second the limit is the same, and short files come by the thousand
+def _limit_processor_time(end_s: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))

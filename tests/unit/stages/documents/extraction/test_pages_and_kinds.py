@@ -149,8 +149,8 @@ def test_objects_that_are_embedded_in_old_formats_are_known_to_be_lost():
     word = compound_file({("WordDocument",): bytes(100), ("ObjectPool", "_1", "CONTENTS"): b"x"})
     excel = compound_file({("Workbook",): bytes(100), ("MBD0001A2B3", "Package"): b"x"})
     locked = compound_file({("WordDocument",): bytes(11) + b"\x01" + bytes(50)})
-    assert [len(_inside(one).lost) for one in (word, excel, locked)] == [1, 1, 0]
-    assert [_inside(one).is_encrypted for one in (word, excel, locked)] == [False, False, True]
+    assert [len(_inside(one, Blob(one)).lost) for one in (word, excel, locked)] == [1, 1, 0]
+    assert [_inside(one, Blob(one)).is_encrypted for one in (word, excel, locked)] == [False, False, True]
 
 
 @given(st.text(max_size=60))
