@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -34,10 +35,24 @@ from nearkin.web.sign_in import SignIn, Visitor, is_token_of
 from nearkin.workflows.collection.tables import write_table
 
 CSRF = "csrf"
+_STATIC = "/static/{name}"
 _MAX_FIELDS = 10_000
-_PLACE = re.compile(r"(query|path|body)(\.[^:\s]*)?:")
-_TABLES = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apache.parquet"}
+_PLACE = re.compile(r"(query|form|path|body)(\.[^:\s]*)?:")
+_TABLES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".parquet": "application/vnd.apache.parquet",
+    ".jsonl": "application/jsonl; charset=utf-8",
+}
 _Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class _AnythingConvertor(PathConvertor):
+    """Any characters, also line breaks, which ids may have."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("anything", _AnythingConvertor())
 
 
 def application(service: ReviewService, settings: ServiceSettings, entry: SignIn) -> ASGIApp:
@@ -54,7 +69,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: SignIn
     ASGI application
         When it ends it closes the threads; the collection is the caller's.
     """
-    routes = [Route("/static/{name}", partial(_static, service), methods=["GET"])]
+    routes = [Route(_STATIC, partial(_static, service), methods=["GET"])]
     for screen in SCREENS:
         routes.append(Route(screen.json_path, _json_of(service, screen), methods=["GET"]))
         routes.append(Route(screen.path, _page_of(service, screen), methods=["GET"]))
@@ -64,7 +79,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: SignIn
                 for suffix in _TABLES
             ]
     routes += [Route(form.path, _change_of(service, form), methods=["POST"]) for form in FORMS]
-    routes.append(Route(f"{ROOT}/{{rest:path}}", api_endpoint(service), methods=["GET", "PUT", "POST", "DELETE"]))
+    routes.append(Route(f"{ROOT}/{{rest:anything}}", api_endpoint(service), methods=["GET", "PUT", "POST", "DELETE"]))
     known = frozenset(route.path for route in routes)
 
     def watch(scope: Scope, status: int, elapsed_s: float) -> None:
@@ -99,7 +114,7 @@ def visitor_of(request: Request) -> Visitor:
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
         query, visitor = request.query_params, visitor_of(request)
-        asked, done = parsed(screen.query, query.multi_items()), parsed(DoneQuery, query.multi_items()).done
+        asked, done = parsed(screen.query, query.multi_items()), parsed(DoneQuery, query.multi_items())
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
         def answered() -> str:
@@ -145,7 +160,7 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:
                 service.check_may_change()
-            body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF])
+            body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF], "form")
             files = () if form.file is None else (_sent_file(sent.get(form.file)),)
 
             def act() -> Response:
@@ -167,6 +182,7 @@ def _sent_file(value: object) -> SentFile | None:
 
 async def _static(service: ReviewService, request: Request) -> Response:
     """Answer with a file of the pages; its name is looked up in memory."""
+    request.state.route = _STATIC
     found = service.static.by_name.get(request.path_params["name"])
     if found is None:
         raise HTTPException(404)

@@ -28,7 +28,8 @@ class Screen:
     answer : callable
         Asks the collection; runs in a thread of the workers.
     table : callable, optional
-        Returns what the screen lists as a table, which is at the same path with ``.csv`` and ``.parquet`` behind it.
+        Returns what the screen lists as a table, which is at the same path with ``.csv``, ``.parquet`` and ``.jsonl``
+        behind it; it has all rows, also those that the page does not show.
     """
 
     path: str

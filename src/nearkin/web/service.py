@@ -16,9 +16,11 @@ from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
+from nearkin.web.current_info import CurrentInfo
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
+from nearkin.web.queries import DoneQuery
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.workers import Workers
@@ -26,6 +28,9 @@ from nearkin.web.workers import Workers
 if TYPE_CHECKING:
     from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
+
+
+NOTHING_DONE = DoneQuery()
 
 
 class ReviewService:
@@ -44,7 +49,7 @@ class ReviewService:
         self.collection, self.workers = collection, workers
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
-        self.threads = CurrentThreads(collection.opened)
+        self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
@@ -84,7 +89,13 @@ class ReviewService:
             raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
 
     def page(
-        self, answer: ScreenAnswer, visitor: Visitor, *, here: str = "", place: str = "/", done: int | None = None
+        self,
+        answer: ScreenAnswer,
+        visitor: Visitor,
+        *,
+        here: str = "",
+        place: str = "/",
+        done: DoneQuery = NOTHING_DONE,
     ) -> str:
         """Render an answer.
 
@@ -97,14 +108,16 @@ class ReviewService:
             Path of the screen.
         place : str
             Path and parameters of the page, to which its forms return.
-        done : int, optional
-            Number of the activity that led to the page, which the page names and offers to undo.
+        done : DoneQuery
+            The activity that led to the page, which the page names and offers to undo; and the job of an update that
+            failed or takes long.
         """
         return self._templates.get_template(answer.template).render(
             visitor=visitor,
             here=here,
             place=place,
-            done=self._activity(done),
+            done=self._activity(done.done),
+            job=None if done.job is None else self.jobs.find(done.job),
             has_jobs=self.jobs.has_any,
             **answer.values,
         )

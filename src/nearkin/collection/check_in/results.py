@@ -86,16 +86,39 @@ class CheckIn:
         Origin of the document.
     only_new : bool
         Store it only if the verdict is "new".
+    id_is_new : bool, optional
+        Whether the id must be new (True) or that of a current document (False); by default it may be either. It is
+        looked up in the transaction that stores the document.
     """
 
     doc_id: str
     wave: str = "check-ins"
     source: str = "check-in"
     only_new: bool = False
+    id_is_new: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):
             check_name(name, "CheckIn", getattr(self, name))
+
+    def refuse_other_id(self, is_there: bool) -> None:
+        """Refuse an id that is not as it must be.
+
+        Parameters
+        ----------
+        is_there : bool
+            Whether there is a current document with the id.
+
+        Raises
+        ------
+        ParameterError
+        """
+        if self.id_is_new is True and is_there:
+            raise ParameterError(
+                f"There is a document {self.doc_id!r} already. Choose another id, or store a version of it."
+            )
+        if self.id_is_new is False and not is_there:
+            raise ParameterError(f"There is no document {self.doc_id!r} any more.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

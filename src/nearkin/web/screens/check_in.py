@@ -82,12 +82,8 @@ def store(service: ReviewService, _: Visitor, body: StoreForm) -> GoTo:
     doc_id = body.version_of if body.version_of is not None else body.id
     if doc_id is None:
         raise ParameterError("Name the id under which the file is stored.")
-    is_there = service.collection.has_document(doc_id)
-    if body.version_of is None and is_there:
-        raise ParameterError(f"There is a document {doc_id!r} already. Choose another id, or store a version of it.")
-    if body.version_of is not None and not is_there:
-        raise ParameterError(f"There is no document {doc_id!r} any more.")
-    service.collection.check(sent.text, store=CheckIn(doc_id=doc_id, source=sent.name))
+    under = CheckIn(doc_id=doc_id, source=sent.name, id_is_new=body.version_of is None)
+    service.collection.check(sent.text, store=under)
     service.sent.forget(body.key)
     return GoTo("/document", {"id": doc_id})
 

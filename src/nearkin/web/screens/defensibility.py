@@ -6,19 +6,18 @@ import hashlib
 import json
 import platform
 from collections import Counter
+from dataclasses import asdict
 from importlib.metadata import distributions
 
 import msgspec
 
 from nearkin._version import __version__
-from nearkin.collection.groups.listed import stored_groups, stored_tolerances
+from nearkin.collection.groups.listed import group_figures
 from nearkin.collection.info import info
 from nearkin.collection.integrity.read_only import check_only
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.web.answers import ScreenAnswer
-from nearkin.web.queries import ToleranceQuery
 from nearkin.web.screen import Screen
-from nearkin.web.screens.groups import tolerance_parts
 from nearkin.web.service import ReviewService
 from nearkin.workflows.resources import Resources
 
@@ -69,22 +68,15 @@ def digest_of(data: object) -> str:
 
 
 def _groups(service: ReviewService) -> list[dict[str, object]]:
-    """Return the figures of the stored groups at each tolerance."""
-    rows = list[dict[str, object]]()
+    """Return the figures of the stored groups at each tolerance; one of another version as it is stored."""
     with service.collection.opened.store.reading() as connection:
-        for stored in stored_tolerances(connection):
-            measure, value = tolerance_parts(stored)
-            tolerance = _tolerance(measure, float(value))
-            if str(tolerance) != stored:
-                continue
-            found = stored_groups(connection, tolerance, limit=1)
-            named = {"tolerance": tolerance.in_words(), "n_groups": found.n_groups}
-            rows.append({**named, "n_documents": found.n_documents, "n_not_grouped": found.n_not_grouped})
-    return rows
+        found = group_figures(connection)
+    return [asdict(one) | {"tolerance": _in_words(one.tolerance)} for one in found]
 
 
-def _tolerance(measure: str, value: float) -> Tolerance:
-    return ToleranceQuery(measure="letters" if measure == "letters" else "words", value=value).tolerance
+def _in_words(stored: str) -> str:
+    tolerance = Tolerance.of_stored(stored)
+    return f"by {described(stored)}" if tolerance is None else tolerance.in_words()
 
 
 def _libraries() -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.info import info
 from nearkin.collection.listing.exceptions import REASONS, StoredExceptions, WhichExceptions
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.screen import Screen
@@ -30,7 +29,7 @@ def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
         "asked": asked,
         "found": found,
         "rows": found.exceptions[:_MAX_SHOWN],
-        "waves": [one.name for one in info(service.collection.opened).waves],
+        "waves": [one.name for one in service.info.get().info.waves],
         "reasons": REASONS,
     }
     return ScreenAnswer("exceptions.html.j2", values, found.to_dict(_MAX_SHOWN))
