@@ -47,7 +47,8 @@ Compare two documents word by word.
 
 Shows both texts merged into one: \\[-words-] are only in A, {+words+} only in B, with the lines around them; then how \
 similar the two are. A passage of at least 8 words that is in both texts, in different places, is shown as moved. \
-A and B are two files, or with a COLLECTION the ids of two of its documents; --file takes the place of B.
+Differences are counted by kind: numbers, dates, names, negations, wording, formatting. A and B are two files, or with \
+a COLLECTION the ids of two of its documents; --file takes the place of B.
 
 [bold]Examples[/]
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError
-from nearkin.reports.comparison.shown_pieces import shown_pieces
+from nearkin.reports.comparison.shown_pieces import labels_of, shown_pieces
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Comparison, Hunk
 
@@ -89,7 +89,13 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
     in_spelling = {one.number for one in comparison.differences if one.has_same_words}
     try:
         environment = report_environment()
-        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling, moves=comparison.move_notes)
+        environment.filters["spaced"] = partial(
+            shown_pieces,
+            in_spelling=in_spelling,
+            moves=comparison.move_notes,
+            differences=comparison.differences,
+            labels=labels_of(comparison),
+        )
         return environment.get_template(template).render(
             comparison=comparison,
             hunks=hunks,
