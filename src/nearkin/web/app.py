@@ -26,7 +26,7 @@ from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate
 from nearkin.web.queries import DoneQuery, parsed
 from nearkin.web.refusals import status_of
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import SentFile
 from nearkin.web.service import ReviewService, address
@@ -78,6 +78,10 @@ def application(service: ReviewService, settings: ServiceSettings, entry: SignIn
                 Route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), methods=["GET"])
                 for suffix in _TABLES
             ]
+        if screen.file is not None:
+            routes.append(
+                Route(f"{screen.path}{screen.file.suffix}", _file_of(service, screen, screen.file), methods=["GET"])
+            )
     routes += [Route(form.path, _change_of(service, form), methods=["POST"]) for form in FORMS]
     routes.append(Route(f"{ROOT}/{{rest:anything}}", api_endpoint(service), methods=["GET", "PUT", "POST", "DELETE"]))
     known = frozenset(route.path for route in routes)
@@ -144,11 +148,24 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
                     write_table(make(service, asked), out)
                 return out.read_bytes()
 
-        name = screen.path.strip("/").replace("/", "-") + suffix  # the path of the screen, never a text of a document
-        headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(await service.workers.run(written), media_type=_TABLES[suffix], headers=headers)
+        return _attached(screen, suffix, _TABLES[suffix], await service.workers.run(written))
 
     return table
+
+
+def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
+    async def made(request: Request) -> Response:
+        asked, visitor = parsed(screen.query, request.query_params.multi_items()), visitor_of(request)
+        content = await service.workers.run(lambda: file.make(service, visitor, asked))
+        return _attached(screen, file.suffix, file.media_type, content)
+
+    return made
+
+
+def _attached(screen: Screen, suffix: str, media_type: str, content: bytes) -> Response:
+    name = screen.path.strip("/").replace("/", "-") + suffix  # the path of the screen, never a text of a document
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:

@@ -13,6 +13,16 @@ from nearkin.web.answers import GoTo, ScreenAnswer
 
 if TYPE_CHECKING:
     from nearkin.web.service import ReviewService
+    from nearkin.web.sign_in import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenFile:
+    """File with what a screen shows: its suffix, its media type, and the function that makes it for a visitor."""
+
+    suffix: str
+    media_type: str
+    make: Callable[[ReviewService, Visitor, Any], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +40,15 @@ class Screen:
     table : callable, optional
         Returns what the screen lists as a table, which is at the same path with ``.csv``, ``.parquet`` and ``.jsonl``
         behind it; it has all rows, also those that the page does not show.
+    file : ScreenFile, optional
+        A file at the same path with its suffix behind it.
     """
 
     path: str
     query: type[msgspec.Struct]
     answer: Callable[[ReviewService, Any], ScreenAnswer]
     table: Callable[[ReviewService, Any], pa.Table] | None = None
+    file: ScreenFile | None = None
 
     @property
     def json_path(self) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import io
 import json
 import re
 import threading
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -131,6 +134,18 @@ def test_a_stored_decision_is_told_as_stored_if_the_groups_cannot_be_updated(
     visit.post("/group/split", a="lease", split="lease, signed", back=place)
     answer = visit.post("/undo", number=4, back="/document?id=lease&measure=containment&value=0.8&number=x")
     assert answer.status_code == 303
+
+
+def test_the_changes_of_a_comparison_are_a_word_document_by_the_visitor(visit: Visit) -> None:
+    page = visit.get("/compare", a="lease", b="lease, signed", ignore="case").text
+    (link,) = re.findall(r'href="(/compare\.docx[^"]*)" download', page)
+    answer = visit.get(html.unescape(link))
+    assert answer.headers["content-disposition"] == 'attachment; filename="compare.docx"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        found = archive.read("word/document.xml").decode()
+    assert re.findall(r'<w:(ins|del) [^>]*w:author="([^"]*)"', found) == [("ins", "ada")]
+    assert "Signed by Ada Kern." in found
+    assert visit.send("GET", "/compare.docx?a=lease&b=nobody").status_code == 404
 
 
 def test_of_two_files_stored_as_new_at_once_one_gets_the_id(visit: Visit) -> None:
