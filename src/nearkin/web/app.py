@@ -171,14 +171,15 @@ def _attached(screen: Screen, suffix: str, media_type: str, content: bytes) -> R
 def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
     async def change(request: Request) -> Response:
         visitor = visitor_of(request)
-        async with request.form(max_fields=_MAX_FIELDS, max_files=0 if form.file is None else 1) as sent:
+        async with request.form(max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.max_files) as sent:
             fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
             if not is_token_of(visitor, dict(fields).get(CSRF)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:
                 service.check_may_change()
             body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF], "form")
-            files = () if form.file is None else (_sent_file(sent.get(form.file)),)
+            several = [] if form.file is None else [*filter(None, map(_sent_file, sent.getlist(form.file)))]
+            files = () if form.file is None else (tuple(several) if form.max_files > 1 else next(iter(several), None),)
 
             def act() -> Response:
                 done = form.act(service, visitor, body, *files)

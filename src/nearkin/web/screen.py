@@ -70,6 +70,8 @@ class ChangeForm:
         file or None if the form has one.
     file : str, optional
         Name of the field of a file.
+    max_files : int
+        Maximum number of files; if there can be several, ``act`` takes a tuple of them.
     is_change : bool
         Whether it changes the collection; otherwise it is also there with ``--read-only``.
     """
@@ -78,6 +80,7 @@ class ChangeForm:
     body: type[msgspec.Struct]
     act: Callable[..., GoTo | ScreenAnswer]
     file: str | None = None
+    max_files: int = 1
     is_change: bool = True
 
 

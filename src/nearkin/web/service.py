@@ -16,11 +16,13 @@ from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
+from nearkin.web.audits import CurrentAudits
 from nearkin.web.current_info import CurrentInfo
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.queries import DoneQuery
+from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.workers import Workers
@@ -49,6 +51,7 @@ class ReviewService:
         self.collection, self.workers = collection, workers
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
+        self.sent_again, self.audits = FilesSentAgain(), CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {

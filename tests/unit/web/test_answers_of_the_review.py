@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import io
 import json
@@ -247,3 +248,25 @@ def test_only_the_check_in_of_a_collection_checks_the_id(tmp_path: Path) -> None
                 collection.check(LEASE, store=under)
         assert collection.check(LEASE, store=CheckIn("other", id_is_new=True)).version == 1
         assert collection.check(f"{LEASE} Yes.", store=CheckIn("other", id_is_new=False)).version == 2
+
+
+def test_audits_are_made_by_a_job_and_are_part_of_the_digest(visit: Visit) -> None:
+    before = visit.get("/defensibility.json").json()
+    assert before["data"]["audits"] is None
+    assert visit.post("/defensibility/audit").status_code == 303
+    visit.service.jobs.wait(1, 60)
+    after = visit.get("/defensibility.json").json()
+    assert after["sha256"] != before["sha256"]
+    told = json.dumps(after["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert after["sha256"] == hashlib.sha256(told.encode()).hexdigest()
+    letters, words = after["data"]["audits"]["audits"]
+    assert ("gamma" in letters["pairs"], "Jaccard" in words["pairs"]) == (True, True)
+    assert (words["n_sampled"], words["n_true"], words["recall"]) == (3, 2, 1.0)
+    page = words_of(visit.get("/defensibility").text)
+    assert after["sha256"] in page
+    assert "100.00% , exact: every document was sampled" in page
+    (job,) = visit.service.jobs.listed()
+    assert (job.kind, job.message.startswith("recall by letters: ")) == ("audit", True)
+    visit.service.collection.add([("new", "Some words of a new document.")], wave="april")
+    assert visit.get("/defensibility.json").json()["data"]["audits"]["is_outdated"]
+    assert "documents were added or removed since" in words_of(visit.get("/defensibility").text)

@@ -16,11 +16,14 @@ from nearkin.collection.groups.listed import group_figures
 from nearkin.collection.info import info
 from nearkin.collection.integrity.read_only import check_only
 from nearkin.collection.tolerance import Tolerance, described
-from nearkin.web.answers import ScreenAnswer
-from nearkin.web.screen import Screen
+from nearkin.reports.sentences.audit import measured_recall
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
 from nearkin.workflows.resources import Resources
 
+_WAIT_S = 2.0
 _USED = ("numpy", "pyarrow", "sqlalchemy", "numba", "rapidfuzz", "starlette", "jinja2", "msgspec", "uvicorn")
 
 
@@ -31,8 +34,8 @@ class DefensibilityQuery(msgspec.Struct, kw_only=True):
 
 
 def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAnswer:
-    """Gather parameters, versions, counts, groups, the log's digest and, if asked for, the integrity."""
-    log = [one.to_dict() for one in service.collection.log()]
+    """Gather parameters, versions, counts, groups, the digest of the log, audits and, if asked for, the integrity."""
+    log, made = [one.to_dict() for one in service.collection.log()], service.audits.made
     data = {
         "collection": service.name,
         "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
@@ -44,9 +47,16 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
             "sha256": digest_of(log),
         },
         "integrity": _integrity(service) if asked.is_checked else None,
+        "audits": None if made is None else made.to_dict() | {"is_outdated": service.audits.are_outdated(made)},
     }
     sha256 = digest_of(data)
-    values = {"asked": asked, "data": data, "sha256": sha256}
+    values = {
+        "asked": asked,
+        "data": data,
+        "sha256": sha256,
+        "audits": () if made is None else made.audits,
+        "measured_recall": measured_recall,
+    }
     return ScreenAnswer("defensibility.html.j2", values, {"data": data, "sha256": sha256})
 
 
@@ -85,4 +95,12 @@ def _libraries() -> dict[str, str]:
     return {name: found[name] for name in _USED if name in found}
 
 
+def audit(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
+    """Audit the searches by letters and by wording, in the background if that takes long."""
+    job = service.jobs.begin("audit", service.audits.measure, by=visitor.name)
+    now = service.jobs.wait(job.number, _WAIT_S) or job
+    return GoTo("/defensibility" if now.is_over else "/jobs")
+
+
 SCREENS = (Screen("/defensibility", DefensibilityQuery, defensibility),)
+FORMS = (ChangeForm("/defensibility/audit", NoQuery, audit, is_change=False),)
