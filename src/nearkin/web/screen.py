@@ -57,6 +57,14 @@ class Screen:
 
 
 @dataclass(frozen=True, slots=True)
+class FileField:
+    """Field of a form for a file, by its name; if there can be several files, the form's function takes a tuple."""
+
+    name: str
+    max_files: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeForm:
     """Form that changes the collection.
 
@@ -68,10 +76,8 @@ class ChangeForm:
     act : callable
         Changes the collection; runs in a thread of the workers. Takes the service, the visitor and the record, and the
         file or None if the form has one.
-    file : str, optional
-        Name of the field of a file.
-    max_files : int
-        Maximum number of files; if there can be several, ``act`` takes a tuple of them.
+    file : FileField, optional
+        Its field for files.
     is_change : bool
         Whether it changes the collection; otherwise it is also there with ``--read-only``.
     """
@@ -79,8 +85,7 @@ class ChangeForm:
     path: str
     body: type[msgspec.Struct]
     act: Callable[..., GoTo | ScreenAnswer]
-    file: str | None = None
-    max_files: int = 1
+    file: FileField | None = None
     is_change: bool = True
 
 
