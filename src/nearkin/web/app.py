@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate
 from nearkin.web.queries import DoneQuery, parsed
 from nearkin.web.refusals import status_of
-from nearkin.web.screen import ChangeForm, Screen, ScreenFile
+from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import SentFile
 from nearkin.web.service import ReviewService, address
@@ -171,15 +171,16 @@ def _attached(screen: Screen, suffix: str, media_type: str, content: bytes) -> R
 def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
     async def change(request: Request) -> Response:
         visitor = visitor_of(request)
-        async with request.form(max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.max_files) as sent:
+        async with request.form(
+            max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.file.max_files
+        ) as sent:
             fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
             if not is_token_of(visitor, dict(fields).get(CSRF)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:
                 service.check_may_change()
             body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF], "form")
-            several = [] if form.file is None else [*filter(None, map(_sent_file, sent.getlist(form.file)))]
-            files = () if form.file is None else (tuple(several) if form.max_files > 1 else next(iter(several), None),)
+            files = () if form.file is None else (_sent_files(sent.getlist(form.file.name), form.file),)
 
             def act() -> Response:
                 done = form.act(service, visitor, body, *files)
@@ -192,10 +193,9 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
     return change
 
 
-def _sent_file(value: object) -> SentFile | None:
-    if not isinstance(value, UploadFile) or not value.filename:
-        return None
-    return SentFile(value.filename, value.file)
+def _sent_files(values: Sequence[object], field: FileField) -> SentFile | tuple[SentFile, ...] | None:
+    found = tuple(SentFile(one.filename, one.file) for one in values if isinstance(one, UploadFile) and one.filename)
+    return found if field.max_files > 1 else next(iter(found), None)
 
 
 async def _static(service: ReviewService, request: Request) -> Response:

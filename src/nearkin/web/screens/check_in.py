@@ -11,7 +11,7 @@ from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.check import check_sentences, verdict_sentence
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import SentFile, SentText
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -102,7 +102,7 @@ def reject(service: ReviewService, _: Visitor, body: RejectForm) -> GoTo:
 
 SCREENS = (Screen("/check-in", CheckInQuery, check_in),)
 FORMS = (
-    ChangeForm("/check-in/file", NoFields, take_in, file="file", is_change=False),
+    ChangeForm("/check-in/file", NoFields, take_in, file=FileField("file"), is_change=False),
     ChangeForm("/check-in/store", StoreForm, store),
     ChangeForm("/check-in/reject", RejectForm, reject, is_change=False),
 )

@@ -14,7 +14,7 @@ from nearkin.nouns import counted
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import JobProgress
 from nearkin.web.read_again import ENCODINGS, MAX_FILES, SentAgain, read_again, store_read_again
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import SentFile
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -142,6 +142,6 @@ SCREENS = (
     Screen("/exceptions/read", ReadQuery, preview),
 )
 FORMS = (
-    ChangeForm("/exceptions/read", ReadForm, read, file="file", max_files=MAX_FILES),
+    ChangeForm("/exceptions/read", ReadForm, read, file=FileField("file", MAX_FILES)),
     ChangeForm("/exceptions/store", StoreReadForm, store_read),
 )
