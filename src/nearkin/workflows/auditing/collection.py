@@ -108,7 +108,7 @@ def _measured(tolerance: Tolerance) -> str:
     by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
     return (
         f"A true pair is two texts {tolerance.in_words()}, by {by}: versions of a document can lie outside and are not "
-        "counted. To audit shared wording: --measure words"
+        "counted. The measure words audits shared wording"
     )
 
 
