@@ -25,6 +25,9 @@ from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
 _INTERRUPTED = "The service ended during this job. Nothing of it was stored; begin it again."
+_INTERRUPTED_STORING = (
+    "The service ended during this job. What it had stored is no exception any more; send the others again."
+)
 JobKind = Literal["groups", "threads", "audit", "reading", "storing"]
 _SHARED = frozenset[JobKind](("groups", "threads", "audit"))
 """Jobs that depend on nothing but the collection: one that waits already serves everybody who asks for it."""
@@ -68,7 +71,8 @@ _BUG = "The job failed because of a bug in Nearkin; the terminal of nearkin serv
 class JobRunner:
     """Runs jobs in a thread of its own.
 
-    A job stores its result in one transaction, so an interrupted job leaves nothing behind. Jobs are recorded in a
+    A job stores its result in one transaction, so an interrupted job leaves nothing behind; one that stores texts has one
+    for each wave. Jobs are recorded in a
     file: after a restart, those that had not ended are interrupted.
 
     Parameters
@@ -158,7 +162,7 @@ class JobRunner:
             self._is_closing = True
             for job in self._jobs:
                 if not job.is_over:
-                    _end(job, "interrupted", _INTERRUPTED)
+                    _end(job, "interrupted", _INTERRUPTED_STORING if job.kind == "storing" else _INTERRUPTED)
             self._waiting.clear()
             self._record()
             self._changed.notify_all()
@@ -210,7 +214,7 @@ class JobRunner:
             return []
         for job in found:
             if not job.is_over:
-                _end(job, "interrupted", _INTERRUPTED)
+                _end(job, "interrupted", _INTERRUPTED_STORING if job.kind == "storing" else _INTERRUPTED)
         return found
 
     def _record(self) -> None:
