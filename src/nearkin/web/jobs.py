@@ -71,9 +71,8 @@ _BUG = "The job failed because of a bug in Nearkin; the terminal of nearkin serv
 class JobRunner:
     """Runs jobs in a thread of its own.
 
-    A job stores its result in one transaction, so an interrupted job leaves nothing behind; one that stores texts has one
-    for each wave. Jobs are recorded in a
-    file: after a restart, those that had not ended are interrupted.
+    A job stores its result in one transaction, so an interrupted job leaves nothing behind; one that stores texts has
+    a transaction for each wave. Jobs are recorded in a file: after a restart, those that had not ended are interrupted.
 
     Parameters
     ----------
