@@ -43,6 +43,8 @@ def test_the_accepted_changes_of_a_word_document_are_the_new_file(files, tmp_pat
     # Office files are read by another library, which takes tracked changes as accepted
     told = nearkin_here("compare", changes, files[1]).out
     assert "The texts are identical" in told, told
+    same = nearkin_here("compare", *files, "--docx", tmp_path / "new", "--html", tmp_path / "new")
+    assert (same.code, "two files" in same.err, (tmp_path / "new").exists()) == (2, True, False)
     again = nearkin_here("compare", *files, "--docx", changes)
     assert (again.code, "is there already" in again.err) == (5, True)
 

@@ -109,6 +109,8 @@ def compare(
     for option, out in (("--html", html), ("--docx", docx)):
         if out is not None:
             check_free(out, overwrite=overwrite, inputs=inputs, option=option)
+    if html is not None and html == docx:
+        raise ParameterError(f"--html and --docx must be two files. Got {str(html)!r} for both.")
     if html is not None:
         from nearkin.reports.comparison.page import comparison_html
     shown = _Shown(context, tuple(kind.strip() for one in ignore or () for kind in one.split(",")))
