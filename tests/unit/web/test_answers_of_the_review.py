@@ -139,6 +139,7 @@ def test_a_stored_decision_is_told_as_stored_if_the_groups_cannot_be_updated(
 
 def test_the_changes_of_a_comparison_are_a_word_document_by_the_visitor(visit: Visit) -> None:
     page = visit.get("/compare", a="lease", b="lease, signed", ignore="case").text
+    assert words_of(page).count("words only in B") == 1
     (link,) = re.findall(r'href="(/compare\.docx[^"]*)" download', page)
     answer = visit.get(html.unescape(link))
     assert answer.headers["content-disposition"] == 'attachment; filename="compare.docx"'

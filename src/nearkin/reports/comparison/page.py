@@ -55,12 +55,14 @@ def comparison_html(
     )
 
 
-def comparison_fragment(comparison: Comparison) -> str:
+def comparison_fragment(comparison: Comparison, *, has_headline: bool = True) -> str:
     """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several.
 
     Parameters
     ----------
     comparison : Comparison
+    has_headline : bool
+        False if the page itself shows it.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def comparison_fragment(comparison: Comparison) -> str:
     <p>The two documents are identical except for white space</p>
     </section>
     """
-    return _rendered("comparison_fragment.html.j2", comparison)
+    return _rendered("comparison_fragment.html.j2", comparison, has_headline=has_headline)
 
 
 def _rendered(template: str, comparison: Comparison, **values: object) -> str:

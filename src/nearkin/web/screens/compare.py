@@ -44,7 +44,7 @@ def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
         "asked": asked,
         "found": found,
         "facts": similarity_facts(found),
-        "fragment": Markup(comparison_fragment(found.comparison)),  # it escapes the texts
+        "fragment": Markup(comparison_fragment(found.comparison, has_headline=False)),  # it escapes the texts
         "kinds": IGNORED,
     }
     return ScreenAnswer("compare.html.j2", values, found.to_dict())
