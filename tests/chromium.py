@@ -88,6 +88,11 @@ class Chromium:
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
         return path
 
+    def pdf(self, path: Path) -> Path:
+        """Print the page."""
+        path.write_bytes(base64.b64decode(self._call("Page.printToPDF")["data"]))
+        return path
+
     def close(self) -> None:
         """End the browser."""
         self._process.kill()

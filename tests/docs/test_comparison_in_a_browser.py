@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from chromium import Chromium
 from nearkin.reports.comparison.page import comparison_html
 from nearkin.stages.differences.comparing import compare_texts
 
@@ -76,3 +77,25 @@ def test_page_fits_and_goes_from_mark_to_mark(html: str, width: int, chromium: s
 def test_the_policy_lets_the_page_s_own_script_run(html: str, chromium: str, tmp_path: Path) -> None:
     shown, _ = browse(chromium, html, tmp_path, 1280)
     assert '<div id="tools">' in shown  # the script takes "hidden" away
+
+
+@pytest.mark.browser
+def test_only_the_chosen_kinds_are_marked_and_gone_to(chromium: str, tmp_path: Path) -> None:
+    a = "The tenant pays 100 crowns.\nHe does not smoke.\n" + "The same line.\n" * 9 + "Rent is due to Ada Kern."
+    b = a.replace("100", "250").replace("not ", "").replace("Kern", "Berg")
+    page = tmp_path / "page.html"
+    page.write_text(comparison_html(compare_texts(a, b), name_a="a", name_b="b"), encoding="utf-8")
+    with Chromium(chromium, tmp_path, width=1024) as browser:
+        browser.open(page.as_uri())
+        place = "document.getElementById('place').textContent"
+        kinds = "[...document.querySelectorAll('#kinds input')].map((box) => box.value).join()"
+        assert (browser.js(place), browser.js(kinds)) == ("3 places", "numbers,names,negations")
+        browser.js("document.querySelector('#kinds [value=names]').click()")
+        browser.js("document.querySelector('#kinds [value=negations]').focus()")
+        browser.press(" ")
+        assert browser.js(place) == "1 place"
+        shown = "[...document.querySelectorAll('.view')].map((view) => view.offsetParent !== null).join()"
+        assert browser.js(shown) == "true,false"
+        browser.press("n", "n")
+        assert browser.js("document.querySelector('.here').textContent").endswith("100]")
+        assert browser.errors == []

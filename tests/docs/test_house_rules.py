@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,7 +83,7 @@ def test_records_of_many_fields_are_made_by_names() -> None:
 
     def by_place() -> Iterator[tuple[Path, int, str]]:
         for path, node in _nodes(ast.ClassDef):
-            fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and _is_taken(one)]
+            fields = list(itertools.takewhile(_is_by_place, (one for one in node.body if _is_taken(one))))
             made = " ".join(map(ast.unparse, node.decorator_list))
             if len(fields) > FIELDS_BY_PLACE and "frozen=True" in made and "kw_only=True" not in made:
                 yield path, node.lineno, f"{node.name} has {len(fields)} fields: kw_only=True"
@@ -90,9 +91,15 @@ def test_records_of_many_fields_are_made_by_names() -> None:
     assert not _places(by_place())
 
 
-def _is_taken(field: ast.AnnAssign) -> bool:
+def _is_taken(field: ast.stmt) -> bool:
     """Whether the constructor takes it."""
+    if not isinstance(field, ast.AnnAssign):
+        return False
     return "ClassVar" not in ast.unparse(field.annotation) and "init=False" not in ast.unparse(field.value or field)
+
+
+def _is_by_place(field: ast.stmt) -> bool:
+    return isinstance(field, ast.AnnAssign) and ast.unparse(field.annotation) != "KW_ONLY"
 
 
 def test_errors_are_ours() -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
+from accessibility import faults
 from chromium import Chromium
 from commands import quick_command
 from extracted_documents import HEADERS, add_extracted, origin, unread
@@ -117,25 +119,98 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         assert browser.errors == []
 
 
+PATHS = (
+    "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
+    "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
+    "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs", "/users",
+    "/no-such-page",
+)  # fmt: skip
+
+
+# Sends a form with a file, and follows it; the address that it leads to.
+SENT = """(async () => {
+  const form = new FormData(document.querySelector("form[action='%s']"));
+  form.set("file", new File(["%s"], "%s"));
+  return (await fetch("%s", {method: "POST", body: form})).url;
+})()"""
+
+
+def sent(browser: Chromium, here: str, page: str, action: str, text: str, name: str) -> str:
+    browser.open(here + page)
+    return str(browser.js(SENT % (action, text, name, action))).removeprefix(here)
+
+
+def filled(served: Served, browser: Chromium) -> tuple[str, list[str]]:
+    """Sign in, add mails and files without a text, compute groups, threads and audits, and send files.
+
+    Returns the origin of the service and the addresses of its pages.
+    """
+    browser.open(served.link())
+    browser.wait("document.querySelector('h1')")
+    here = browser.js("location.origin")
+    with Collection.open(served.place) as opened:
+        mail = origin("a", kind="eml", mail=replace(HEADERS, subject="Re: " + "lease" * 60))
+        rows = [("a.eml", "Yes.", mail, None), *((f"{'b' * 200}{i}.pdf", None, unread(i), None) for i in "bc")]
+        add_extracted(opened, rows)
+    for path, shown in (
+        ("/groups", "tr[data-row]"),
+        ("/threads", "tr[data-row]"),
+        ("/defensibility", "caption:not(.unseen)"),
+    ):
+        browser.open(here + path)
+        browser.js("document.querySelector('main form button').click()")
+        browser.wait(f"document.querySelector('{shown}') || location.pathname === '/jobs'")
+    browser.wait("![...document.querySelectorAll('#jobs td')].some((one) => one.textContent === 'running')")
+    checked = sent(browser, here, "/check-in", "/check-in/file", "A text that nobody has stored.", "a.txt")
+    again = sent(browser, here, "/exceptions", "/exceptions/read", "Some text.", f"{'b' * 200}b.pdf")
+    assert ("key=" in checked, "job=" in again) == (True, True)
+    return str(here), [*PATHS, checked, again]
+
+
 @pytest.mark.parametrize(("width", "dark"), [(1024, False), (640, True)])  # 640: 1280 at 200 %
 def test_every_screen_fits(served: Served, chromium: str, tmp_path: Path, width: int, dark: bool) -> None:
     with Chromium(chromium, tmp_path, width=width, dark=dark) as browser:
-        browser.open(served.link())
-        browser.wait("document.querySelector('h1')")
-        here = browser.js("location.origin")
-        with Collection.open(served.place) as opened:  # a mail with a long line, and a file without a text
-            mail = origin("a", kind="eml", mail=replace(HEADERS, subject="Re: " + "lease" * 60))
-            add_extracted(opened, [("a.eml", "Yes.", mail, None), ("b" * 200 + ".pdf", None, unread("b"), None)])
-        browser.open(here + "/threads")
-        browser.js("document.querySelector('form[action=\"/threads/update\"] button').click()")
-        browser.wait("document.querySelector('tr[data-row]')")
-        for path in (
-            "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
-            "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
-            "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs", "/users",
-            "/no-such-page",
-        ):  # fmt: skip
+        here, paths = filled(served, browser)
+        for path in paths:
             browser.open(here + path)
             browser.wait("document.querySelector('h1')")
             assert fits(browser), path
+            assert dark or faults(browser) == [], path
         assert all("404" in one for one in browser.errors), browser.errors
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("width", [1024, 640])
+def test_every_screen_is_accessible_in_the_dark(served: Served, chromium: str, tmp_path: Path, width: int) -> None:
+    with Chromium(chromium, tmp_path, width=width, dark=True) as browser:
+        here, paths = filled(served, browser)
+        for path in paths:
+            browser.open(here + path)
+            browser.wait("document.querySelector('h1')")
+            assert faults(browser) == [], path
+
+
+def test_faults_are_found(chromium: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<!doctype html><title>t</title><html lang=en><main><h1>t</h1><img src=x><input><p style='color:#aaa'>pale</p>"
+        "<p><a href=x style='display:inline-block;height:8px'>a</a> <a href=y style='display:inline-block'>b</a></main>"
+    )
+    with Chromium(chromium, tmp_path) as browser:
+        browser.open(page.as_uri())
+        assert {one[0] for one in faults(browser)} == {"image-alt", "label", "color-contrast", "target-size"}
+
+
+def test_the_page_of_defensibility_is_printed_whole(served: Served, chromium: str, tmp_path: Path) -> None:
+    with Chromium(chromium, tmp_path, dark=True) as browser:
+        here, _ = filled(served, browser)
+        browser.open(here + "/defensibility")
+        browser.wait("document.querySelector('.digest')")
+        digests = browser.js("[...document.querySelectorAll('.digest code')].map((one) => one.textContent)")
+        printed = PdfReader(browser.pdf(tmp_path / "page.pdf"))
+    words = "".join("".join(page.extract_text().split()) for page in printed.pages)
+    assert len(digests) == 2
+    for expected in (*digests, "Recall", "Bywording", "Versions", "uvicorn"):
+        assert expected in words, expected
+    assert "Check-in" not in words  # links and buttons of the screen
+    assert "Checktheintegrity" not in words

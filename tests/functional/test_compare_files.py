@@ -37,6 +37,18 @@ def test_in_the_terminal(files) -> None:
     assert nearkin_here("compare", *files, "-q").out == ""
 
 
+def test_the_accepted_changes_of_a_word_document_are_the_new_file(files, tmp_path) -> None:
+    changes = tmp_path / "changes.docx"
+    nearkin_here("compare", *files, "--docx", changes, "-q").assert_clean()
+    # Office files are read by another library, which takes tracked changes as accepted
+    told = nearkin_here("compare", changes, files[1]).out
+    assert "The texts are identical" in told, told
+    same = nearkin_here("compare", *files, "--docx", tmp_path / "new", "--html", tmp_path / "new")
+    assert (same.code, "two files" in same.err, (tmp_path / "new").exists()) == (2, True, False)
+    again = nearkin_here("compare", *files, "--docx", changes)
+    assert (again.code, "is there already" in again.err) == (5, True)
+
+
 def test_as_a_page_and_as_json(files, tmp_path) -> None:
     page = tmp_path / "page.html"
     told = json.loads(nearkin_here("compare", *files, "--html", page, "--json").out)

@@ -192,12 +192,9 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
     from nearkin.reports.sentences.browsing import listed_sentences, minute
 
     listed = found.table.to_pylist()
-    has_groups = any(one["group"] is not None for one in listed)
-    has_dates = any(one["date"] is not None for one in listed)
-    has_kinds = any(one["kind"] is not None for one in listed)
-    more = ["group"] * has_groups, ["date"] * has_dates, ["kind"] * has_kinds
-    names = "characters", "copies", *more[0], "added", *more[1], *more[2], "id", "wave", "from"
-    rows = table(*names, numbers=2 + has_groups)
+    has = {name: any(one[name] is not None for one in listed) for name in ("group", "date", "kind")}
+    names = "characters", "copies", *_if(has, "group"), "added", *_if(has, "date", "kind"), "id", "wave", "from"
+    rows = table(*names, numbers=2 + has["group"])
     for one in listed:
         ended = "" if one["is_current"] else " (replaced)" if one["removed_at"] is None else " (removed)"
         version = f" [dim]version {one['version']}{ended}[/]" if one["version"] > 1 or ended else ""
@@ -205,10 +202,9 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
         rows.add_row(
             f"{one['n_characters']:,}",
             f"{one['n_copies']:,}",
-            *[str(one["group"])] * has_groups,
+            *("" if one[name] is None else str(one[name]) for name in _if(has, "group")),
             minute(one["added_at"]),
-            *["" if one["date"] is None else shown(one["date"])] * has_dates,
-            *["" if one["kind"] is None else one["kind"]] * has_kinds,
+            *("" if one[name] is None else shown(one[name]) for name in _if(has, "date", "kind")),
             shown(one["doc_id"]) + version + principal,
             shown(one["wave"]),
             shown(f"{one['source']}:{one['line']}"),
@@ -216,6 +212,11 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
     if len(found.table):
         console.print(rows)
     say(console, listed_sentences(found, is_written=is_written))
+
+
+def _if(has: dict[str, bool], *names: str) -> list[str]:
+    """Return the columns that at least one row has a value for."""
+    return [name for name in names if has[name]]
 
 
 def history(

@@ -184,9 +184,8 @@ def check(
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
     _check_out(out, overwrite=overwrite, file=file)
     _check_storing(store, read_only, says_how=(doc_id is not None and not jsonl) or only_new or wave != "check-ins")
-    _check_required(
-        file, has_id=jsonl or not store or doc_id is not None, has_index=method == "si" or tolerance is None
-    )
+    has_id, has_index = jsonl or not store or doc_id is not None, method == "si" or tolerance is None
+    _check_required(file, has_id=has_id, has_index=has_index)
     options = CheckOptions(
         threshold=threshold,
         containment=_containment(containment, is_stream=jsonl),
@@ -228,7 +227,8 @@ def check(
 
         document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
         name = document.doc_id if doc_id is None else doc_id
-        under = CheckIn(name, wave, document.source, only_new, document.file_under(name)) if store else None
+        known = document.file_under(name)
+        under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
         with (
             bars_shown(is_quiet=quiet or as_json) as bars,
             Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,

@@ -66,7 +66,7 @@ def check_by_server(
         **(under if is_stored else {}),
         **({"id": under["id"] or name} if is_stored else {}),
     }
-    answer = checked_by(server, token, _content(file), query, name=str(file))
+    answer = checked_by(server, token, _content(file), query)
     try:
         return checked_of(answer, options)
     except (KeyError, TypeError) as error:

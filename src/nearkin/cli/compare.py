@@ -17,6 +17,7 @@ from nearkin.cli.options.collection import (
     DateTag,
     Distance,
     DocId,
+    Docx,
     Gamma,
     Html,
     Ignore,
@@ -47,13 +48,16 @@ Compare two documents word by word.
 
 Shows both texts merged into one: \\[-words-] are only in A, {+words+} only in B, with the lines around them; then how \
 similar the two are. A passage of at least 8 words that is in both texts, in different places, is shown as moved. \
-A and B are two files, or with a COLLECTION the ids of two of its documents; --file takes the place of B.
+Differences are counted by kind: numbers, dates, names, negations, wording, formatting. A and B are two files, or with \
+a COLLECTION the ids of two of its documents; --file takes the place of B.
 
 [bold]Examples[/]
 
   nearkin compare old.txt new.txt
 
   nearkin compare old.txt new.txt --html changes.html
+
+  nearkin compare old.txt new.txt --docx changes.docx
 
   nearkin compare old.txt new.txt --ignore case,punctuation
 
@@ -91,6 +95,7 @@ def compare(
     context: ContextLines = 2,
     ignore: Ignore = None,
     html: Html = None,
+    docx: Docx = None,
     read_only: ReadOnly = False,
     overwrite: Overwrite = False,
     as_json: Json = False,
@@ -100,9 +105,13 @@ def compare(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
 
+    inputs = [file] if file is not None else documents if len(documents) == 2 else ()
+    for option, out in (("--html", html), ("--docx", docx)):
+        if out is not None:
+            check_free(out, overwrite=overwrite, inputs=inputs, option=option)
+    if html is not None and html == docx:
+        raise ParameterError(f"--html and --docx must be two files. Got {str(html)!r} for both.")
     if html is not None:
-        inputs = [file] if file is not None else documents if len(documents) == 2 else ()
-        check_free(html, overwrite=overwrite, inputs=inputs, option="--html")
         from nearkin.reports.comparison.page import comparison_html
     shown = _Shown(context, tuple(kind.strip() for one in ignore or () for kind in one.split(",")))
     if file is not None:
@@ -128,7 +137,20 @@ def compare(
         page = comparison_html(found.comparison, name_a=found.name_a, name_b=found.name_b, facts=found.facts)
         with published(html) as aside:
             aside.write_text(page, encoding="utf-8")
+    if docx is not None:
+        _write_docx(found, docx)
     tell(found.to_dict, lambda console: _show(console, found), as_json=as_json, quiet=quiet)
+
+
+def _write_docx(found: _Answer, out: Path) -> None:
+    """Write the changes as those of the user of the system."""
+    from nearkin.collection.decisions.activity import checked_by
+    from nearkin.reports.comparison.tracked_changes import tracked_changes
+    from nearkin.runs.files import published
+
+    made = tracked_changes(*found.texts, name_a=found.name_a, name_b=found.name_b, author=checked_by(None))
+    with published(out) as aside:
+        aside.write_bytes(made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +167,7 @@ class _Answer:
 
     name_a: str
     name_b: str
+    texts: tuple[str, str]
     comparison: Comparison
     facts: list[tuple[str, str]]
     sentences: Iterator[Sentence]
@@ -171,6 +194,7 @@ def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, h
     return _Answer(
         name_a=file_a,
         name_b=file_b,
+        texts=(one.text, other.text),
         comparison=found.comparison,
         facts=text_similarity_facts(found),
         sentences=text_comparison_sentences(file_a, file_b, found),
@@ -194,9 +218,12 @@ def _compared_documents(
             if not Path(b).is_file() or opened.has_document(b):
                 raise
             raise UnknownDocumentError(f"{error} To compare with a file: --file {b}") from None
+        of_a, of_b = found.a, found.b.document
+        texts = opened.text(a, version=of_a.version), opened.text(b, version=of_b.version)
     return _Answer(
         name_a=str(found.a),
         name_b=str(found.b.document),
+        texts=texts,
         comparison=found.comparison,
         facts=similarity_facts(found),
         sentences=comparison_sentences(found),
@@ -220,6 +247,7 @@ def _compared_with_file(
     return _Answer(
         name_a=name,
         name_b=str(file),
+        texts=(stored.text, text),
         comparison=found.comparison,
         facts=text_similarity_facts(found),
         sentences=text_comparison_sentences(name, str(file), found),

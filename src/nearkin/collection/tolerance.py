@@ -153,6 +153,23 @@ class Tolerance:
             return None
         return cls.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
 
+    @classmethod
+    def of_stored(cls, text: str) -> Tolerance | None:
+        """Return the tolerance with this stored description; None if there is none.
+
+        Examples
+        --------
+        >>> Tolerance.of_stored(str(Tolerance.of(gamma=0.05))) == Tolerance.of(gamma=0.05)
+        True
+        >>> Tolerance.of_stored("range, gamma 0.050")
+        """
+        method, _, rest = text.partition(", ")
+        try:
+            found = cls(method, float(rest.rpartition(" ")[2]))  # type: ignore[arg-type]  # it is checked
+        except (ParameterError, ValueError):
+            return None
+        return found if str(found) == text else None
+
     @property
     def measure(self) -> str:
         """Name of the method for users: "words" for "minhash", "letters" for "range"."""

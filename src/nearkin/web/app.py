@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -26,7 +27,7 @@ from nearkin.web.gate import Gate
 from nearkin.web.queries import DoneQuery, parsed
 from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import SentFile
 from nearkin.web.service import ReviewService, address
@@ -35,10 +36,24 @@ from nearkin.web.sign_in import Authenticator, Visitor, is_token_of
 from nearkin.workflows.collection.tables import write_table
 
 CSRF = "csrf"
+_STATIC = "/static/{name}"
 _MAX_FIELDS = 10_000
-_PLACE = re.compile(r"(query|path|body)(\.[^:\s]*)?:")
-_TABLES = {".csv": "text/csv; charset=utf-8", ".parquet": "application/vnd.apache.parquet"}
+_PLACE = re.compile(r"(query|form|path|body)(\.[^:\s]*)?:")
+_TABLES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".parquet": "application/vnd.apache.parquet",
+    ".jsonl": "application/jsonl; charset=utf-8",
+}
 _Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class _AnythingConvertor(PathConvertor):
+    """Any characters, also line breaks, which ids may have."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("anything", _AnythingConvertor())
 
 
 def application(service: ReviewService, settings: ServiceSettings, entry: Authenticator) -> ASGIApp:
@@ -55,16 +70,19 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
     ASGI application
         When it ends it closes the threads; the collection is the caller's.
     """
-    routes = [_route("/static/{name}", partial(_static, service), role_of_screen("/static/{name}"))]
+    routes = [_route(_STATIC, partial(_static, service), role_of_screen(_STATIC))]
     for screen in SCREENS:
         role = role_of_screen(screen.path)
         routes.append(_route(screen.json_path, _json_of(service, screen), role))
         routes.append(_route(screen.path, _page_of(service, screen), role))
         if screen.table is not None:
             routes += [_route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), role) for suffix in _TABLES]
+        if screen.file is not None:
+            routes.append(_route(f"{screen.path}{screen.file.suffix}", _file_of(service, screen, screen.file), role))
     routes += [_route(form.path, _change_of(service, form), role_of_form(form.path), "POST") for form in FORMS]
     methods = "GET", "PUT", "POST", "DELETE"
-    routes.append(_route(f"{ROOT}/{{rest:path}}", api_endpoint(service), ROLES[0], *methods))  # each operation has more
+    # each operation has a role of its own
+    routes.append(_route(f"{ROOT}/{{rest:anything}}", api_endpoint(service), ROLES[0], *methods))
     known = frozenset(route.path for route in routes)
 
     def watch(scope: Scope, status: int, elapsed_s: float) -> None:
@@ -109,7 +127,7 @@ def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
         query, visitor = request.query_params, visitor_of(request)
-        asked, done = parsed(screen.query, query.multi_items()), parsed(DoneQuery, query.multi_items()).done
+        asked, done = parsed(screen.query, query.multi_items()), parsed(DoneQuery, query.multi_items())
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
         def answered() -> str:
@@ -139,24 +157,39 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
                     write_table(make(service, asked), out)
                 return out.read_bytes()
 
-        name = screen.path.strip("/").replace("/", "-") + suffix  # the path of the screen, never a text of a document
-        headers = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(await service.workers.run(written), media_type=_TABLES[suffix], headers=headers)
+        return _attached(screen, suffix, _TABLES[suffix], await service.workers.run(written))
 
     return table
+
+
+def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
+    async def made(request: Request) -> Response:
+        asked, visitor = parsed(screen.query, request.query_params.multi_items()), visitor_of(request)
+        content = await service.workers.run(lambda: file.make(service, visitor, asked))
+        return _attached(screen, file.suffix, file.media_type, content)
+
+    return made
+
+
+def _attached(screen: Screen, suffix: str, media_type: str, content: bytes) -> Response:
+    name = screen.path.strip("/").replace("/", "-") + suffix  # the path of the screen, never a text of a document
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
     async def change(request: Request) -> Response:
         visitor = visitor_of(request)
-        async with request.form(max_fields=_MAX_FIELDS, max_files=0 if form.file is None else 1) as sent:
+        async with request.form(
+            max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.file.max_files
+        ) as sent:
             fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
             if not is_token_of(visitor, dict(fields).get(CSRF)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:
                 service.check_may_change()
-            body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF])
-            files = () if form.file is None else (_sent_file(sent.get(form.file)),)
+            body = parsed(form.body, [(name, value) for name, value in fields if name != CSRF], "form")
+            files = () if form.file is None else (_sent_files(sent.getlist(form.file.name), form.file),)
 
             def act() -> Response:
                 done = form.act(service, visitor, body, *files)
@@ -169,14 +202,14 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
     return change
 
 
-def _sent_file(value: object) -> SentFile | None:
-    if not isinstance(value, UploadFile) or not value.filename:
-        return None
-    return SentFile(value.filename, value.file)
+def _sent_files(values: Sequence[object], field: FileField) -> SentFile | tuple[SentFile, ...] | None:
+    found = tuple(SentFile(one.filename, one.file) for one in values if isinstance(one, UploadFile) and one.filename)
+    return found if field.max_files > 1 else next(iter(found), None)
 
 
 async def _static(service: ReviewService, request: Request) -> Response:
     """Answer with a file of the pages; its name is looked up in memory."""
+    request.state.route = _STATIC
     found = service.static.by_name.get(request.path_params["name"])
     if found is None:
         raise HTTPException(404)

@@ -15,10 +15,9 @@ from nearkin.paths import why
 from nearkin.web.settings import is_loopback
 
 _TIMEOUT_S = 150.0
-_SHOWN = "the document"
 
 
-def checked_by(server: str, token: str, content: bytes, query: Mapping[str, object], *, name: str) -> Mapping[str, Any]:
+def checked_by(server: str, token: str, content: bytes, query: Mapping[str, object]) -> Mapping[str, Any]:
     """Let a service check a file, and return its answer as JSON types.
 
     Parameters
@@ -29,9 +28,7 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
         Token of scripts.
     content : bytes
     query : mapping of str to object
-        Parameters of POST /check; those that are None are omitted.
-    name : str
-        Name of the file in messages.
+        Parameters of POST /check; those that are None are omitted. Messages of the service show ``name`` as it is.
 
     Raises
     ------
@@ -70,8 +67,7 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
         told = json.loads(body)
         if status == 200:
             return dict(told)
-        message = str(told["message"]).replace(_SHOWN, name)
-        raise _kind(told["error"])(message)
+        raise _kind(told["error"])(str(told["message"]))
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, NearkinError):
             raise

@@ -25,12 +25,17 @@ from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
 _INTERRUPTED = "The service ended during this job. Nothing of it was stored; begin it again."
-JobKind = Literal["groups", "threads"]
+_INTERRUPTED_STORING = (
+    "The service ended during this job. What it had stored is no exception any more; send the others again."
+)
+JobKind = Literal["groups", "threads", "audit", "reading", "storing"]
+_SHARED = frozenset[JobKind](("groups", "threads", "audit"))
+"""Jobs that depend on nothing but the collection: one that waits already serves everybody who asks for it."""
 JobState = Literal["waiting", "running", "done", "failed", "interrupted"]
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """An update of the groups at a tolerance, or of the threads of mails.
+    """An update of the groups at a tolerance or of the threads of mails, an audit, or files that are read or stored.
 
     ``stage`` is what it does now: ``n_done`` of ``n_total`` (0 if unknown) of a unit. ``message`` says why it failed,
     or what it found.
@@ -66,8 +71,8 @@ _BUG = "The job failed because of a bug in Nearkin; the terminal of nearkin serv
 class JobRunner:
     """Runs jobs in a thread of its own.
 
-    A job stores its result in one transaction, so an interrupted job leaves nothing behind. Jobs are recorded in a
-    file: after a restart, those that had not ended are interrupted.
+    A job stores its result in one transaction, so an interrupted job leaves nothing behind; one that stores texts has
+    a transaction for each wave. Jobs are recorded in a file: after a restart, those that had not ended are interrupted.
 
     Parameters
     ----------
@@ -93,13 +98,21 @@ class JobRunner:
 
         return self._begin(Job(number=0, measure=measure, value=tolerance.value, by=by, asked_at=_now()), update)
 
-    def update_threads(self, compute: Callable[[JobProgress], str], *, by: str) -> Job:
-        """Begin an update of the threads, unless one waits already, and return the job."""
-        return self._begin(Job(number=0, kind="threads", by=by, asked_at=_now()), compute)
+    def begin(self, kind: JobKind, work: Callable[[JobProgress], str], *, by: str) -> Job:
+        """Begin a job, and return it; an update or an audit that waits already is not begun again.
+
+        Parameters
+        ----------
+        kind : JobKind
+        work : callable
+            Receives the progress, and returns what it found, in words.
+        by : str
+        """
+        return self._begin(Job(number=0, kind=kind, by=by, asked_at=_now()), work)
 
     def _begin(self, job: Job, work: Callable[[JobProgress], str]) -> Job:
         with self._changed:
-            for waiting, _ in self._waiting:
+            for waiting, _ in self._waiting if job.kind in _SHARED else ():
                 if (waiting.kind, waiting.measure, waiting.value) == (job.kind, job.measure, job.value):
                     return msgspec.structs.replace(waiting)
             job.number = max((one.number for one in self._jobs), default=0) + 1
@@ -148,7 +161,7 @@ class JobRunner:
             self._is_closing = True
             for job in self._jobs:
                 if not job.is_over:
-                    _end(job, "interrupted", _INTERRUPTED)
+                    _end(job, "interrupted", _INTERRUPTED_STORING if job.kind == "storing" else _INTERRUPTED)
             self._waiting.clear()
             self._record()
             self._changed.notify_all()
@@ -200,7 +213,7 @@ class JobRunner:
             return []
         for job in found:
             if not job.is_over:
-                _end(job, "interrupted", _INTERRUPTED)
+                _end(job, "interrupted", _INTERRUPTED_STORING if job.kind == "storing" else _INTERRUPTED)
         return found
 
     def _record(self) -> None:
@@ -215,6 +228,11 @@ class JobProgress:
 
     def __init__(self, changed: threading.Condition, job: Job) -> None:
         self._changed, self._job = changed, job
+
+    @property
+    def number(self) -> int:
+        """Number of the job."""
+        return self._job.number
 
     @contextlib.contextmanager
     def _job_now(self) -> Iterator[Job]:

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Select, func, select
 
-from nearkin.collection.decisions.records import OF_DOCUMENTS
 from nearkin.collection.opened import OpenedCollection
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
@@ -21,7 +20,8 @@ from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.reports.threads import ThreadCard
 from nearkin.runs.progress import Progress
-from nearkin.store.schema import changes, documents, loads, origins
+from nearkin.store.schema import documents, origins
+from nearkin.web.current_info import StoredState
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import TABLE, thread_files
 from nearkin.workflows.threads.judging import ThreadRow
@@ -34,12 +34,11 @@ _COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail")
 
 
 class StoredMails(NamedTuple):
-    """Counts and numbers of stored documents; threads are out of date if one has changed."""
+    """Counts of stored documents and their state; threads are out of date if one has changed."""
 
     n_mails: int
     n_documents: int
-    last_load: int
-    last_removal: int
+    state: StoredState
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +150,7 @@ class CurrentThreads:
             return StoredMails(
                 n_mails=number(mails.where(origins.c.mail.is_not(None) & documents.c.is_current)),
                 n_documents=number(current),
-                last_load=number(select(func.max(loads.c.load))),
-                last_removal=number(select(func.max(changes.c.activity)).where(changes.c.kind.in_(OF_DOCUMENTS))),
+                state=StoredState.now(connection),
             )
 
     def compute(self, progress: Progress) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from typing import Literal, TypeVar, get_origin
 
 import msgspec
@@ -13,12 +14,19 @@ from nearkin.errors import ParameterError
 Asked = TypeVar("Asked", bound=msgspec.Struct)
 Measure = Literal["words", "letters", "containment", "edit"]
 """Measures with a slider."""
+GroupMeasure = Literal["words", "letters"]
+"""Measures by which documents can be grouped."""
+Place = Literal["query", "form"]
 MEASURES: tuple[Measure, ...] = ("words", "containment", "edit", "letters")
 DEFAULTS: dict[Measure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
 
 
-def parsed(kind: type[Asked], given: Iterable[tuple[str, str]]) -> Asked:
+def parsed(
+    kind: type[Asked], given: Iterable[tuple[str, str]], place: Place = "query", in_path: Collection[str] = ()
+) -> Asked:
     """Return the record of named values; an empty one counts as missing, a repeated one is a list.
+
+    Messages name the value with its place: ``query.value``, ``form.tag``, or ``path.number`` for those ``in_path``.
 
     Raises
     ------
@@ -35,9 +43,10 @@ def parsed(kind: type[Asked], given: Iterable[tuple[str, str]]) -> Asked:
     try:
         return msgspec.convert({**values, **listed}, kind, strict=False)
     except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at `$")
-        where = f"query{place.rstrip('`')}" if place else "query"
-        raise ParameterError(f"{where}: {what}.") from error
+        what, _, inside = str(error).partition(" - at `$")
+        name = inside.rstrip("`")
+        where = "path" if re.split(r"[.\[]", name.removeprefix("."))[0] in in_path else place
+        raise ParameterError(f"{where}{name}: {what}.") from error
 
 
 def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
@@ -46,9 +55,10 @@ def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
 
 
 class DoneQuery(msgspec.Struct):
-    """Number of the activity that led to a page."""
+    """Number of the activity that led to a page, and of the job that shall bring the groups up to date after it."""
 
     done: int | None = None
+    job: int | None = None
 
 
 class ToleranceQuery(msgspec.Struct, kw_only=True):
@@ -64,3 +74,9 @@ class ToleranceQuery(msgspec.Struct, kw_only=True):
         if self.measure == "letters":
             return Tolerance.of("letters", gamma=value)
         return Tolerance.of(self.measure, threshold=value)
+
+
+class GroupingQuery(ToleranceQuery, kw_only=True):
+    """Tolerance of groups."""
+
+    measure: GroupMeasure = "words"

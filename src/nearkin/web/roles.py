@@ -33,7 +33,7 @@ _SCREENS: Mapping[Role, tuple[str, ...]] = {
         "/exceptions",
         "/defensibility",
     ),
-    "reviewer": ("/check-in",),
+    "reviewer": ("/check-in", "/exceptions/read"),
     "admin": ("/log", "/jobs", "/jobs/list", "/users"),
 }
 _FORMS: Mapping[Role, tuple[str, ...]] = {
@@ -47,8 +47,11 @@ _FORMS: Mapping[Role, tuple[str, ...]] = {
         "/check-in/file",
         "/check-in/store",
         "/check-in/reject",
+        "/exceptions/read",
+        "/exceptions/store",
     ),
-    "admin": ("/groups/update", "/threads/update"),  # they begin jobs, for which those of all others wait
+    # they begin jobs, for which those of all others wait
+    "admin": ("/groups/update", "/threads/update", "/defensibility/audit"),
 }
 _OPERATIONS: Mapping[Role, tuple[str, ...]] = {
     "viewer": (

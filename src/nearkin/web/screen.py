@@ -13,6 +13,16 @@ from nearkin.web.answers import GoTo, ScreenAnswer
 
 if TYPE_CHECKING:
     from nearkin.web.service import ReviewService
+    from nearkin.web.sign_in import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenFile:
+    """File with what a screen shows: its suffix, its media type, and the function that makes it for a visitor."""
+
+    suffix: str
+    media_type: str
+    make: Callable[[ReviewService, Visitor, Any], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +38,30 @@ class Screen:
     answer : callable
         Asks the collection; runs in a thread of the workers.
     table : callable, optional
-        Returns what the screen lists as a table, which is at the same path with ``.csv`` and ``.parquet`` behind it.
+        Returns what the screen lists as a table, which is at the same path with ``.csv``, ``.parquet`` and ``.jsonl``
+        behind it; it has all rows, also those that the page does not show.
+    file : ScreenFile, optional
+        A file at the same path with its suffix behind it.
     """
 
     path: str
     query: type[msgspec.Struct]
     answer: Callable[[ReviewService, Any], ScreenAnswer]
     table: Callable[[ReviewService, Any], pa.Table] | None = None
+    file: ScreenFile | None = None
 
     @property
     def json_path(self) -> str:
         """Path of its JSON."""
         return "/index.json" if self.path == "/" else f"{self.path}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FileField:
+    """Field of a form for a file, by its name; if there can be several files, the form's function takes a tuple."""
+
+    name: str
+    max_files: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +76,8 @@ class ChangeForm:
     act : callable
         Changes the collection; runs in a thread of the workers. Takes the service, the visitor and the record, and the
         file or None if the form has one.
-    file : str, optional
-        Name of the field of a file.
+    file : FileField, optional
+        Its field for files.
     is_change : bool
         Whether it changes the collection; otherwise it is also there with ``--read-only``.
     """
@@ -63,7 +85,7 @@ class ChangeForm:
     path: str
     body: type[msgspec.Struct]
     act: Callable[..., GoTo | ScreenAnswer]
-    file: str | None = None
+    file: FileField | None = None
     is_change: bool = True
 
 

@@ -1,4 +1,4 @@
-"""Files that a browser sent: read once, and the texts kept in memory until something is decided about them."""
+"""Files that a browser or a script sent: read once; those of forms stay in memory until something is decided."""
 
 from __future__ import annotations
 
@@ -23,15 +23,22 @@ _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """File of a form: the name that the browser gave it, and its bytes."""
+    """File of a request: the name that the sender gave it, and its bytes."""
 
     name: str
     content: BinaryIO
 
-    def document(self) -> OneDocument:
+    def document(self, encoding: str = "utf-8", *, shown: str | None = None) -> OneDocument:
         """Return the document in the file, by the readers of all commands and their limits.
 
         Of its name only a suffix is used, so that a name never leads out of the temporary folder.
+
+        Parameters
+        ----------
+        encoding : str
+            Encoding of a file of text that is not valid UTF-8.
+        shown : str, optional
+            Name of the file in messages; by default `shown_name`.
 
         Raises
         ------
@@ -44,9 +51,9 @@ class SentFile:
             with path.open("wb") as file:
                 shutil.copyfileobj(self.content, file)
             try:
-                return read_one_document(path)
+                return read_one_document(path, encoding)
             except SourceError as error:
-                raise SourceError(str(error).replace(str(path), self.shown_name)) from error
+                raise SourceError(str(error).replace(str(path), shown or self.shown_name)) from None
 
     @property
     def shown_name(self) -> str:

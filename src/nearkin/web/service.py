@@ -16,9 +16,13 @@ from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.web.answers import ScreenAnswer
+from nearkin.web.audits import CurrentAudits
+from nearkin.web.current_info import CurrentInfo
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
+from nearkin.web.queries import DoneQuery
+from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.webhook import CheckInEvent, Webhook
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
     from nearkin.web.users.records import Users
+
+
+NOTHING_DONE = DoneQuery()
 
 
 class ReviewService:
@@ -52,7 +59,8 @@ class ReviewService:
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
-        self.threads = CurrentThreads(collection.opened)
+        self.sent_again, self.audits = FilesSentAgain(), CurrentAudits(collection.opened)
+        self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
         self._paths = tuple(paths)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
@@ -116,7 +124,13 @@ class ReviewService:
         return self.collection.check(text, options=options, store=store)
 
     def page(
-        self, answer: ScreenAnswer, visitor: Visitor, *, here: str = "", place: str = "/", done: int | None = None
+        self,
+        answer: ScreenAnswer,
+        visitor: Visitor,
+        *,
+        here: str = "",
+        place: str = "/",
+        done: DoneQuery = NOTHING_DONE,
     ) -> str:
         """Render an answer.
 
@@ -129,8 +143,9 @@ class ReviewService:
             Path of the screen.
         place : str
             Path and parameters of the page, to which its forms return.
-        done : int, optional
-            Number of the activity that led to the page, which the page names and offers to undo.
+        done : DoneQuery
+            The activity that led to the page, which the page names and offers to undo; and the job of an update that
+            failed or takes long.
         """
         return self._templates.get_template(answer.template).render(
             visitor=visitor,
@@ -138,7 +153,8 @@ class ReviewService:
             screens=frozenset(path for path in self._paths if visitor.may_open(path)),
             here=here,
             place=place,
-            done=self._activity(done, visitor),
+            done=self._activity(done.done, visitor),
+            job=None if done.job is None else self.jobs.find(done.job),
             has_jobs=self.jobs.has_any,
             **answer.values,
         )

@@ -24,7 +24,7 @@ class Workers:
 
     def __init__(self, n_threads: int, n_waiting: int) -> None:
         self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="nearkin-web")
-        self._most, self.n_running = n_threads + n_waiting, 0
+        self._max_running, self.n_running = n_threads + n_waiting, 0
 
     async def run(self, work: Callable[[], Found]) -> Found:
         """Do the work in a thread and return its result.
@@ -36,7 +36,7 @@ class Workers:
         CollectionBusyError
             Too many requests wait already.
         """
-        if self.n_running >= self._most:
+        if self.n_running >= self._max_running:
             raise CollectionBusyError("Too many requests are waiting. Try again in a moment.")
         self.n_running += 1
         loop = asyncio.get_running_loop()

@@ -21,12 +21,12 @@ READ = {
     "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/conflicts", "/threads", "/thread",
     "/history", "/exceptions", "/defensibility",
 }  # fmt: skip
-CHECK_IN, WATCH = {"/check-in"}, {"/log", "/jobs", "/jobs/list", "/users"}
+CHECK_IN, WATCH = {"/check-in", "/exceptions/read"}, {"/log", "/jobs", "/jobs/list", "/users"}
 DECIDE = {
     "/tags", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
-    "/check-in/reject",
+    "/check-in/reject", "/exceptions/read", "/exceptions/store",
 }  # fmt: skip
-START = {"/groups/update", "/threads/update"}
+START = {"/groups/update", "/threads/update", "/defensibility/audit"}
 OPERATION_ROLES = {
     "viewer": {
         "GET /documents/{id}", "GET /documents/{id}/similar", "GET /compare", "GET /groups", "GET /groups/{number}",

@@ -198,6 +198,10 @@ Problems = Annotated[
 Html = Annotated[
     Path | None, _output("--html", help="Also write the comparison to this HTML file.", show_default=False)
 ]
+Docx = Annotated[
+    Path | None,
+    _output("--docx", help="Also write a Word document with the changes from A to B tracked.", show_default=False),
+]
 ContextLines = Annotated[int, _output("--context", min=0, help="Lines around each difference.")]
 Ignore = Annotated[
     list[str] | None,

@@ -24,7 +24,7 @@ from nearkin.collection.check_in.results import (
 )
 from nearkin.collection.check_in.shared_keys import MissingKeysError
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored.documents import checked_wave
+from nearkin.collection.stored.documents import checked_wave, is_current
 from nearkin.collection.stored.key_table import fill
 from nearkin.collection.stored.keys_state import KeysState, keys_state
 from nearkin.errors import CollectionError, ParameterError
@@ -81,6 +81,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     query = Query.of(collection.counting, text)  # refuses anything but text
     incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
     with collection.store.writing() as connection:
+        under.refuse_other_id(is_current(connection, under.doc_id))
         inside = CheckInTransaction(connection, collection, incoming, wave)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import pyarrow as pa
@@ -90,17 +90,41 @@ class CheckIn:
         Store it only if the verdict is "new".
     file : KnownFile
         What is known of the file that its text was extracted from.
+    id_is_new : bool, optional
+        Whether the id must be new (True) or that of a current document (False); by default it may be either. It is
+        looked up in the transaction that stores the document.
     """
 
     doc_id: str
+    _: KW_ONLY
     wave: str = "check-ins"
     source: str = "check-in"
     only_new: bool = False
     file: KnownFile = UNKNOWN_FILE
+    id_is_new: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):
             check_name(name, "CheckIn", getattr(self, name))
+
+    def refuse_other_id(self, is_there: bool) -> None:
+        """Refuse an id that is not as it must be.
+
+        Parameters
+        ----------
+        is_there : bool
+            Whether there is a current document with the id.
+
+        Raises
+        ------
+        ParameterError
+        """
+        if self.id_is_new is True and is_there:
+            raise ParameterError(
+                f"There is a document {self.doc_id!r} already. Choose another id, or store a version of it."
+            )
+        if self.id_is_new is False and not is_there:
+            raise ParameterError(f"There is no document {self.doc_id!r} any more.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

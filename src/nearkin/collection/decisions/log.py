@@ -33,8 +33,15 @@ LOG_SCHEMA = pa.schema(
 )
 
 
-def activities(connection: Connection, *, since: str | None = None, of: str | None = None) -> list[Activity]:
-    """Return the activities in order; see `Collection.log`.
+def activities(
+    connection: Connection,
+    *,
+    since: str | None = None,
+    of: str | None = None,
+    by: str | None = None,
+    kind: str | None = None,
+) -> list[Activity]:
+    """Return the activities in order, also only those of a person or of a kind; see `Collection.log`.
 
     Raises
     ------
@@ -45,7 +52,7 @@ def activities(connection: Connection, *, since: str | None = None, of: str | No
     """
     table, start = schema.activity, "" if since is None else checked_since(since)
     rows = verified(table, connection.execute(select(table).order_by(table.c.number)))
-    wanted = [row for row in rows if row[1] >= start]
+    wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and kind in (None, row[3])]
     if of is not None:
         if not isinstance(of, str):
             raise ParameterError.of("of", "log", "the id of a document", of)

@@ -95,14 +95,61 @@ def stored_groups(connection: Connection, tolerance: Tolerance, *, limit: int = 
     check_limit("stored_groups", limit)
     state = GroupState.read(connection, str(tolerance))
     rows = _counted(connection, state)
-    is_new = documents.c.is_current & (documents.c.row >= state.seen_row)
     return StoredGroups(
         tolerance=tolerance,
         groups=_described(connection, state, rows[offset : offset + limit]),
         sizes=tuple(sorted(Counter(n for _, n, _ in rows).items())),
-        n_not_grouped=int(connection.execute(select(func.count()).where(is_new)).scalar_one()),
+        n_not_grouped=_n_not_grouped(connection, state),
         is_stored=state.number is not None,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFigures:
+    """Figures of the stored groups at a tolerance.
+
+    Parameters
+    ----------
+    tolerance : str
+        As stored.
+    n_groups, n_documents : int
+        Numbers of groups with at least two current documents, and of these documents.
+    n_not_grouped : int
+        Number of current documents added since the groups were updated.
+    """
+
+    tolerance: str
+    n_groups: int
+    n_documents: int
+    n_not_grouped: int
+
+
+def group_figures(connection: Connection) -> list[GroupFigures]:
+    """Return the figures of the stored groups at each tolerance.
+
+    Raises
+    ------
+    CollectionError
+        The groups were changed in the store.
+    """
+    figures = list[GroupFigures]()
+    for stored in stored_tolerances(connection):
+        state = GroupState.read(connection, stored)
+        sizes = [n for _, n, _ in _counted(connection, state)]
+        figures.append(
+            GroupFigures(
+                tolerance=stored,
+                n_groups=len(sizes),
+                n_documents=sum(sizes),
+                n_not_grouped=_n_not_grouped(connection, state),
+            )
+        )
+    return figures
+
+
+def _n_not_grouped(connection: Connection, state: GroupState) -> int:
+    is_new = documents.c.is_current & (documents.c.row >= state.seen_row)
+    return int(connection.execute(select(func.count()).where(is_new)).scalar_one())
 
 
 def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> tuple[int | None, int | None]:

@@ -7,7 +7,7 @@ from functools import partial
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError
-from nearkin.reports.comparison.shown_pieces import shown_pieces
+from nearkin.reports.comparison.shown_pieces import labels_of, shown_pieces
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Comparison, Hunk
 
@@ -55,12 +55,14 @@ def comparison_html(
     )
 
 
-def comparison_fragment(comparison: Comparison) -> str:
+def comparison_fragment(comparison: Comparison, *, has_headline: bool = True) -> str:
     """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several.
 
     Parameters
     ----------
     comparison : Comparison
+    has_headline : bool
+        False if the page itself shows it.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def comparison_fragment(comparison: Comparison) -> str:
     <p>The two documents are identical except for white space</p>
     </section>
     """
-    return _rendered("comparison_fragment.html.j2", comparison)
+    return _rendered("comparison_fragment.html.j2", comparison, has_headline=has_headline)
 
 
 def _rendered(template: str, comparison: Comparison, **values: object) -> str:
@@ -89,7 +91,13 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
     in_spelling = {one.number for one in comparison.differences if one.has_same_words}
     try:
         environment = report_environment()
-        environment.filters["spaced"] = partial(shown_pieces, in_spelling=in_spelling, moves=comparison.move_notes)
+        environment.filters["spaced"] = partial(
+            shown_pieces,
+            in_spelling=in_spelling,
+            moves=comparison.move_notes,
+            differences=comparison.differences,
+            labels=labels_of(comparison),
+        )
         return environment.get_template(template).render(
             comparison=comparison,
             hunks=hunks,

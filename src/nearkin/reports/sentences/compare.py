@@ -103,6 +103,8 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
         if compared.n_spelling_differences:
             said += f"; {compared.n_spelling_differences:,} in capitals or punctuation only"
     yield Sentence("", strong=said)
+    if compared.n_of_kind:
+        yield Sentence("by kind: " + ", ".join(f"{kind} {n:,}" for kind, n in compared.n_of_kind.items()))
     if compared.n_ignored:
         kinds = ", ".join(compared.ignored)
         yield Sentence(f"Ignored ({kinds}): {counted(compared.n_ignored, 'difference')}; the words of A are shown")

@@ -26,7 +26,7 @@ def without_passage(one: Conflict) -> str:
 def conflicts_sentences(
     found: Conflicts, *, n_shown: int, label_column: str, id_column: str, n_without_label: int
 ) -> Iterator[Sentence]:
-    """Count the conflicts, say where the labels come from, and what was not compared; tags have no column of ids."""
+    """Count the conflicts, say where the labels come from, and what is missing; tags have no column of ids."""
     more = min(len(found.conflicts), found.n_found) - n_shown
     decided = f", or {BY_DECISION}" if any(not one.is_match for one in found.conflicts) else ""
     yield Sentence(
@@ -45,6 +45,11 @@ def conflicts_sentences(
         )
     if not found.are_groups_stored and found.conflicts:
         yield Sentence("The groups are not stored; nearkin groups stores them under these numbers", "quiet")
+    yield from missing_sentences(found, n_without_label=n_without_label)
+
+
+def missing_sentences(found: Conflicts, *, n_without_label: int = 0) -> Iterator[Sentence]:
+    """Say which labels have no document, and what was not compared."""
     if found.unknown:
         yield Sentence(
             f"not in the collection: {counted(len(found.unknown), 'labelled id')}: {', '.join(found.unknown[:3])}"

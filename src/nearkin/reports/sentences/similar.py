@@ -27,7 +27,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     elif not found.is_answered:
         few, other = ("letters", "words") if found.tolerance.method == "range" else ("words", "letters")
         yield Sentence(
-            f"Too few {few} for this measure: only identical texts are listed. Try --measure {other}.", "warning"
+            f"Too few {few} for this measure: only identical texts are listed. Try the measure {other}.", "warning"
         )
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         yield Sentence(f"Expected recall: {found.tolerance.recall:.1%} at this similarity, higher above")
@@ -59,7 +59,7 @@ def not_compared_sentence(n_texts: int) -> Sentence:
     """Say how many texts a query by words did not compare."""
     return Sentence(
         f"Not compared word by word: {counted(n_texts, 'text')}, because there were too many candidates; the "
-        "most similar ones were compared. A higher --threshold gives fewer candidates.",
+        "most similar ones were compared. A higher threshold gives fewer candidates.",
         "warning",
     )
 
@@ -71,10 +71,10 @@ def _on_index(found: SimilarDocuments) -> Sentence:
             "missing, and listed ones may differ; check the other columns"
         )
     if found.similarity_index == 0:
-        said = "Similarity index 0 has no neighbours: only identical texts are listed. Try --measure letters."
+        said = "Similarity index 0 has no neighbours: only identical texts are listed. Try the measure letters."
     else:
         said = (
             "No similarity index: the text has too few words for k. Only identical texts are "
-            "listed. Try --measure letters, or a collection with a smaller k: nearkin add --index 43B:k=4"
+            "listed. Try the measure letters, or a collection with a smaller k: nearkin add --index 43B:k=4"
         )
     return Sentence(said, "warning")

@@ -13,9 +13,10 @@ from nearkin.errors import check_int
 from nearkin.stages.differences.changes import Changes, find_changes
 from nearkin.stages.differences.comparison import Comparison, Difference
 from nearkin.stages.differences.ignoring import Ignored, check_ignored, what_counts, without_ignored
+from nearkin.stages.differences.kinds import kinds_of
 from nearkin.stages.differences.merged_view import View
 from nearkin.stages.differences.moves import Moves, find_moves
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.words import count_words
 
 
@@ -76,7 +77,7 @@ def compare_texts(
         return Comparison(
             hunks=(), differences=(), n_words_a=n_words_a, n_words_b=n_words_a, is_identical=True, is_whole=True
         )
-    a, b, n_ignored = Wording(text_a), Wording(text_b), 0
+    a, b, n_ignored = Original(text_a), Original(text_b), 0
     found = find_changes(a, b)
     if ignored and _has_same_counting(text_a, text_b, ignored):
         # the words may be aligned so that a single difference is also of another kind
@@ -84,7 +85,7 @@ def compare_texts(
     elif ignored:
         shown_b, n_ignored = without_ignored(text_a, text_b, found, ignored)
         if n_ignored:
-            b = Wording(shown_b)
+            b = Original(shown_b)
             found = find_changes(a, b)
     moves = find_moves(a, b, found, ignored) if with_moves else Moves(found.changes, {})
     differences = tuple(
@@ -95,6 +96,7 @@ def compare_texts(
             n_words_a=one.n_words_a,
             n_words_b=one.n_words_b,
             counterpart=moves.counterpart.get(number - 1, -1) + 1,
+            kinds=("moves",) if number - 1 in moves.counterpart else kinds_of(a, b, one),
         )
         for number, one in enumerate(moves.changes, 1)
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from nearkin.nouns import counted
 
 Kind = Literal["equal", "only_a", "only_b", "gap"]
+DifferenceKind = Literal["numbers", "dates", "names", "negations", "wording", "formatting", "moves"]
+KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
+"""Kinds of a difference, in the order in which they are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ class Difference:
 
     ``n_words_a`` and ``n_words_b`` are the words found only in A or only in B there; if both are 0, the words are the
     same and differ in capitals, punctuation or invisible characters. ``counterpart`` is the number of the difference
-    where a moved passage is in the other text; 0 if the passage was not moved.
+    where a moved passage is in the other text; 0 if the passage was not moved. ``kinds`` says what differs: numbers,
+    dates, names, negations, other wording, or only the formatting; "moves" for a moved passage.
     """
 
     number: int
@@ -66,6 +71,7 @@ class Difference:
     n_words_a: int
     n_words_b: int
     counterpart: int = 0
+    kinds: tuple[DifferenceKind, ...] = ()
 
     @property
     def has_same_words(self) -> bool:
@@ -149,6 +155,12 @@ class Comparison:
         return sum(one.n_words_a for one in self.differences if one.is_move)
 
     @property
+    def n_of_kind(self) -> dict[DifferenceKind, int]:
+        """Number of differences of each kind that there is, in the order of `KINDS`; one may have several."""
+        n = Counter(kind for one in self.differences for kind in one.kinds)
+        return {kind: n[kind] for kind in KINDS if n[kind]}
+
+    @property
     def move_notes(self) -> dict[int, str]:
         """Place of each moved passage in the other text, by the number of its difference: ``moved to B line 4``."""
         notes = {}
@@ -195,8 +207,8 @@ class Comparison:
         -------
         dict
             The counts and flags by their names here; ``differences``, a list of ``{number, line_a, line_b, n_words_a,
-            n_words_b, counterpart}``; ``hunks``, a list of ``{line_a, line_b, lines}``, their lines ``{line_a, line_b,
-            pieces}``, their pieces ``{kind, text, difference}``.
+            n_words_b, counterpart, kinds}``; ``n_of_kind``; ``hunks``, a list of ``{line_a, line_b, lines}``,
+            their lines ``{line_a, line_b, pieces}``, their pieces ``{kind, text, difference}``.
         """
         return {
             "n_words_a": self.n_words_a,
@@ -214,7 +226,8 @@ class Comparison:
             "has_same_words": self.has_same_words,
             "is_identical": self.is_identical,
             "is_whole": self.is_whole,
-            "differences": [asdict(one) for one in self.differences],
+            "n_of_kind": self.n_of_kind,
+            "differences": [asdict(one) | {"kinds": list(one.kinds)} for one in self.differences],
             "hunks": [
                 {"line_a": hunk.line_a, "line_b": hunk.line_b, "lines": [_line(line) for line in hunk.lines]}
                 for hunk in self.hunks

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import codecs
-import tempfile
-from pathlib import Path, PurePosixPath
+import io
 
-from nearkin.errors import DocumentError, SourceError
-from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX
-from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX
-from nearkin.web.api.operation import Sent
-from nearkin.workflows.reading.one_text import OneDocument, read_one_document
+from nearkin.errors import DocumentError
+from nearkin.stages.documents.members import printable_id
+from nearkin.web.api.operation import RequestBody
+from nearkin.web.sent_files import SentFile
+from nearkin.workflows.reading.one_text import OneDocument
 
 TEXT = "text/plain"
-_SUFFIXES = frozenset(KIND_OF_SUFFIX) | frozenset(COMPRESSION_OF_SUFFIX) | {".txt"}
 _SHOWN = "the document"
+"""Name, in messages, of a file that was sent without one."""
 
 
-def document_of(sent: Sent, name: str | None, encoding: str = "utf-8") -> OneDocument:
+def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") -> OneDocument:
     """Return a document with its text, and what is known of its file.
 
     Parameters
     ----------
-    sent : Sent
+    sent : RequestBody
         "text/plain" is text; anything else is a file as it is, whose kind its bytes say, or the suffix of ``name``.
     name : str or None
-        Name of the file. It never becomes a path.
+        Name of the file, as messages show it. It never becomes a path.
     encoding : str
         Encoding of a file of text that is not valid UTF-8.
 
@@ -38,17 +37,10 @@ def document_of(sent: Sent, name: str | None, encoding: str = "utf-8") -> OneDoc
     """
     if sent.media_type == TEXT:
         return OneDocument(doc_id="", text=_decoded(sent), source="")
-    suffix = PurePosixPath(name or "").suffix.lower()
-    with tempfile.TemporaryDirectory(prefix="nearkin-api-") as folder:
-        path = Path(folder, f"document{suffix if suffix in _SUFFIXES else ''}")
-        path.write_bytes(sent.content)
-        try:
-            return read_one_document(path, encoding)
-        except SourceError as error:
-            raise SourceError(str(error).replace(str(path), _SHOWN)) from None
+    return SentFile(name or "", io.BytesIO(sent.content)).document(encoding, shown=printable_id(name or "") or _SHOWN)
 
 
-def _decoded(sent: Sent) -> str:
+def _decoded(sent: RequestBody) -> str:
     try:
         if not codecs.lookup(sent.charset)._is_text_encoding:
             raise LookupError

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.web.api.openapi import openapi
-from nearkin.web.api.operation import ROOT, Operation, Replied, Sent
+from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.queries import fields_of, parsed
 from nearkin.web.roles import check_role, role_of_operation
@@ -54,13 +54,13 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
         if operation.changes:
             service.check_may_change()
         pairs = parse_qsl(request.url.query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-        asked = parsed(operation.query, [*_given_once(operation, pairs), *given.items()])
+        asked = parsed(operation.query, [*_given_once(operation, pairs), *given.items()], in_path=given.keys())
         body = await _body(operation, request)
         found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
-        replied = found if isinstance(found, Replied) else Replied(200, found)
-        if isinstance(replied.answer, str):
-            return PlainTextResponse(replied.answer, replied.status)
-        return JSONAnswer(replied.answer, replied.status)
+        reply = found if isinstance(found, OperationAnswer) else OperationAnswer(200, found)
+        if isinstance(reply.answer, str):
+            return PlainTextResponse(reply.answer, reply.status)
+        return JSONAnswer(reply.answer, reply.status)
 
     return answered
 
@@ -127,7 +127,7 @@ async def _body(operation: Operation, request: Request) -> Any:
     if operation.body == "document":
         if not content:
             raise ParameterError("body: a document must have at least one byte. Send its text, or its file as it is.")
-        return Sent(content, kind, header.get_content_charset() or "utf-8")
+        return RequestBody(content, kind, header.get_content_charset() or "utf-8")
     if kind != "application/json":
         raise RefusedError(415, f"The Content-Type of the body must be application/json. Got {kind} instead.")
     try:

@@ -15,7 +15,7 @@ from nearkin.collection.similar import similar_documents
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.api.bodies import document_of
-from nearkin.web.api.operation import DocId, Limit, Operation, Replied, Sent, Version
+from nearkin.web.api.operation import DocId, Limit, Operation, OperationAnswer, RequestBody, Version
 from nearkin.web.api.records import ApiChecked, ApiComparison, ApiDocument, ApiSimilar, ApiStored
 from nearkin.web.queries import ToleranceQuery
 from nearkin.web.service import ReviewService, address
@@ -39,7 +39,7 @@ class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     encoding: EncodingName = "utf-8"
 
 
-def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, sent: Sent) -> Replied:
+def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, sent: RequestBody) -> OperationAnswer:
     """Store a document; the same request again changes nothing."""
     check_name("id", "PUT /documents", asked.id)
     one = document_of(sent, asked.name, asked.encoding)
@@ -51,7 +51,7 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
     stored = service.collection.document(asked.id)
     answer = ApiStored(doc_id=asked.id, outcome=outcome, version=stored.version, wave=stored.wave, page=_page(asked.id))
-    return Replied(201 if added.n_new else 200, answer)
+    return OperationAnswer(201 if added.n_new else 200, answer)
 
 
 class DocumentAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -125,10 +125,10 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             return None
         if self.id is None:
             raise ParameterError("store=true requires an id: add id=….")
-        return CheckIn(self.id, self.wave, self.name or "check-in", self.only_new)
+        return CheckIn(self.id, wave=self.wave, source=self.name or "check-in", only_new=self.only_new)
 
 
-def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: Sent) -> ApiChecked:
+def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> ApiChecked:
     """Check a text, and store it in the same transaction if that is asked for."""
     options, under = asked.options(), asked.under()
     if under is not None:

@@ -19,8 +19,10 @@ _PROBLEMS = {
     401: "The token is missing or wrong.",
     403: "The token may not do this, or the service is read-only.",
     404: "There is no such document, group or job.",
+    405: "The address does not take this method.",
     413: "The body is too large.",
     415: "The body is not of a type that this address takes.",
+    421: "The Host header is not that of the service.",
     422: "The document cannot be read or stored.",
     503: "The service or the collection is busy. Try again.",
 }

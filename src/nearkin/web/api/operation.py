@@ -21,7 +21,7 @@ Offset = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1, description="Number of 
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class RequestBody:
     """Body of a request, as it came, and its media type."""
 
     content: bytes = b""
@@ -30,7 +30,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
+class OperationAnswer:
     """Answer of an operation with a status of its own, such as 201 for a new document."""
 
     status: int

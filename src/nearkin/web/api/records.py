@@ -45,8 +45,42 @@ class ApiGroupOfDocument(msgspec.Struct, kw_only=True):
     note: str | None
 
 
+class ApiMailHeaders(msgspec.Struct, kw_only=True):
+    """Headers of a mail, decoded."""
+
+    message_id: str | None
+    in_reply_to: list[str]
+    references: list[str]
+    subject: str | None
+    sent_at: str | None
+    sender: str | None
+    to: str | None
+    cc: str | None
+
+
+class ApiOrigin(msgspec.Struct, kw_only=True):
+    """File from which a document was extracted, the program that did it, and what is missing of its text."""
+
+    sha256: str | None
+    size_bytes: int | None
+    kind: str
+    declared_kind: str | None
+    extractor: str
+    n_pages: int | None
+    exception: str | None
+    sentence: str | None
+    is_partial: bool
+    warnings: str
+    family: str | None
+    position: int | None
+    mail: ApiMailHeaders | None
+
+
 class ApiDocument(ApiStoredDocument, kw_only=True):
-    """A stored document with its text and all that is known of it."""
+    """A stored document with its text and all that is known of it.
+
+    ``parent`` is the id of the document or container that it is inside of; ``origin`` is missing for texts and records.
+    """
 
     text: str
     added_at: str
@@ -57,6 +91,8 @@ class ApiDocument(ApiStoredDocument, kw_only=True):
     tags: dict[str, str]
     note: str | None
     groups: list[ApiGroupOfDocument]
+    parent: str | None
+    origin: ApiOrigin | None
 
 
 class ApiStored(msgspec.Struct, kw_only=True):

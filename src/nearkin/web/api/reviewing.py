@@ -8,11 +8,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from nearkin.collection.decisions.log import activities
 from nearkin.collection.decisions.tags import tag
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.members import group_members
 from nearkin.errors import UnknownDocumentError
-from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, Replied
+from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
 from nearkin.web.api.records import (
     ApiActivity,
     ApiGroups,
@@ -25,7 +26,7 @@ from nearkin.web.api.records import (
     ApiWaves,
 )
 from nearkin.web.jobs import Job
-from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -33,7 +34,7 @@ Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 _MAX_IDS = 10_000
 
 
-class ListedGroupsAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+class ListedGroupsAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A page of the groups at a tolerance."""
 
     limit: Limit = 50
@@ -48,7 +49,7 @@ def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __:
     return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiGroups)
 
 
-class GroupAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+class GroupAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A group at a tolerance."""
 
     number: Number
@@ -62,13 +63,13 @@ def get_group(service: ReviewService, _: Visitor, asked: GroupAsked, __: object)
     return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiMembers)
 
 
-class UpdateAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A tolerance."""
 
 
-def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> Replied:
+def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:
     """Begin to update the groups at a tolerance."""
-    return Replied(202, service.jobs.update_groups(asked.measure, asked.tolerance, by=visitor.name))
+    return OperationAnswer(202, service.jobs.update_groups(asked.measure, asked.tolerance, by=visitor.name))
 
 
 class ApiJobs(msgspec.Struct, kw_only=True):
@@ -98,7 +99,7 @@ def get_job(service: ReviewService, _: Visitor, asked: JobAsked, __: object) -> 
 
 def get_waves(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> ApiWaves:
     """List the waves."""
-    found = service.collection.info()
+    found = service.info.get().info
     return ApiWaves(n_documents=found.n_documents, waves=msgspec.convert([*map(asdict, found.waves)], list[ApiWave]))
 
 
@@ -160,8 +161,9 @@ class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
 
 def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> ApiLog:
     """List activities."""
-    found = service.collection.log(since=asked.since, of=asked.of)
-    wanted = [one for one in found if asked.by in (None, one.by) and asked.kind in (None, one.kind)][::-1]
+    with service.collection.opened.store.reading() as connection:
+        found = activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
+    wanted = found[::-1]
     some = [one.to_dict() for one in wanted[asked.offset : asked.offset + asked.limit]]
     return ApiLog(n_found=len(wanted), activities=msgspec.convert(some, list[ApiActivity]))
 

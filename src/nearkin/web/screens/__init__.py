@@ -38,5 +38,12 @@ SCREENS: tuple[Screen, ...] = (
     *users.SCREENS,
 )
 """All screens; a new one is entered here."""
-FORMS: tuple[ChangeForm, ...] = (*groups.FORMS, *decisions.FORMS, *check_in.FORMS, *threads.FORMS)
+FORMS: tuple[ChangeForm, ...] = (
+    *groups.FORMS,
+    *decisions.FORMS,
+    *check_in.FORMS,
+    *threads.FORMS,
+    *exceptions.FORMS,
+    *defensibility.FORMS,
+)
 """All forms; a new one is entered here."""

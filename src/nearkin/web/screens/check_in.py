@@ -11,7 +11,7 @@ from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.check import check_sentences, verdict_sentence
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import SentFile, SentText
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -82,12 +82,8 @@ def store(service: ReviewService, visitor: Visitor, body: StoreForm) -> GoTo:
     doc_id = body.version_of if body.version_of is not None else body.id
     if doc_id is None:
         raise ParameterError("Name the id under which the file is stored.")
-    is_there = service.collection.has_document(doc_id)
-    if body.version_of is None and is_there:
-        raise ParameterError(f"There is a document {doc_id!r} already. Choose another id, or store a version of it.")
-    if body.version_of is not None and not is_there:
-        raise ParameterError(f"There is no document {doc_id!r} any more.")
-    under = CheckIn(doc_id=doc_id, source=sent.name, file=sent.document.file_under(doc_id))
+    is_new, file = body.version_of is None, sent.document.file_under(doc_id)
+    under = CheckIn(doc_id=doc_id, source=sent.name, id_is_new=is_new, file=file)
     service.check_in(sent.text, store=under, by=visitor.name)
     service.sent.forget(body.key)
     return GoTo("/document", {"id": doc_id})
@@ -107,7 +103,7 @@ def reject(service: ReviewService, _: Visitor, body: RejectForm) -> GoTo:
 
 SCREENS = (Screen("/check-in", CheckInQuery, check_in),)
 FORMS = (
-    ChangeForm("/check-in/file", NoFields, take_in, file="file", is_change=False),
+    ChangeForm("/check-in/file", NoFields, take_in, file=FileField("file"), is_change=False),
     ChangeForm("/check-in/store", StoreForm, store),
     ChangeForm("/check-in/reject", RejectForm, reject, is_change=False),
 )

@@ -8,10 +8,12 @@ import msgspec
 from markupsafe import Markup
 
 from nearkin.reports.comparison.page import comparison_fragment
+from nearkin.reports.comparison.tracked_changes import MEDIA_TYPE, tracked_changes
 from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.web.answers import ScreenAnswer
-from nearkin.web.screen import Screen
+from nearkin.web.screen import Screen, ScreenFile
 from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
 
 IGNORED = ("case", "punctuation", "numbers")
 _ALL_LINES = 1 << 30
@@ -42,10 +44,17 @@ def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
         "asked": asked,
         "found": found,
         "facts": similarity_facts(found),
-        "fragment": Markup(comparison_fragment(found.comparison)),  # it escapes the texts
+        "fragment": Markup(comparison_fragment(found.comparison, has_headline=False)),  # it escapes the texts
         "kinds": IGNORED,
     }
     return ScreenAnswer("compare.html.j2", values, found.to_dict())
 
 
-SCREENS = (Screen("/compare", CompareQuery, compare),)
+def changes_file(service: ReviewService, visitor: Visitor, asked: CompareQuery) -> bytes:
+    """Return all changes from A to B as tracked changes of a Word document, also those that the page ignores."""
+    a = service.collection.details(asked.a, version=asked.version_a)
+    b = service.collection.details(asked.b, version=asked.version_b)
+    return tracked_changes(a.text, b.text, name_a=str(a.document), name_b=str(b.document), author=visitor.name)
+
+
+SCREENS = (Screen("/compare", CompareQuery, compare, file=ScreenFile(".docx", MEDIA_TYPE, changes_file)),)

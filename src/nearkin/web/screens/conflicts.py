@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import Conflict, Conflicts
+from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError
-from nearkin.reports.sentences.conflicts import conflicts_sentences, without_passage
+from nearkin.reports.sentences.conflicts import missing_sentences, without_passage
 from nearkin.web.answers import ScreenAnswer
-from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 from nearkin.workflows.collection.labels import LabelsRead
@@ -21,10 +21,10 @@ from nearkin.workflows.collection.tables import table_of_conflicts
 from nearkin.workflows.collection.tag_labels import labels_of_tag
 from nearkin.workflows.resources import Resources
 
-_MAX_SHOWN, _MAX_WRITTEN = 300, 10_000
+_MAX_SHOWN = 300
 
 
-class ConflictsQuery(ToleranceQuery, kw_only=True):
+class ConflictsQuery(GroupingQuery, kw_only=True):
     """Field of the tags that may contradict one another; by default that of the most documents."""
 
     field: str | None = None
@@ -73,10 +73,7 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         return ScreenAnswer("conflicts.html.j2", {"asked": asked, "field": None, "found": None}, {})
     read = labels_of_tag(service.collection, field)
     found = _found(service, asked, read, _MAX_SHOWN)
-    sentences = conflicts_sentences(
-        found, n_shown=len(found.conflicts), label_column=field, id_column="", n_without_label=0
-    )
-    rows = worst_first(found.conflicts)
+    rows = by_group(found)
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
@@ -84,7 +81,7 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "fields": fields if field in fields else [field, *fields],
         "found": found,
         "rows": rows,
-        "sentences": [one for one in sentences if one.tone in ("warning", "damage")],
+        "sentences": list(missing_sentences(found)),
         "tag_of": lambda label: tag_of(field, label, is_bare=is_bare(read)),
         "without_passage": without_passage,
     }
@@ -97,7 +94,7 @@ def conflicts_table(service: ReviewService, asked: ConflictsQuery) -> pa.Table:
     field = asked.field or next(iter(tag_fields(service)), None)
     if field is None:
         raise ParameterError("No document has a tag yet.")
-    return table_of_conflicts(_found(service, asked, labels_of_tag(service.collection, field), _MAX_WRITTEN), field)
+    return table_of_conflicts(_found(service, asked, labels_of_tag(service.collection, field), ALL), field)
 
 
 def _found(service: ReviewService, asked: ConflictsQuery, read: LabelsRead, limit: int) -> Conflicts:
@@ -120,25 +117,23 @@ def tag_fields(service: ReviewService) -> list[str]:
     return [field for field, n in n_documents.most_common() if n]
 
 
-def worst_first(found: Sequence[Conflict]) -> list[GroupConflict]:
-    """Gather conflicts by group: first the groups with the most similar contradicting texts.
+def by_group(found: Conflicts) -> list[GroupConflict]:
+    """Gather conflicts by group: first the groups with the most similar contradicting texts, which is their order.
 
-    Parameters
-    ----------
-    found : sequence of Conflict
-        By group, the most similar texts first.
+    If there are more conflicts than were compared, the last group may lack some, and is omitted unless it is the only
+    one.
     """
 
     def key(one: Conflict) -> tuple[int | None, int | None]:
         return one.group, None if one.group is not None else one.a.content
 
     rows = list[GroupConflict]()
-    for _, own in groupby(found, key):
+    for _, own in groupby(found.conflicts, key):
         some = tuple(own)
         odd = Counter(one.label_a for one in some)
         majority = (some[0].majority_label, some[0].n_with_majority_label)
         rows.append(GroupConflict(conflicts=some, labels=(majority, *odd.most_common())))
-    return sorted(rows, key=lambda one: (-one.worst.jaccard, -len(one.conflicts)))
+    return rows[:-1] if found.n_found > len(found.conflicts) and len(rows) > 1 else rows
 
 
 def is_bare(read: LabelsRead) -> bool:

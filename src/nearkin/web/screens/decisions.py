@@ -13,10 +13,10 @@ from nearkin.collection.groups.members import group_members
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.reports.sentences.decisions import in_words
 from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm
-from nearkin.web.screens.groups import update_groups
+from nearkin.web.screens.groups import begin_update
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
 
@@ -75,7 +75,7 @@ def _preview(found: ActivityResult, body: TagForm) -> ScreenAnswer:
     return ScreenAnswer("tag_preview.html.j2", values, found.to_dict())
 
 
-class SplitForm(ToleranceQuery, kw_only=True):
+class SplitForm(GroupingQuery, kw_only=True):
     """A principal ``a``, and the member that is never to be in one group with it."""
 
     a: str
@@ -83,7 +83,7 @@ class SplitForm(ToleranceQuery, kw_only=True):
     back: str = "/groups"
 
 
-class UniteForm(ToleranceQuery, kw_only=True):
+class UniteForm(GroupingQuery, kw_only=True):
     """A principal ``a``, and the number of the group that is to be one with its own."""
 
     a: str
@@ -91,7 +91,7 @@ class UniteForm(ToleranceQuery, kw_only=True):
     back: str = "/groups"
 
 
-class PrincipalForm(ToleranceQuery, kw_only=True):
+class PrincipalForm(GroupingQuery, kw_only=True):
     """A document that is to be the principal of its group."""
 
     principal: str
@@ -117,10 +117,9 @@ def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm
     return _decided(service, body, body.back, found, visitor.name)
 
 
-def _decided(service: ReviewService, asked: ToleranceQuery, place: str, found: ActivityResult, by: str) -> GoTo:
-    """Bring the groups up to date, so that the next page shows the effect of a decision."""
-    update_groups(service, asked, by=by)
-    return _landing(service, place, found)
+def _decided(service: ReviewService, asked: GroupingQuery, place: str, found: ActivityResult, by: str) -> GoTo:
+    """Bring the groups up to date, so that the next page shows the effect of a decision, or why it cannot."""
+    return _landing(service, place, found, begin_update(service, asked, by=by))
 
 
 class UndoForm(msgspec.Struct, kw_only=True):
@@ -132,36 +131,42 @@ class UndoForm(msgspec.Struct, kw_only=True):
 
 def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
     """Undo an activity; the groups of the page from which the form came are brought up to date if it was about them."""
-    found = service.collection.undo(body.number, by=visitor.name)
+    found, job = service.collection.undo(body.number, by=visitor.name), None
     if found.data.get("kind") in (NEVER_GROUP, SAME_GROUP):
-        update_groups(service, _asked_by(body.back), by=visitor.name)
-    return _landing(service, body.back, found)
+        job = begin_update(service, _asked_by(body.back), by=visitor.name)
+    return _landing(service, body.back, found, job)
 
 
-def _landing(service: ReviewService, place: str, found: ActivityResult) -> GoTo:
+def _landing(service: ReviewService, place: str, found: ActivityResult, job: int | None) -> GoTo:
     """Return to the page of a form; to the list of groups if its group is gone."""
-    going, asked = back_to(place, found), _asked_by(place)
+    going, asked = back_to(place, found, job), _asked_by(place)
     if going.path == "/group" and asked.number is not None:
         with service.collection.opened.store.reading() as connection:
             try:
                 members_of(connection, asked.number, str(asked.tolerance))
             except UnknownDocumentError:
-                return back_to(address("/groups", measure=asked.measure, value=asked.value), found)
+                return back_to(address("/groups", measure=asked.measure, value=asked.value), found, job)
     return going
 
 
-class _PlaceQuery(ToleranceQuery, kw_only=True):
+class _PlaceQuery(GroupingQuery, kw_only=True):
     """Parameters of a page that is about groups."""
 
     number: int | None = None
 
 
 def _asked_by(place: str) -> _PlaceQuery:
-    return parsed_query(_PlaceQuery, parse_qsl(place.partition("?")[2], max_num_fields=1_000))
+    """Return the groups that a page is about; those of the default tolerance if it is about no groups."""
+    try:
+        found = parsed_query(_PlaceQuery, parse_qsl(place.partition("?")[2], max_num_fields=1_000))
+        _ = found.tolerance  # a page of a document may have another measure, or a number of another meaning
+    except (ParameterError, ValueError):
+        return _PlaceQuery()
+    return found
 
 
-def back_to(place: str, found: ActivityResult) -> GoTo:
-    """Return the address of the page from which a form came, with the number of the activity.
+def back_to(place: str, found: ActivityResult, job: int | None = None) -> GoTo:
+    """Return the address of the page from which a form came, with the number of the activity, and of a job if given.
 
     Only the path and the parameters of an own page count; anything else leads home.
 
@@ -179,8 +184,9 @@ def back_to(place: str, found: ActivityResult) -> GoTo:
         parts = urlsplit("/")
     is_own = not parts.scheme and not parts.netloc and parts.path.startswith("/") and "\\" not in parts.path
     path = parts.path if is_own and not parts.path.startswith("//") else "/"
-    query: dict[str, object] = {name: value for name, value in _several(parts.query) if name != "done"}
-    return GoTo(path, {**query, **({} if found.number is None else {"done": found.number})})
+    query: dict[str, object] = {name: value for name, value in _several(parts.query) if name not in ("done", "job")}
+    numbers = {"done": found.number, "job": job}
+    return GoTo(path, query | {name: number for name, number in numbers.items() if number is not None})
 
 
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:

@@ -6,22 +6,24 @@ import hashlib
 import json
 import platform
 from collections import Counter
+from dataclasses import asdict
 from importlib.metadata import distributions
 
 import msgspec
 
 from nearkin._version import __version__
-from nearkin.collection.groups.listed import stored_groups, stored_tolerances
+from nearkin.collection.groups.listed import group_figures
 from nearkin.collection.info import info
 from nearkin.collection.integrity.read_only import check_only
-from nearkin.collection.tolerance import Tolerance
-from nearkin.web.answers import ScreenAnswer
-from nearkin.web.queries import ToleranceQuery
-from nearkin.web.screen import Screen
-from nearkin.web.screens.groups import tolerance_parts
+from nearkin.collection.tolerance import Tolerance, described
+from nearkin.reports.sentences.audit import measured_recall
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
 from nearkin.workflows.resources import Resources
 
+_WAIT_S = 2.0
 _USED = ("numpy", "pyarrow", "sqlalchemy", "numba", "rapidfuzz", "starlette", "jinja2", "msgspec", "uvicorn")
 
 
@@ -32,8 +34,8 @@ class DefensibilityQuery(msgspec.Struct, kw_only=True):
 
 
 def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAnswer:
-    """Gather parameters, versions, counts, groups, the log's digest and, if asked for, the integrity."""
-    log = [one.to_dict() for one in service.collection.log()]
+    """Gather parameters, versions, counts, groups, the digest of the log, audits and, if asked for, the integrity."""
+    log, made = [one.to_dict() for one in service.collection.log()], service.audits.made
     data = {
         "collection": service.name,
         "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
@@ -45,9 +47,16 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
             "sha256": digest_of(log),
         },
         "integrity": _integrity(service) if asked.is_checked else None,
+        "audits": None if made is None else made.to_dict() | {"is_outdated": service.audits.are_outdated(made)},
     }
     sha256 = digest_of(data)
-    values = {"asked": asked, "data": data, "sha256": sha256}
+    values = {
+        "asked": asked,
+        "data": data,
+        "sha256": sha256,
+        "audits": () if made is None else made.audits,
+        "measured_recall": measured_recall,
+    }
     return ScreenAnswer("defensibility.html.j2", values, {"data": data, "sha256": sha256})
 
 
@@ -69,22 +78,15 @@ def digest_of(data: object) -> str:
 
 
 def _groups(service: ReviewService) -> list[dict[str, object]]:
-    """Return the figures of the stored groups at each tolerance."""
-    rows = list[dict[str, object]]()
+    """Return the figures of the stored groups at each tolerance; one of another version as it is stored."""
     with service.collection.opened.store.reading() as connection:
-        for stored in stored_tolerances(connection):
-            measure, value = tolerance_parts(stored)
-            tolerance = _tolerance(measure, float(value))
-            if str(tolerance) != stored:
-                continue
-            found = stored_groups(connection, tolerance, limit=1)
-            named = {"tolerance": tolerance.in_words(), "n_groups": found.n_groups}
-            rows.append({**named, "n_documents": found.n_documents, "n_not_grouped": found.n_not_grouped})
-    return rows
+        found = group_figures(connection)
+    return [asdict(one) | {"tolerance": _in_words(one.tolerance)} for one in found]
 
 
-def _tolerance(measure: str, value: float) -> Tolerance:
-    return ToleranceQuery(measure="letters" if measure == "letters" else "words", value=value).tolerance
+def _in_words(stored: str) -> str:
+    tolerance = Tolerance.of_stored(stored)
+    return f"by {described(stored)}" if tolerance is None else tolerance.in_words()
 
 
 def _libraries() -> dict[str, str]:
@@ -93,4 +95,12 @@ def _libraries() -> dict[str, str]:
     return {name: found[name] for name in _USED if name in found}
 
 
+def audit(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
+    """Audit the searches by letters and by wording, in the background if that takes long."""
+    job = service.jobs.begin("audit", service.audits.measure, by=visitor.name)
+    now = service.jobs.wait(job.number, _WAIT_S) or job
+    return GoTo("/defensibility" if now.is_over else "/jobs")
+
+
 SCREENS = (Screen("/defensibility", DefensibilityQuery, defensibility),)
+FORMS = (ChangeForm("/defensibility/audit", NoQuery, audit, is_change=False),)

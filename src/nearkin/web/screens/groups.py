@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import msgspec
 from markupsafe import Markup
 
 from nearkin.collection.groups.listed import neighbours_of, stored_groups, stored_tolerances
 from nearkin.collection.groups.members import group_members
+from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
-from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -21,13 +24,13 @@ _MAX_TAGS = 9
 _WAIT_S = 2.0
 
 
-class GroupsQuery(ToleranceQuery, kw_only=True):
+class GroupsQuery(GroupingQuery, kw_only=True):
     """A page of groups at a tolerance."""
 
     page: int = 1
 
 
-class GroupQuery(ToleranceQuery, kw_only=True):
+class GroupQuery(GroupingQuery, kw_only=True):
     """A group at a tolerance, and the member that is compared with its principal."""
 
     number: int
@@ -114,7 +117,7 @@ def quick_tags(service: ReviewService) -> list[str]:
     return [f"{one.field}={one.value}" if one.value else one.field for one in counts[:_MAX_TAGS]]
 
 
-def update(service: ReviewService, visitor: Visitor, body: ToleranceQuery) -> GoTo:
+def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:
     """Bring the groups at a tolerance up to date."""
     job = update_groups(service, body, by=visitor.name)
     if job.state != "done":
@@ -122,10 +125,28 @@ def update(service: ReviewService, visitor: Visitor, body: ToleranceQuery) -> Go
     return GoTo("/groups", {"measure": body.measure, "value": body.tolerance.value})
 
 
-def update_groups(service: ReviewService, asked: ToleranceQuery, *, by: str) -> Job:
-    """Bring the groups at a tolerance up to date, in the background if that takes long."""
+def update_groups(service: ReviewService, asked: GroupingQuery, *, by: str) -> Job:
+    """Bring the groups at a tolerance up to date, in the background if that takes long.
+
+    Raises
+    ------
+    NearkinError
+        The update failed within the time that this waits.
+    """
     begun = service.jobs.update_groups(asked.measure, asked.tolerance, by=by)
     return service.jobs.wait(begun.number, _WAIT_S) or begun
+
+
+def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> int | None:
+    """Bring the groups up to date; return the number of the job if it failed, or takes long, and None if it is done.
+
+    A decision is stored before. That the groups could not be updated must not look as if it was not.
+    """
+    begun = service.jobs.update_groups(asked.measure, asked.tolerance, by=by)
+    with contextlib.suppress(NearkinError):  # the job has its message
+        service.jobs.wait(begun.number, _WAIT_S)
+    now = service.jobs.find(begun.number)
+    return begun.number if now is None or now.state != "done" else None
 
 
 SCREENS = (
@@ -133,4 +154,4 @@ SCREENS = (
     Screen("/group", GroupQuery, one_group),
     Screen("/group/member", MemberQuery, member),
 )
-FORMS = (ChangeForm("/groups/update", ToleranceQuery, update),)
+FORMS = (ChangeForm("/groups/update", GroupingQuery, update),)

@@ -9,7 +9,7 @@ from nearkin.collection.groups.since import GroupsSince, groups_since, known_wav
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences
 from nearkin.web.answers import ScreenAnswer
-from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
@@ -28,7 +28,7 @@ def history(service: ReviewService, asked: HistoryQuery) -> ScreenAnswer:
     return ScreenAnswer("history.html.j2", {"asked": asked, "found": found}, found.to_dict())
 
 
-class SinceQuery(ToleranceQuery, kw_only=True):
+class SinceQuery(GroupingQuery, kw_only=True):
     """A wave; by default the one before the last whose groups are known."""
 
     wave: str | None = None

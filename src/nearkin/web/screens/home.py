@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from nearkin.collection.groups.listed import StoredGroups, stored_groups, stored_tolerances
-from nearkin.collection.info import info
 from nearkin.collection.tolerance import described
 from nearkin.web.answers import ScreenAnswer
-from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
@@ -15,10 +14,11 @@ _SIZES = ((2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, None))
 """Smallest and largest number of documents of the groups that a bar counts."""
 
 
-def home(service: ReviewService, asked: ToleranceQuery) -> ScreenAnswer:
+def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
     """Count documents, groups, copies and tags."""
     opened = service.collection.opened
-    counts, tags = info(opened), service.collection.tags().counts
+    found, tags = service.info.get(), service.collection.tags().counts
+    counts = found.info
     with opened.store.reading() as connection:
         groups = stored_groups(connection, asked.tolerance, limit=_MAX_SHOWN)
         tolerances = stored_tolerances(connection)
@@ -27,7 +27,7 @@ def home(service: ReviewService, asked: ToleranceQuery) -> ScreenAnswer:
         "groups": groups,
         "tags": tags,
         "sizes": size_rows(groups),
-        "n_exact_copies": counts.n_documents - n_current_texts(service),
+        "n_exact_copies": counts.n_documents - found.n_current_texts,
         "other_tolerances": [described(one) for one in tolerances if one != str(asked.tolerance)],
         "asked": asked,
     }
@@ -38,17 +38,6 @@ def home(service: ReviewService, asked: ToleranceQuery) -> ScreenAnswer:
         "tags": [{"field": one.field, "value": one.value, "n_documents": one.n_documents} for one in tags],
     }
     return ScreenAnswer("home.html.j2", values, data)
-
-
-def n_current_texts(service: ReviewService) -> int:
-    """Count the distinct texts of current documents."""
-    from sqlalchemy import func, select
-
-    from nearkin.store.schema import documents
-
-    with service.collection.opened.store.reading() as connection:
-        query = select(func.count(documents.c.content.distinct())).where(documents.c.is_current)
-        return int(connection.execute(query).scalar_one())
 
 
 def size_rows(groups: StoredGroups) -> list[tuple[str, int, int]]:
@@ -72,4 +61,4 @@ def size_rows(groups: StoredGroups) -> list[tuple[str, int, int]]:
     return [(label, n, -(-20 * n // longest)) for label, n in rows]
 
 
-SCREENS = (Screen("/", ToleranceQuery, home),)
+SCREENS = (Screen("/", GroupingQuery, home),)

@@ -10,7 +10,7 @@ from nearkin.collection.listing.conditions import DocumentFilter, Which
 from nearkin.collection.listing.lists import ListedDocuments, Sort, listed
 from nearkin.reports.sentences.search import search_sentences
 from nearkin.web.answers import ScreenAnswer
-from nearkin.web.queries import ToleranceQuery
+from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
@@ -46,7 +46,7 @@ def search_table(service: ReviewService, asked: SearchQuery) -> pa.Table:
     return service.collection.search(asked.q, wave=asked.wave, limit=None).table
 
 
-class ListQuery(ToleranceQuery, kw_only=True):
+class ListQuery(GroupingQuery, kw_only=True):
     """Conditions that listed documents meet."""
 
     wave: str | None = None

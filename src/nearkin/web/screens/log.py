@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.decisions.log import table_of_log
+from nearkin.collection.decisions.log import activities, table_of_log
 from nearkin.collection.decisions.records import OF_DOCUMENTS, Activity
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.screen import Screen
@@ -43,8 +43,8 @@ def log_table(service: ReviewService, asked: LogQuery) -> pa.Table:
 
 
 def _found(service: ReviewService, asked: LogQuery) -> list[Activity]:
-    found = service.collection.log(since=asked.since, of=asked.of)
-    return [one for one in found if asked.by in (None, one.by) and asked.kind in (None, one.kind)]
+    with service.collection.opened.store.reading() as connection:
+        return activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
 
 
 SCREENS = (Screen("/log", LogQuery, log, log_table),)

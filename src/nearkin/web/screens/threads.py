@@ -81,7 +81,7 @@ def thread(service: ReviewService, asked: ThreadQuery) -> ScreenAnswer:
 
 def update(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
     """Compute the threads, in the background if that takes long."""
-    job = service.jobs.update_threads(service.threads.compute, by=visitor.name)
+    job = service.jobs.begin("threads", service.threads.compute, by=visitor.name)
     now = service.jobs.wait(job.number, _WAIT_S) or job
     return GoTo("/threads" if now.is_over else "/jobs")
 

@@ -48,10 +48,15 @@ def audit_collection(place: str | Path, options: AuditOptions, progress: Progres
     CollectionError, ParameterError
         See `Collection`.
     """
-    started = time.perf_counter()
     access = Access(is_read_only=options.is_read_only)
     with OpenedCollection.open(place, cache=options.cache, access=access, progress=progress) as collection:
-        audited = collection.answered(partial(_audit, collection, options, progress))
+        return audit_opened(collection, options, progress)
+
+
+def audit_opened(collection: OpenedCollection, options: AuditOptions, progress: Progress) -> Audited:
+    """Audit a collection that is open; see `audit_collection`."""
+    started = time.perf_counter()
+    audited = collection.answered(partial(_audit, collection, options, progress))
     elapsed_s = time.perf_counter() - started
     proposed = propose_samples(audited.estimate, in_proportion(audited.estimate.n_sampled, elapsed_s))
     return replace(audited, elapsed_s=round(elapsed_s, 3), proposed=proposed)
@@ -103,7 +108,7 @@ def _measured(tolerance: Tolerance) -> str:
     by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
     return (
         f"A true pair is two texts {tolerance.in_words()}, by {by}: versions of a document can lie outside and are not "
-        "counted. To audit shared wording: --measure words"
+        "counted. The measure words audits shared wording"
     )
 
 

@@ -9,7 +9,7 @@ from nearkin.reports.comparison import page as comparison_page
 from nearkin.reports.comparison.page import comparison_fragment, comparison_html
 from nearkin.stages.differences.comparing import compare_texts
 
-UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>')
+UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>| data-kinds="[^"]*"|<small class="kind">number</small>')
 
 
 def page(a: str, b: str, **arguments: object) -> str:
@@ -33,6 +33,15 @@ def test_differences_are_marked_and_escaped(a: str, b: str, expected: str) -> No
 def test_marks_are_told_to_those_who_hear_the_page() -> None:
     html = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="a", name_b="b")
     assert '<span class="unseen">[only in A: </span>30<span class="unseen">]</span></del>' in html
+
+
+def test_marks_name_their_kinds_once_for_each_difference() -> None:
+    html = comparison_fragment(compare_texts("pays Kern 30 not", "pays Dorn 45\nat all"))
+    (label,) = re.findall(r'<small class="kind">([^<]*)</small><del data-n="1" data-kinds="([^"]*)"', html)
+    assert label == ("number, name, negation", "numbers names negations wording")
+    assert html.count('class="kind"') == 1
+    plain = comparison_fragment(compare_texts("the garden", "The cellar"))
+    assert (plain.count("data-kinds"), plain.count('class="kind"')) == (2, 0)
 
 
 def test_names_and_facts_are_shown_and_escaped() -> None:

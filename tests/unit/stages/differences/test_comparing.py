@@ -219,7 +219,15 @@ def test_the_shape_of_json() -> None:
         }
     ]
     assert told["differences"] == [
-        {"number": 1, "line_a": 1, "line_b": 1, "n_words_a": 1, "n_words_b": 1, "counterpart": 0}
+        {
+            "number": 1,
+            "line_a": 1,
+            "line_b": 1,
+            "n_words_a": 1,
+            "n_words_b": 1,
+            "counterpart": 0,
+            "kinds": ["numbers"],
+        }
     ]
 
 

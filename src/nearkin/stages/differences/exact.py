@@ -1,0 +1,105 @@
+"""Two texts as one sequence of segments, from which each of them can be put together again, character for character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal
+
+from nearkin.stages.differences.changes import find_changes
+from nearkin.stages.differences.wording import Wording
+
+SegmentKind = Literal["equal", "only_a", "only_b"]
+_RUN = re.compile(r"\s+|\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSegment:
+    """Characters that both texts have, or one of them: ``kind`` is "equal", "only_a" or "only_b"."""
+
+    kind: SegmentKind
+    text: str
+
+
+def exact_segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
+    """Yield the segments of two texts, in order; those of A before those of B where they differ.
+
+    The differences are those of `find_changes`, and in addition those of white space and of characters that are
+    canonically equivalent: the segments that are not only in B are A, those that are not only in A are B.
+
+    Examples
+    --------
+    >>> [(one.kind, one.text) for one in exact_segments("due in 30  days", "due in 45 days")]
+    [('equal', 'due in '), ('only_a', '30  '), ('only_b', '45 '), ('equal', 'days')]
+    """
+    of_a, of_b = list[str](), list[str]()
+    for one in _segments(text_a, text_b):
+        if one.kind == "equal":
+            yield from _of_change("".join(of_a), "".join(of_b))
+            of_a.clear()
+            of_b.clear()
+            yield one
+        else:
+            (of_a if one.kind == "only_a" else of_b).append(one.text)
+    yield from _of_change("".join(of_a), "".join(of_b))
+
+
+def _segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
+    at_a = at_b = 0
+    for one in find_changes(Wording(text_a), Wording(text_b)).changes:
+        yield from _of_common(text_a[at_a : one.start_a], text_b[at_b : one.start_b])
+        yield from _of_change(text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b])
+        at_a, at_b = one.end_a, one.end_b
+    yield from _of_common(text_a[at_a:], text_b[at_b:])
+
+
+def _of_change(a: str, b: str) -> Iterator[TextSegment]:
+    if a:
+        yield TextSegment("only_a", a)
+    if b:
+        yield TextSegment("only_b", b)
+
+
+def _of_common(a: str, b: str) -> Iterator[TextSegment]:
+    """Yield the segments of a stretch in which both texts have the same characters, white space apart."""
+    if a == b:
+        if a:
+            yield TextSegment("equal", a)
+        return
+    runs_a, runs_b = _RUN.findall(a), _RUN.findall(b)
+    if _n_written(runs_a) != _n_written(runs_b):  # white space inside of punctuation
+        yield from _of_change(a, b)
+        return
+    same = list[str]()
+    for one, other in _paired(runs_a, runs_b):
+        if one == other:
+            same.append(one)
+            continue
+        if same:
+            yield TextSegment("equal", "".join(same))
+            same.clear()
+        yield from _of_change(one, other)
+    if same:
+        yield TextSegment("equal", "".join(same))
+
+
+def _n_written(runs: list[str]) -> int:
+    return sum(not run.isspace() for run in runs)
+
+
+def _paired(a: list[str], b: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield runs of two texts side by side; white space that only one of them has is beside nothing."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i].isspace() == b[j].isspace():
+            yield a[i], b[j]
+            i, j = i + 1, j + 1
+        elif a[i].isspace():
+            yield a[i], ""
+            i += 1
+        else:
+            yield "", b[j]
+            j += 1
+    yield from zip_longest(a[i:], b[j:], fillvalue="")

@@ -1,0 +1,76 @@
+"""Figures about the collection, counted once for each state of its documents."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.decisions.records import OF_DOCUMENTS
+from nearkin.collection.info import Info, info
+from nearkin.collection.opened import OpenedCollection
+from nearkin.store.schema import activity, documents, loads
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """Two numbers, one of which changes whenever documents are added, replaced, removed or erased.
+
+    Parameters
+    ----------
+    last_load : int
+        Number of the last load; 0 before the first.
+    last_removal : int
+        Number of the last activity that removed or erased documents; 0 before the first.
+    """
+
+    last_load: int
+    last_removal: int
+
+    @classmethod
+    def now(cls, connection: Connection) -> StoredState:
+        """Return the state of the documents."""
+        removal = select(func.max(activity.c.number)).where(activity.c.kind.in_(OF_DOCUMENTS))
+        return cls(
+            int(connection.execute(select(func.max(loads.c.load))).scalar_one() or 0),
+            int(connection.execute(removal).scalar_one() or 0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Figures about the collection, and the number of distinct texts of its current documents."""
+
+    info: Info
+    n_current_texts: int
+
+
+class CurrentInfo:
+    """Figures about a collection, counted again only if its documents have changed: each count reads whole tables.
+
+    Parameters
+    ----------
+    opened : OpenedCollection
+    """
+
+    def __init__(self, opened: OpenedCollection) -> None:
+        self._opened, self._lock = opened, threading.Lock()
+        self._known: tuple[StoredState, Counted] | None = None
+
+    def get(self) -> Counted:
+        """Return the figures of now."""
+        with self._lock:  # one thread counts, and those that wait get its answer
+            with self._opened.store.reading() as connection:
+                state = StoredState.now(connection)
+            if self._known is None or self._known[0] != state:
+                self._known = state, self._counted()  # of this state or a later one, which is then counted again
+            found = self._known[1]
+        n_segments = len(self._opened.index.listed())
+        return replace(found, info=replace(found.info, n_segments=n_segments))
+
+    def _counted(self) -> Counted:
+        with self._opened.store.reading() as connection:
+            query = select(func.count(documents.c.content.distinct())).where(documents.c.is_current)
+            n_current_texts = int(connection.execute(query).scalar_one())
+        return Counted(info(self._opened), n_current_texts)

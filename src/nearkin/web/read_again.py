@@ -1,0 +1,191 @@
+"""Files that gave no text, sent again and read with another encoding: shown first, stored only on request."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nearkin.collection.collection import Collection
+from nearkin.collection.listing.exceptions import StoredException
+from nearkin.collection.loads.adding import add_incoming
+from nearkin.collection.loads.incoming import incoming_of
+from nearkin.errors import NearkinError, ParameterError, RefusedError
+from nearkin.nouns import counted
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.web.sent_files import SentFile
+from nearkin.web.webhook import CheckInEvent, Webhook
+
+ENCODINGS: Mapping[str, str] = {
+    "cp1252": "Western Europe, Windows",
+    "iso-8859-15": "Western Europe, ISO",
+    "cp1250": "Central Europe, Windows",
+    "iso-8859-2": "Central Europe, ISO",
+    "cp1251": "Cyrillic, Windows",
+    "koi8-r": "Cyrillic, KOI8-R",
+    "cp1253": "Greek",
+    "cp1254": "Turkish",
+    "cp1255": "Hebrew",
+    "cp1256": "Arabic",
+    "cp437": "DOS",
+    "cp850": "DOS, Western Europe",
+    "mac-roman": "Macintosh",
+    "shift_jis": "Japanese, Shift JIS",
+    "euc-jp": "Japanese, EUC",
+    "gb18030": "Chinese, simplified",
+    "big5": "Chinese, traditional",
+    "euc-kr": "Korean",
+    "utf-16": "UTF-16",
+    "utf-8": "UTF-8",
+}
+"""Encodings that the page offers, with what they are used for."""
+MAX_FILES = 500
+_MAX_KEPT, _MAX_BYTES = 8, 128 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReadAgain:
+    """File that was sent again.
+
+    Parameters
+    ----------
+    name : str
+    exception : StoredException or None
+        The exception that has its name.
+    text : str
+        Empty if there is none.
+    file : KnownFile
+    problem : str
+        Why it cannot be stored; empty if it can.
+    """
+
+    name: str
+    exception: StoredException | None = None
+    text: str = ""
+    file: KnownFile = UNKNOWN_FILE
+    problem: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types, with the length of the text instead of it."""
+        doc_id = None if self.exception is None else self.exception.doc_id
+        return {"name": self.name, "doc_id": doc_id, "n_characters": len(self.text), "problem": self.problem}
+
+
+@dataclass(frozen=True, slots=True)
+class SentAgain:
+    """Files as they were sent, the encoding to read them with, and what was read; None before the job is done."""
+
+    files: tuple[tuple[str, bytes], ...]
+    encoding: str
+    read: tuple[FileReadAgain, ...] | None = None
+
+    @property
+    def readable(self) -> list[FileReadAgain]:
+        """Files that can be stored."""
+        return [one for one in self.read or () if not one.problem]
+
+
+class FilesSentAgain:
+    """The latest files that were sent again, by the numbers of the jobs that read them; older ones are forgotten."""
+
+    def __init__(self) -> None:
+        self._lock, self._kept = threading.Lock(), OrderedDict[int, SentAgain]()
+
+    def keep(self, job: int, sent: SentAgain) -> None:
+        """Keep files, or what was read of them."""
+        with self._lock:
+            self._kept[job] = sent
+            while len(self._kept) > 1 and (
+                len(self._kept) > _MAX_KEPT
+                or sum(len(content) for one in self._kept.values() for _, content in one.files) > _MAX_BYTES
+            ):
+                self._kept.popitem(last=False)
+
+    def get(self, job: int) -> SentAgain:
+        """Return the files of a job.
+
+        Raises
+        ------
+        ParameterError
+            They were stored, or are forgotten.
+        """
+        with self._lock:
+            found = self._kept.get(job)
+        if found is None:
+            raise ParameterError("The service does not hold these files any more. Choose them again.")
+        return found
+
+    def forget(self, job: int) -> None:
+        """Forget the files of a job."""
+        with self._lock:
+            self._kept.pop(job, None)
+
+
+def read_again(collection: Collection, sent: SentAgain, progress: Progress) -> SentAgain:
+    """Read files with their encoding; find the exception of each by its name."""
+    by_name = dict[str, list[StoredException]]()
+    for one in collection.exceptions(which="no text").exceptions:
+        for name in {one.doc_id, one.doc_id.replace("\\", "/").rpartition("/")[2]}:
+            by_name.setdefault(name, []).append(one)
+    found = list[FileReadAgain]()
+    progress.start("read", len(sent.files), "documents")
+    for name, content in sent.files:
+        found.append(_read(SentFile(name, io.BytesIO(content)), sent.encoding, by_name))
+        progress.advance(1)
+    progress.finish()
+    return replace(sent, read=tuple(found))
+
+
+def _read(file: SentFile, encoding: str, by_name: Mapping[str, Sequence[StoredException]]) -> FileReadAgain:
+    named = by_name.get(file.name) or by_name.get(file.shown_name, ())
+    if len(named) != 1:
+        problem = f"{counted(len(named), 'exception')} have this name" if named else "no exception has this name"
+        return FileReadAgain(name=file.shown_name, problem=problem)
+    try:
+        document = file.document(encoding)
+    except NearkinError as error:
+        return FileReadAgain(name=file.shown_name, exception=named[0], problem=str(error))
+    return FileReadAgain(
+        name=file.shown_name,
+        exception=named[0],
+        text=document.text,
+        file=document.file_under(named[0].doc_id),
+        problem="" if document.text.strip() else "no text was found in it",
+    )
+
+
+def store_read_again(
+    collection: Collection, sent: SentAgain, progress: Progress, *, webhook: Webhook | None, by: str
+) -> str:
+    """Store the texts under the ids and in the waves of their exceptions; count them in words.
+
+    A document that was stored since is left as it is, and so is one that the webhook rejects.
+    """
+    by_wave, n_stored, n_rejected = dict[str, dict[str, FileReadAgain]](), 0, 0
+    for one in sent.readable:
+        if one.exception is not None and not collection.has_document(one.exception.doc_id):
+            by_wave.setdefault(one.exception.wave, {})[one.exception.doc_id] = one
+    progress.start("store", sum(map(len, by_wave.values())), "documents")
+    for wave, rows in by_wave.items():
+        accepted = [doc_id for doc_id in rows if _is_accepted(CheckInEvent(doc_id=doc_id, wave=wave, by=by), webhook)]
+        incoming = [incoming_of([i], [rows[i].text], [1], rows[i].name, rows[i].file) for i in accepted]
+        rules = ReadingRules.of("skip-documents", 1.0)
+        add_incoming(collection.opened, incoming, wave=wave, threads=1, rules=rules)
+        n_stored, n_rejected = n_stored + len(accepted), n_rejected + len(rows) - len(accepted)
+        progress.advance(len(rows))
+    progress.finish()
+    rejected = f", {n_rejected:,} rejected by the webhook" if n_rejected else ""
+    return f"{counted(n_stored, 'document')} stored{rejected}"
+
+
+def _is_accepted(event: CheckInEvent, webhook: Webhook | None) -> bool:
+    try:
+        if webhook is not None:
+            webhook.ask(event)
+    except RefusedError:
+        return False
+    return True

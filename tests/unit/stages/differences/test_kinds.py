@@ -1,0 +1,140 @@
+"""Kinds of differences: by construction, by a plain second classification, and in sentences of contracts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from example_counts import examples
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import KINDS, Comparison
+
+# Each pair differs by one kind; the words around it are the same in both texts, and in lower case.
+SLOTS = {
+    "numbers": [("17", "18"), ("1.5", "15"), ("seven", "eleven"), ("-500", "500"), ("4711", "47110"), ("5 %", "5")],
+    "dates": [("3 March 2027", "9 March 2027"), ("2027-03-03", "2027-04-03"), ("Monday", "Friday"),
+              ("April 3, 2027", "April 3, 2028"), ("3.3.2027", "3.5.2027"),
+              ("1st day of May 2027", "1st day of June 2027")],
+    "names": [("Kern", "Dorn"), ("Ada Kern", "Ada Berg"), ("Prague", "Brno"), ("the Kern family", "the Berg family"),
+              ("Mr. Kern", "Mr. Berg"), ("J. Kern", "B. Kern")],
+    "negations": [("may not enter", "may enter"), ("never pays", "pays"), ("isn't due", "is due"),
+                  ("without notice", "notice"), ("no keys", "keys")],
+    "formatting": [("the rent", "the Rent"), ("rent, due", "rent due"), ("rent; due", "rent: due"),
+                   ("well-kept", "well kept")],
+    "wording": [("garden", "cellar"), ("shall pay", "may pay"), ("old keys", "new locks"), ("on time", "")],
+}  # fmt: skip
+AROUND = (
+    "the tenant says that",
+    "and the landlord agrees that",
+    "so long as it holds that",
+    "because it is known that",
+)
+
+
+@st.composite
+def contracts(draw: st.DrawFn) -> tuple[str, str, list[str]]:
+    """Two contracts, and the kinds of their differences in order."""
+    a, b, kinds = list[str](), list[str](), list[str]()
+    for around in draw(st.permutations(AROUND)):
+        kind = draw(st.sampled_from(sorted(SLOTS)))
+        one, other = draw(st.sampled_from(SLOTS[kind]))
+        differs, is_swapped = draw(st.booleans()), draw(st.booleans())
+        sides = (other, one) if is_swapped else (one, other)
+        a += [around, sides[0], "ends here in every copy of it"]
+        b += [around, sides[differs], "ends here in every copy of it"]
+        kinds += [kind] * differs
+    return " ".join(a), " ".join(b), kinds
+
+
+@given(contracts())
+@settings(max_examples=examples(150), deadline=None)
+def test_each_difference_has_the_kind_that_it_was_made_of(pair: tuple[str, str, list[str]]) -> None:
+    a, b, kinds = pair
+    assert [one.kinds for one in compare_texts(a, b).differences] == [(kind,) for kind in kinds]
+
+
+PLAIN = {
+    **dict.fromkeys(("17000", "two", "x9"), "numbers"),
+    **dict.fromkeys(("Monday", "October"), "dates"),
+    **dict.fromkeys(("Kern", "Prague"), "names"),
+    **dict.fromkeys(("not", "never"), "negations"),
+    **dict.fromkeys(("rent", "tenant", "pays"), "wording"),
+}
+"""Tokens whose kind does not depend on what is around them."""
+
+
+def plainly(found: Comparison, number: int) -> tuple[str, ...]:
+    """The kinds of a difference, from the tokens that one side has more often."""
+    sides = {"only_a": Counter[str](), "only_b": Counter[str]()}
+    for hunk in found.hunks:
+        for line in hunk.lines:
+            for piece in line.pieces:
+                if piece.difference == number:
+                    sides[piece.kind].update(piece.text.split())
+    a, b = sides["only_a"], sides["only_b"]
+    alone = [token for own, other in ((a, b), (b, a)) for token in own if token not in other]
+    more = [token for own, other in ((a, b), (b, a)) for token in own - other]
+    kinds = {PLAIN[token] for token in alone or more} or {"wording"}
+    return tuple(kind for kind in KINDS if kind in kinds)
+
+
+@given(st.lists(st.sampled_from(sorted(PLAIN)), max_size=12), st.lists(st.sampled_from(sorted(PLAIN)), max_size=12))
+@settings(max_examples=examples(200), deadline=None)
+def test_the_kinds_are_those_of_a_plain_classification(a: list[str], b: list[str]) -> None:
+    found = compare_texts(" ".join(["here the", *a]), " ".join(["here the", *b]))
+    assert {one.number: one.kinds for one in found.differences} == {
+        one.number: plainly(found, one.number) for one in found.differences
+    }
+    assert found == compare_texts(" ".join(["here the", *a]), " ".join(["here the", *b]))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kinds"),
+    [
+        ("The Tenant shall pay $1,200 a month.", "The Tenant shall pay $1,350 a month.", {"numbers"}),
+        ("Tenant shall pay. The tenant moves.", "Landlord shall pay. The tenant moves.", {"wording"}),
+        ("within thirty (30) days of notice", "within sixty (60) days of notice", {"numbers"}),
+        ("made this 3rd day of March, 2027 by and", "made this 4th day of March, 2027 by and", {"dates"}),
+        ("effective as of January 1, 2026", "effective as of July 1, 2026", {"dates"}),
+        ("by and between Acme Corp. and Ada Kern", "by and between Umbra Corp. and Ada Kern", {"names"}),
+        ("Ada Kern pays the rent.", "Bo Kern pays the rent.", {"names"}),
+        ("Tenants pay the rent.", "Subtenants pay the rent.", {"wording"}),
+        ("LEASE AGREEMENT\nthe rent", "RENTAL AGREEMENT\nthe rent", {"wording"}),
+        ("shall not be liable", "shall be liable", {"negations"}),
+        ("Landlord can't enter", "Landlord can enter", {"negations"}),
+        ("the Premises, and", "the premises and", {"formatting"}),
+        ("the sum of 1.500", "the sum of 1,500", {"numbers"}),
+        ("the sum of -500", "the sum of 500", {"numbers"}),
+        ("Section 4(b) applies", "Section 4(c) applies", {"wording"}),
+        ("may assign in March 2027", "may not assign in April 2028", {"negations", "dates"}),
+        ("it may be so", "it May be so", {"formatting"}),
+        ("soft\u00adhyphen", "softhyphen", {"formatting"}),
+        ("a b", "b a", {"wording"}),
+        ("12345-01-02 x", "12345-01-03 x", {"numbers"}),
+    ],
+)
+def test_kinds_in_contracts(a: str, b: str, kinds: set[str]) -> None:
+    for one, other in ((a, b), (b, a)):
+        found = compare_texts(one, other)
+        assert {kind for difference in found.differences for kind in difference.kinds} == kinds
+        assert set(found.n_of_kind) == kinds
+
+
+def test_moved_passages_have_a_kind_of_their_own() -> None:
+    passage = "The tenant returns 17 keys to Ada Kern on Monday and not later."
+    rest = "\n".join(f"Line {i} says nothing of interest to anybody at all." for i in range(9))
+    found = compare_texts(f"{passage}\n{rest}", f"{rest}\n{passage}", with_moves=True)
+    assert found.n_of_kind == {"moves": 2}
+
+
+def test_a_whole_text_that_is_new_takes_no_more_than_one_pass() -> None:
+    lines = "\n".join(f"{i}. Ada Kern shall not pay {i} crowns on 3 March {1900 + i}." for i in range(5_000))
+    found = compare_texts("", lines)
+    assert found.n_of_kind == {"numbers": 1, "dates": 1, "names": 1, "negations": 1, "wording": 1} or set(
+        found.n_of_kind
+    ) == {"wording"}
+    assert not re.search(r"\d", "".join(found.n_of_kind))

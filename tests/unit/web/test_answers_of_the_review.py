@@ -1,0 +1,273 @@
+"""Answers of the service that were wrong or cost too much once: each test fails without its mend."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import io
+import json
+import re
+import threading
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from sqlalchemy import event
+
+from extracted_documents import HEADERS, add_extracted, origin
+from nearkin.collection.collection import Collection
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionBusyError
+from nearkin.web.screens import SCREENS
+from review_client import DOCUMENTS, LEASE, OWN, Visit, small_collection, words_of
+
+
+@pytest.fixture
+def visit(tmp_path: Path) -> Iterator[Visit]:
+    with small_collection(tmp_path) as collection:
+        found = Visit(collection).sign_in()
+        yield found
+        found.service.jobs.close()
+
+
+def call(visit: Visit, method: str, path: str, **parts: object) -> tuple[int, dict[str, object]]:
+    """Send a request of a script; its status and its JSON."""
+    headers = {"authorization": f"Bearer {visit.entry.token}"}
+    answer = visit.send(method, f"/api/v1{path}", headers=headers, **parts)
+    return answer.status_code, answer.json()
+
+
+def test_whole_tables_are_counted_once_for_each_state_of_the_documents(visit: Visit) -> None:
+    statements = list[str]()
+    event.listen(
+        visit.service.collection.opened.store._engine,
+        "before_cursor_execute",
+        lambda *given: statements.append(given[2]),
+    )
+
+    def n_counts() -> int:
+        statements.clear()
+        assert visit.get("/index.json").json()["info"] == json.loads(
+            json.dumps(visit.service.info.get().info.to_dict())
+        )
+        assert call(visit, "GET", "/waves")[0] == visit.send("GET", "/exceptions").status_code == 200
+        return sum("sum(contents.n_bytes)" in one for one in statements)
+
+    assert n_counts() == 1
+    assert n_counts() == 0
+    for change in (
+        lambda: visit.service.collection.add([("new", "Some words of a new document.")], wave="april"),
+        lambda: visit.service.collection.remove(["new"]),
+        lambda: visit.service.collection.purge(["letter"]),
+    ):
+        change()
+        assert n_counts() == 1
+        assert visit.service.info.get().info == visit.service.collection.info()
+    visit.post("/tags", id="lease", tag="seen")
+    assert n_counts() == 0
+
+
+def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
+    for method, path in (("POST", "/groups"), ("GET", "/groups"), ("GET", "/groups/1")):
+        status, told = call(visit, method, f"{path}?measure=containment")
+        assert (status, told["where"]) == (400, "query.measure"), path
+    assert visit.service.jobs.listed() == []
+    for path in ("/", "/groups", "/group?number=1", "/conflicts", "/since", "/list"):
+        address = f"{path}{'&' if '?' in path else '?'}measure=edit"
+        assert visit.send("GET", address).status_code == 400, path
+    assert "form.measure" in visit.post("/groups/update", measure="edit").text
+
+
+def test_a_message_says_whether_a_path_or_a_form_or_a_query_is_wrong(visit: Visit) -> None:
+    assert call(visit, "GET", "/jobs/x")[1]["where"] == "path.number"
+    assert call(visit, "GET", "/groups?limit=x")[1]["where"] == "query.limit"
+    assert "form.number" in visit.post("/undo", number="x").text
+
+
+def test_an_id_may_have_line_breaks(visit: Visit) -> None:
+    name = "two\nlines\r\n"
+    path = f"/documents/{quote(name, safe='')}"
+    assert call(visit, "PUT", path, content=b"Some words.")[0] == 201
+    status, found = call(visit, "GET", path)
+    assert (status, found["doc_id"], found["parent"], found["origin"]) == (200, name, None, None)
+
+
+def test_a_document_from_a_file_has_its_origin(visit: Visit) -> None:
+    add_extracted(visit.service.collection, [("box!1", LEASE, origin("e", kind="eml", mail=HEADERS), "box")])
+    found = call(visit, "GET", f"/documents/{quote('box!1', safe='')}")[1]
+    assert (found["parent"], found["origin"]["kind"]) == ("box", "eml")
+    assert found["origin"]["mail"]["subject"] == HEADERS.subject
+
+
+def test_static_files_are_counted_by_their_route(visit: Visit) -> None:
+    visit.get("/static/review.css")
+    assert visit.send("GET", "/static/made-up").status_code == 404
+    text = visit.send("GET", "/api/v1/metrics").text
+    assert 'route="/static/{name}",status="200"} 1' in text
+    assert 'route="other"' not in text
+
+
+def test_a_stored_decision_is_told_as_stored_if_the_groups_cannot_be_updated(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visit.post("/groups/update")
+    (one,) = visit.get("/groups.json").json()["groups"]
+    place = f"/group?number={one['number']}"
+
+    def busy(*_: object, **__: object) -> None:
+        raise CollectionBusyError("Another process is writing.")
+
+    monkeypatch.setattr("nearkin.web.jobs.group", busy)
+    for answer in (
+        visit.post("/group/split", a="lease", split="lease, signed", back=place),
+        visit.post("/undo", number=1, back=f"{place}&done=1&job=2"),
+    ):
+        assert answer.status_code == 303, answer.text
+        page = words_of(visit.get(answer.headers["location"]).text)
+        assert "The decision is stored, but the groups could not be updated: Another process is writing." in page
+    assert len(visit.service.collection.log()) == 2
+    monkeypatch.undo()
+    answer = visit.post("/group/principal", principal="lease", back="/document?id=lease&measure=containment&value=0.8")
+    assert answer.headers["location"] == "/document?id=lease&measure=containment&value=0.8&done=3"
+    visit.post("/group/split", a="lease", split="lease, signed", back=place)
+    answer = visit.post("/undo", number=4, back="/document?id=lease&measure=containment&value=0.8&number=x")
+    assert answer.status_code == 303
+
+
+def test_the_changes_of_a_comparison_are_a_word_document_by_the_visitor(visit: Visit) -> None:
+    page = visit.get("/compare", a="lease", b="lease, signed", ignore="case").text
+    assert words_of(page).count("words only in B") == 1
+    (link,) = re.findall(r'href="(/compare\.docx[^"]*)" download', page)
+    answer = visit.get(html.unescape(link))
+    assert answer.headers["content-disposition"] == 'attachment; filename="compare.docx"'
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        found = archive.read("word/document.xml").decode()
+    assert re.findall(r'<w:(ins|del) [^>]*w:author="([^"]*)"', found) == [("ins", "ada")]
+    assert "Signed by Ada Kern." in found
+    assert visit.send("GET", "/compare.docx?a=lease&b=nobody").status_code == 404
+
+
+def test_of_two_files_stored_as_new_at_once_one_gets_the_id(visit: Visit) -> None:
+    def keep(n: int) -> str:
+        files = {"file": (f"{n}.txt", f"The {n}th text of its kind, with some words of its own.".encode())}
+        answer = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+        return answer.headers["location"].partition("key=")[2]
+
+    keys, meet, statuses = [keep(n) for n in range(2)], threading.Barrier(2), list[int]()
+    has_document = visit.service.collection.has_document
+
+    def both_look_first(doc_id: str) -> bool:  # whoever looks before the transaction finds nothing
+        found = has_document(doc_id)
+        meet.wait(10)
+        return found
+
+    visit.service.collection.has_document = both_look_first  # type: ignore[method-assign]
+    cookies = visit.cookies
+
+    def store(key: str) -> None:
+        other = Visit.__new__(Visit)
+        other.__dict__ = {**visit.__dict__, "cookies": cookies}
+        statuses.append(other.post("/check-in/store", key=key, id="same").status_code)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(store, keys))
+    assert sorted(statuses) == [303, 400]
+    assert visit.service.collection.details("same").versions == (1,)
+
+
+def test_groups_of_every_stored_tolerance_are_on_the_page_of_defensibility(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection = visit.service.collection
+    collection.groups(threshold=0.9)
+    monkeypatch.setattr(Tolerance, "__str__", lambda _: "range, gamma 0.050")  # as another version may spell it
+    collection.groups(gamma=0.05)
+    monkeypatch.undo()
+    found = visit.get("/defensibility.json").json()["data"]["groups"]
+    assert [one["tolerance"] for one in found] == [
+        "with a Jaccard similarity of at least 0.9", "by letters, gamma 0.050",
+    ]  # fmt: skip
+    assert "by letters, gamma 0.050" in words_of(visit.get("/defensibility").text)
+
+
+def test_conflicts_are_the_worst_first_and_of_whole_groups(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    collection = visit.service.collection
+    pair = "The {} keeper of the {} lights {} lamp every evening before the ships of {} come in, and sings to it."
+    words = [("old", "north", "one", "salt"), ("new", "south", "each", "grain"), ("odd", "east", "no", "tea")]
+    texts = [pair.format(*some) * 3 for some in words]
+    collection.add([(f"{i}{side}", text + f" {side}" * (i + 1)) for i, text in enumerate(texts) for side in "ab"])
+    for i in range(len(texts)):
+        collection.tag([f"{i}a"], "seen", "yes")
+        collection.tag([f"{i}b"], "seen", "no")
+    whole = visit.get("/conflicts.json", field="seen").json()["groups"]
+    assert [one["odd_ids"][0][0] for one in whole] == ["0", "1", "2"]
+    monkeypatch.setattr("nearkin.web.screens.conflicts._MAX_SHOWN", 2)
+    assert visit.get("/conflicts.json", field="seen").json()["groups"] == whole[:1]
+    page = words_of(visit.get("/conflicts", field="seen").text)
+    assert "The 1 group" not in page
+    assert "with the most similar texts are shown; an export has all conflicts." in page
+    assert "--" not in page
+    assert len(visit.get("/conflicts.jsonl", field="seen").text.splitlines()) == 3
+
+
+def test_an_export_has_all_rows_in_every_format(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    visit.service.collection.groups()
+    visit.post("/tags", id="lease", tag="seen")
+    monkeypatch.setattr("nearkin.web.screens.log._MAX_SHOWN", 1)
+    visit.post("/tags", id="letter", tag="seen")
+    lines = visit.get("/log.jsonl").text.splitlines()
+    assert [json.loads(line)["subject"] for line in lines] == ["lease", "letter"]
+    assert len(visit.get("/log.json").json()["activities"]) == 1
+    for screen in SCREENS:
+        if screen.table is not None:
+            for suffix in (".csv", ".parquet", ".jsonl"):
+                status = visit.send("GET", f"{screen.path}{suffix}", params={"q": "lease"}).status_code
+                assert status == 200 or (screen.path in ("/since", "/threads") and status == 400), screen.path
+    for path in ("/list", "/log", "/exceptions", "/search?q=tenant"):
+        links = re.findall(r'<a href="(/[^"]*)" download>', visit.get(path).text)
+        assert {link.partition("?")[0].rpartition(".")[2] for link in links} == {"csv", "parquet", "jsonl"}, path
+
+
+def test_a_sent_file_has_the_name_that_its_sender_gave_it(visit: Visit) -> None:
+    path = "/check?name=in%20a%20folder/the%20document.pdf"
+    status, told = call(visit, "POST", path, content=b"%PDF-1.4 damaged")
+    assert (status, str(told["message"]).startswith("in a folder/the document.pdf: ")) == (422, True)
+    assert call(visit, "POST", "/check?encoding=cp1252", content=b"caf\xe9 au lait")[0] == 200
+
+
+def test_only_the_check_in_of_a_collection_checks_the_id(tmp_path: Path) -> None:
+    from nearkin.collection.check_in.results import CheckIn
+    from nearkin.errors import ParameterError
+
+    with Collection.open(tmp_path / "m", create=True) as collection:
+        collection.add(DOCUMENTS)
+        for under in (CheckIn("lease", id_is_new=True), CheckIn("other", id_is_new=False)):
+            with pytest.raises(ParameterError, match="There is"):
+                collection.check(LEASE, store=under)
+        assert collection.check(LEASE, store=CheckIn("other", id_is_new=True)).version == 1
+        assert collection.check(f"{LEASE} Yes.", store=CheckIn("other", id_is_new=False)).version == 2
+
+
+def test_audits_are_made_by_a_job_and_are_part_of_the_digest(visit: Visit) -> None:
+    before = visit.get("/defensibility.json").json()
+    assert before["data"]["audits"] is None
+    assert visit.post("/defensibility/audit").status_code == 303
+    visit.service.jobs.wait(1, 60)
+    after = visit.get("/defensibility.json").json()
+    assert after["sha256"] != before["sha256"]
+    told = json.dumps(after["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert after["sha256"] == hashlib.sha256(told.encode()).hexdigest()
+    letters, words = after["data"]["audits"]["audits"]
+    assert ("gamma" in letters["pairs"], "Jaccard" in words["pairs"]) == (True, True)
+    assert (words["n_sampled"], words["n_true"], words["recall"]) == (3, 2, 1.0)
+    page = words_of(visit.get("/defensibility").text)
+    assert after["sha256"] in page
+    assert "100.00% , exact: every document was sampled" in page
+    (job,) = visit.service.jobs.listed()
+    assert (job.kind, job.message.startswith("recall by letters: ")) == ("audit", True)
+    visit.service.collection.add([("new", "Some words of a new document.")], wave="april")
+    assert visit.get("/defensibility.json").json()["data"]["audits"]["is_outdated"]
+    assert "documents were added or removed since" in words_of(visit.get("/defensibility").text)
