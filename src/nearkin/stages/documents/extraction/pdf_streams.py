@@ -20,9 +20,10 @@ _ERASED = bytes(64)
 """Bytes that no operator has: a part of the file was overwritten. Only images inside the content may hold them."""
 _INLINE_IMAGE = re.compile(rb"\bBI\b")
 _ZLIB_HEADER = 2
-_STREAM = re.compile(rb"(?<!end)stream\r?\n")
+_STREAM = re.compile(rb"stream\r?\n")  # after "end" it is the end of one; a look behind would cost more than the rest
 _IMAGE = re.compile(rb"/Subtype\s*/Image\b")
-_OTHERS = re.compile(rb"ASCII85|ASCIIHex|/A85\b|/AHx\b|/Encrypt\b|/Filter\s*\d|(?<!end)stream\r(?!\n)|#46|#6[cC]")
+_MARKS = (b"ASCII85", b"ASCIIHex", b"/A85", b"/AHx", b"/Encrypt", b"#46", b"#6c", b"#6C", _ERASED)
+_OTHERS = re.compile(rb"/Filter\s*\d"), re.compile(rb"stream\r(?!\n)(?<!endstream\r)")
 """Signs that only the parser can judge: other filters, encryption, filters told elsewhere, names with escapes."""
 _DICTIONARY_BYTES = 4096
 
@@ -49,10 +50,12 @@ def may_be_damaged(data: bytes, max_bytes: int) -> bool:
 
     False is certain: every stream that is packed by zlib alone ends properly, images aside, and there are no others.
     """
-    if _ERASED in data or _OTHERS.search(data) is not None:
+    if any(mark in data for mark in _MARKS) or any(other.search(data) for other in _OTHERS):
         return True
     end = 0
     for begin in _STREAM.finditer(data):
+        if data.endswith(b"end", 0, begin.start()):
+            continue
         told = data[max(end, begin.start() - _DICTIONARY_BYTES) : begin.start()]
         told = told[told.rfind(b" obj") :]
         if b"/Fl" in told and not _IMAGE.search(told):
