@@ -174,6 +174,17 @@ def test_attempts_are_limited_for_a_name_known_or_not(team: Team) -> None:
         assert "Too many attempts. Wait 10 minutes." in answer.text
 
 
+def test_spellings_of_a_name_count_together_known_or_not(team: Team) -> None:
+    """Otherwise the number of accepted attempts would say whether somebody has the name."""
+    name = "Zo\u00e9"
+    browser, spellings = Browser(team), (name, "zoe\u0301", " ZO\u00c9 ")
+    csrf = field(browser.get("/sign-in").text, "csrf")
+    for _ in range(MAX_OF_A_NAME):
+        team.entry._by_name.count(f"?{name.casefold()}")  # without the computation of a hash
+    for spelling in spellings:
+        assert browser.post("/sign-in", name=spelling, password=PASSWORD, csrf=csrf).status_code == 429
+
+
 def test_wrong_attempts_count_and_right_ones_do_not(team: Team) -> None:
     browser = Browser(team, "198.51.100.9")
     for _ in range(MAX_OF_AN_ADDRESS - 2):
