@@ -20,7 +20,7 @@ from nearkin.web.screens.groups import update_groups
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
 
-_MAX_SHOWN = 200
+_MAX_SHOWN, _MAX_PARAMETERS = 200, 1_000
 
 
 class TagForm(ToleranceQuery, kw_only=True):
@@ -157,7 +157,7 @@ class _PlaceQuery(ToleranceQuery, kw_only=True):
 
 
 def _asked_by(place: str) -> _PlaceQuery:
-    return parsed_query(_PlaceQuery, parse_qsl(place.partition("?")[2], max_num_fields=1_000))
+    return parsed_query(_PlaceQuery, _parameters(place.partition("?")[2]))
 
 
 def back_to(place: str, found: ActivityResult) -> GoTo:
@@ -186,9 +186,17 @@ def back_to(place: str, found: ActivityResult) -> GoTo:
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:
     """Return the parameters of a query string, repeated ones as lists."""
     found = dict[str, list[str]]()
-    for name, value in parse_qsl(query, max_num_fields=1_000):
+    for name, value in _parameters(query):
         found.setdefault(name, []).append(value)
     return [(name, values[0] if len(values) == 1 else values) for name, values in found.items()]
+
+
+def _parameters(query: str) -> list[tuple[str, str]]:
+    """Return the parameters of a query string; none if there are more than any own page has."""
+    try:
+        return parse_qsl(query, max_num_fields=_MAX_PARAMETERS)
+    except ValueError:
+        return []
 
 
 FORMS = (
