@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError, RefusedError
+from nearkin.hidden_characters import reveal_line
 from nearkin.web.addresses import plain_address
 
 Failure = Literal["open", "closed"]
 _REJECTED = frozenset((403, 409, 422))
-_MAX_LISTED = 10
+_MAX_LISTED, _MAX_SAID = 10, 300
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 """Addresses outside lead to a site's own network, or are translated to an IPv4 address inside of them."""
 
@@ -121,7 +122,7 @@ class Webhook:
             http.client.HTTPException,
             _UnansweredError,
         ) as error:  # a label of 64 characters
-            self.say(f"The webhook failed: {error}.")
+            self.say(f"The webhook failed: {reveal_line(str(error)[:_MAX_SAID])}.")  # some errors repeat the answer
             if self.failure == "closed":
                 raise RefusedError(
                     503, "The webhook failed, so the document was not stored. The terminal of nearkin serve says why."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Iterator
@@ -97,6 +98,24 @@ def test_everything_else_is_a_failure(hook: Hook, status: int) -> None:
     assert refused.value.status == 503
     assert len(said) == 2
     assert [path for path, _ in hook.told] == ["/hook?x=1"] * 2  # a redirect is not followed
+
+
+def test_an_answer_writes_nothing_into_the_terminal() -> None:
+    """What is no HTTP is part of the error: it must not move the cursor, or look like another line of the service."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(65_536)
+                peer.sendall(b"\x1b[2J" + b"x" * 5_000 + b"\r\nUsers sign in at http://evil.example\r\n\r\n")
+
+        thread, said = threading.Thread(target=answer), list[str]()
+        thread.start()
+        webhook(f"http://127.0.0.1:{server.getsockname()[1]}/", said, "open").ask(EVENT)
+        thread.join()
+    assert said[0].isprintable(), said
+    assert len(said[0]) < 1_000
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", f"http://{'a' * 64}.example/"])
