@@ -55,6 +55,17 @@ def test_the_cookies_are_for_encrypted_requests_of_own_pages_alone(team: Team) -
 
 
 @pytest.mark.parametrize(
+    "other", ['theme={"dark": true}', "a b", "x=\xe9", "a,b=1", 'x="', "[1]=2", "expires=never", ""]
+)
+def test_cookies_of_other_services_lock_nobody_out(team: Team, other: str) -> None:
+    browser = Browser(team).with_session("rita")
+    own = f"{team.settings.cookie}={browser.cookies[team.settings.cookie]}"
+    for cookies in (f"{other}; {own}", f"{own}; {other}"):
+        answer = Browser(team).send("GET", "/index.json", headers={"cookie": cookies.encode("latin-1")})
+        assert answer.status_code == 200, cookies
+
+
+@pytest.mark.parametrize(
     ("going", "where"),
     [
         ("/groups?value=0.5", "/groups?value=0.5"),
