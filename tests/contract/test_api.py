@@ -135,6 +135,7 @@ def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
         ("GET", "/documents/lease/similar?id=letter", 400, "query.id"),
         ("GET", "/groups?limit=0", 400, "query.limit"),
         ("GET", "/groups?limit=1&limit=2", 400, "query.limit"),
+        ("GET", f"/groups?{'a=1&' * 1_001}", 400, "query"),
         ("POST", "/tags", 415, None),
         ("GET", "/documents/no-such", 404, None),
         ("GET", "/documents/%ff", 400, "path"),

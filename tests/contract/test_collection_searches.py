@@ -21,7 +21,7 @@ from nearkin.stages.signatures.bit_minhash import BitMinHash
 from oracles import brute_force
 from oracles.texts import versions
 
-GAMMAS = [0, 0.01, 0.05, 0.1, 0.2, 0.5, 1.5]
+GAMMAS = [0, 0.01, 0.05, 0.1, 0.2, 0.5, 0.99]
 
 
 class Plain:

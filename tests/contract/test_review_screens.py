@@ -241,7 +241,15 @@ def test_lists_are_exported_and_no_cell_is_a_formula(visit: Visit) -> None:
 
 
 def test_where_a_form_leads_is_a_page_of_the_service(visit: Visit) -> None:
-    places = ("https://evil.example/", "//evil.example/x", "/\\evil.example", "javascript:alert(1)", "[", "x")
+    places = (
+        "https://evil.example/",
+        "//evil.example/x",
+        "/\\evil.example",
+        "javascript:alert(1)",
+        "[",
+        "x",
+        f"/?{'a=1&' * 1_001}",
+    )
     for n, back in enumerate(places, 1):
         assert visit.post("/tags", id="letter", tag=f"t{n}", back=back).headers["location"] == f"/?done={n}", back
 

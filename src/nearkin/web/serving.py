@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _BACKLOG = 128
 _MAX_CONNECTIONS = 512
+_CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
+"""Cipher suites of TLS 1.2, as RFC 9325 recommends; some versions of uvicorn would take those of TLS 1.0 instead."""
 
 
 def serve(
@@ -109,6 +111,7 @@ def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
         proxy_headers=False,  # request_source.py reads them, from known proxies only
         ssl_certfile=None if exposure is None else exposure.tls_cert,
         ssl_keyfile=None if exposure is None else exposure.tls_key,
+        ssl_ciphers=_CIPHERS,
         limit_concurrency=_MAX_CONNECTIONS,
         timeout_graceful_shutdown=5,
         ws="none",

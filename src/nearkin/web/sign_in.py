@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import secrets
 import threading
@@ -10,12 +9,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Protocol
 from urllib.parse import parse_qs
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
@@ -175,12 +174,14 @@ def bearer_token(header: str | None) -> str:
 
 
 def cookie_of(headers: Headers, name: str) -> str | None:
-    """Return the value of a cookie of a request."""
-    cookies = SimpleCookie()
-    with contextlib.suppress(CookieError):
-        cookies.load(headers.get("cookie", ""))
-    found = cookies.get(name)
-    return None if found is None else found.value
+    """Return the value of a cookie of a request, whatever cookies other services of the same host or domain have set.
+
+    Examples
+    --------
+    >>> cookie_of(Headers({"cookie": 'theme={"dark": true}; nearkin-8000=secret'}), "nearkin-8000")
+    'secret'
+    """
+    return cookie_parser(headers.get("cookie", "")).get(name)  # SimpleCookie stops at the first that breaks a rule
 
 
 def with_session(answer: Response, cookie: str, settings: ServiceSettings) -> Response:

@@ -15,12 +15,14 @@ from urllib.parse import urlsplit
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError, RefusedError
+from nearkin.hidden_characters import reveal_line
 from nearkin.web.addresses import plain_address
 
 Failure = Literal["open", "closed"]
 _REJECTED = frozenset((403, 409, 422))
-_MAX_LISTED = 10
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_MAX_LISTED, _MAX_SAID = 10, 300
+_GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
+"""Addresses outside lead to a site's own network, or are translated to an IPv4 address inside of them."""
 
 
 class _UnansweredError(Exception):
@@ -114,8 +116,13 @@ class Webhook:
                 raise RefusedError(422, f"The webhook rejected the document, with status {status}. It was not stored.")
             if not 200 <= status < 300:
                 raise _UnansweredError(f"it answered with status {status}")
-        except (OSError, http.client.HTTPException, _UnansweredError) as error:
-            self.say(f"The webhook failed: {error}.")
+        except (
+            OSError,
+            UnicodeError,
+            http.client.HTTPException,
+            _UnansweredError,
+        ) as error:  # a label of 64 characters
+            self.say(f"The webhook failed: {reveal_line(str(error)[:_MAX_SAID])}.")  # some errors repeat the answer
             if self.failure == "closed":
                 raise RefusedError(
                     503, "The webhook failed, so the document was not stored. The terminal of nearkin serve says why."
@@ -171,6 +178,6 @@ def _is_public(address: str) -> bool:
     [True, False, False, False, False]
     """
     found = plain_address(address)
-    if isinstance(found, ipaddress.IPv6Address) and (found.sixtofour or found.teredo or found in _NAT64):
-        return False  # they lead to an IPv4 address inside of them
+    if isinstance(found, ipaddress.IPv6Address) and (found.sixtofour or found.teredo or found not in _GLOBAL_IPV6):
+        return False  # the first two lead to an IPv4 address inside of them
     return found.is_global and not found.is_multicast

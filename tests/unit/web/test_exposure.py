@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from certificates import write_certificate
 from nearkin.errors import NearkinError, ParameterError, SourceError
 from nearkin.web.exposure import exposure_of
+from nearkin.web.serving import _config
 
 URL = "https://review.example.org"
 
@@ -101,3 +103,19 @@ def test_files_that_tls_cannot_use_are_refused(tmp_path: Path, pair: tuple[Path,
     for files in ((key, key), (cert, encrypted), (cert, missing), (missing, key)):
         with pytest.raises(NearkinError):
             exposure_of("127.0.0.1", tls_cert=files[0], tls_key=files[1])
+
+
+def test_every_cipher_of_the_service_is_authenticated_and_forward_secret(pair: tuple[Path, Path]) -> None:
+    """The server library's own choice has been that of TLS 1.0."""
+
+    async def app(scope: object, receive: object, send: object) -> None:
+        pass
+
+    exposure = exposure_of("127.0.0.1", tls_cert=pair[0], tls_key=pair[1])
+    config = _config(app, exposure)
+    config.load()
+    assert config.ssl is not None
+    assert config.ssl.minimum_version >= ssl.TLSVersion.TLSv1_2
+    ciphers = config.ssl.get_ciphers()
+    assert {one["protocol"] for one in ciphers} == {"TLSv1.2", "TLSv1.3"}
+    assert all(one["aead"] and one["kea"] in ("kx-ecdhe", "kx-any") for one in ciphers), ciphers

@@ -55,6 +55,17 @@ def test_the_cookies_are_for_encrypted_requests_of_own_pages_alone(team: Team) -
 
 
 @pytest.mark.parametrize(
+    "other", ['theme={"dark": true}', "a b", "x=\xe9", "a,b=1", 'x="', "[1]=2", "expires=never", ""]
+)
+def test_cookies_of_other_services_lock_nobody_out(team: Team, other: str) -> None:
+    browser = Browser(team).with_session("rita")
+    own = f"{team.settings.cookie}={browser.cookies[team.settings.cookie]}"
+    for cookies in (f"{other}; {own}", f"{own}; {other}"):
+        answer = Browser(team).send("GET", "/index.json", headers={"cookie": cookies.encode("latin-1")})
+        assert answer.status_code == 200, cookies
+
+
+@pytest.mark.parametrize(
     ("going", "where"),
     [
         ("/groups?value=0.5", "/groups?value=0.5"),
@@ -172,6 +183,17 @@ def test_attempts_are_limited_for_a_name_known_or_not(team: Team) -> None:
         assert answer.status_code == 429
         assert 0 < int(answer.headers["retry-after"]) <= WINDOW_S
         assert "Too many attempts. Wait 10 minutes." in answer.text
+
+
+def test_spellings_of_a_name_count_together_known_or_not(team: Team) -> None:
+    """Otherwise the number of accepted attempts would say whether somebody has the name."""
+    name = "Zo\u00e9"
+    browser, spellings = Browser(team), (name, "zoe\u0301", " ZO\u00c9 ")
+    csrf = field(browser.get("/sign-in").text, "csrf")
+    for _ in range(MAX_OF_A_NAME):
+        team.entry._by_name.count(f"?{name.casefold()}")  # without the computation of a hash
+    for spelling in spellings:
+        assert browser.post("/sign-in", name=spelling, password=PASSWORD, csrf=csrf).status_code == 429
 
 
 def test_wrong_attempts_count_and_right_ones_do_not(team: Team) -> None:

@@ -51,11 +51,13 @@ def test_a_file_that_others_may_read_or_change_is_refused(tmp_path: Path, users:
     [
         "", "[]", "{", '{"version": 1, "users": [{"name": "ada"}]}',
         '{"users": [{"name": "ada", "role": "owner", "password": "x"}]}',
+        '{"users": [{"name": "zo\xe9", "role": "viewer", "password": "x"}]}', '{"more": ' + "[" * 100_000,
     ],
+    ids=["empty", "list", "cut", "incomplete", "role", "latin-1", "deep"],
 )  # fmt: skip
 def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "users.json"
-    path.write_text(content, "utf-8")
+    path.write_text(content, "latin-1")
     path.chmod(0o600)
     with pytest.raises(CollectionError, match="not a users file"):
         read_users(path)
@@ -100,6 +102,13 @@ def test_a_name_that_nobody_has_costs_the_same_computation(users: Users) -> None
     assert extract_parameters(of_nobody) == extract_parameters(users.users[0].password)
     assert not passwords.is_password("the password of nobody", None)
     assert passwords.is_password("the password of nobody", of_nobody)
+
+
+def test_every_character_of_a_long_password_counts() -> None:
+    decomposed = unicodedata.normalize("NFD", "\u00e4" * 1_000)
+    assert passwords.is_password(decomposed, passwords.hash_of(decomposed))
+    hashed = passwords.hash_of("x" * passwords.MAX_CHARACTERS)
+    assert not passwords.is_password("x" * passwords.MAX_CHARACTERS + "y", hashed)
 
 
 @pytest.mark.parametrize("password", ["", "elevenchars", "x" * 1_025])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Iterator
@@ -99,11 +100,30 @@ def test_everything_else_is_a_failure(hook: Hook, status: int) -> None:
     assert [path for path, _ in hook.told] == ["/hook?x=1"] * 2  # a redirect is not followed
 
 
-def test_nobody_at_the_address_is_a_failure() -> None:
+def test_an_answer_writes_nothing_into_the_terminal() -> None:
+    """What is no HTTP is part of the error: it must not move the cursor, or look like another line of the service."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(65_536)
+                peer.sendall(b"\x1b[2J" + b"x" * 5_000 + b"\r\nUsers sign in at http://evil.example\r\n\r\n")
+
+        thread, said = threading.Thread(target=answer), list[str]()
+        thread.start()
+        webhook(f"http://127.0.0.1:{server.getsockname()[1]}/", said, "open").ask(EVENT)
+        thread.join()
+    assert said[0].isprintable(), said
+    assert len(said[0]) < 1_000
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/", f"http://{'a' * 64}.example/"])
+def test_nobody_at_the_address_is_a_failure(url: str) -> None:
     said = list[str]()
     with pytest.raises(RefusedError):
-        webhook("http://127.0.0.1:9/", said).ask(EVENT)
-    webhook("http://127.0.0.1:9/", said, "open").ask(EVENT)
+        webhook(url, said).ask(EVENT)
+    webhook(url, said, "open").ask(EVENT)
     assert len(said) == 2
 
 
@@ -113,6 +133,7 @@ def test_addresses_that_are_not_public_are_never_asked(hook: Hook) -> None:
     for host in (
         "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "192.168.1.1",
         "169.254.169.254", "[fe80::1]", "[fd00::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "2130706433", "0x7f.1",
+        "[64:ff9b:1::7f00:1]", "[::7f00:1]", "[::ffff:0:7f00:1]", "[fec0::1]",
     ):  # fmt: skip
         with pytest.raises(RefusedError):
             webhook(f"https://{host}:{port}/", said, allows_private=False).ask(EVENT)

@@ -53,7 +53,7 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
             raise RefusedError(403, "A change by the API needs the token of scripts, not a session.")
         if operation.changes:
             service.check_may_change()
-        pairs = parse_qsl(request.url.query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+        pairs = _parameters(request.url.query)
         asked = parsed(operation.query, [*_given_once(operation, pairs), *given.items()], in_path=given.keys())
         body = await _body(operation, request)
         found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
@@ -103,6 +103,13 @@ def _match(template: Sequence[str], segments: Sequence[str]) -> dict[str, str] |
         elif part != came:
             return None
     return given
+
+
+def _parameters(query: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise ParameterError(f"query: a request must have at most {_MAX_FIELDS:,} parameters.") from None
 
 
 def _given_once(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:

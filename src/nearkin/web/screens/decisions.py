@@ -20,7 +20,7 @@ from nearkin.web.screens.groups import begin_update
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
 
-_MAX_SHOWN = 200
+_MAX_SHOWN, _MAX_PARAMETERS = 200, 1_000
 
 
 class TagForm(ToleranceQuery, kw_only=True):
@@ -158,9 +158,9 @@ class _PlaceQuery(GroupingQuery, kw_only=True):
 def _asked_by(place: str) -> _PlaceQuery:
     """Return the groups that a page is about; those of the default tolerance if it is about no groups."""
     try:
-        found = parsed_query(_PlaceQuery, parse_qsl(place.partition("?")[2], max_num_fields=1_000))
+        found = parsed_query(_PlaceQuery, _parameters(place.partition("?")[2]))
         _ = found.tolerance  # a page of a document may have another measure, or a number of another meaning
-    except (ParameterError, ValueError):
+    except ParameterError:
         return _PlaceQuery()
     return found
 
@@ -192,9 +192,17 @@ def back_to(place: str, found: ActivityResult, job: int | None = None) -> GoTo:
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:
     """Return the parameters of a query string, repeated ones as lists."""
     found = dict[str, list[str]]()
-    for name, value in parse_qsl(query, max_num_fields=1_000):
+    for name, value in _parameters(query):
         found.setdefault(name, []).append(value)
     return [(name, values[0] if len(values) == 1 else values) for name, values in found.items()]
+
+
+def _parameters(query: str) -> list[tuple[str, str]]:
+    """Return the parameters of a query string; none if there are more than any own page has."""
+    try:
+        return parse_qsl(query, max_num_fields=_MAX_PARAMETERS)
+    except ValueError:
+        return []
 
 
 FORMS = (

@@ -139,7 +139,7 @@ def histogram(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     drawn = interval_chart(
         edges,
         counts,
-        name="histogram",
+        name="similarities",
         title=f"Documents by {slider.label}",
         description=description,
         x_title=slider.label,

@@ -114,7 +114,7 @@ def _read(path: Path) -> tuple[Users, _Signature | None]:
         raise CollectionError(
             f"{path}: other users of this machine may read or change this file. Run: chmod 600 {path}"
         )
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         users = msgspec.json.decode(content, type=Users)
         if users.version != VERSION:
             raise CollectionError(f"{path} was written by a newer version of Nearkin. Use that version.")

@@ -40,7 +40,7 @@ def is_password(password: str, expected: str | None) -> bool:
     expected : str or None
         None for a name that no user has: the answer is False, after the same computation.
     """
-    told = _normal(password[:MAX_CHARACTERS]).encode("utf-8", "surrogatepass")
+    told = _normal(password)[: MAX_CHARACTERS + 1].encode("utf-8", "surrogatepass")  # no password is that long
     try:
         is_right = _HASHER.verify(expected or hash_of_nobody(), told)
     except (VerificationError, InvalidHashError):

@@ -49,8 +49,8 @@ class Users(msgspec.Struct, frozen=True, kw_only=True):
 
     def find(self, name: str) -> User | None:
         """Return the user of a name, whatever its case."""
-        wanted = _key(name)
-        return next((one for one in self.users if _key(one.name) == wanted), None)
+        wanted = name_key(name)
+        return next((one for one in self.users if name_key(one.name) == wanted), None)
 
     def of_token(self, token: str) -> tuple[User, UserToken] | None:
         """Return the owner of a token, and what is known of the token."""
@@ -60,7 +60,7 @@ class Users(msgspec.Struct, frozen=True, kw_only=True):
     def with_user(self, user: User) -> Users:
         """Return the users with one that is new or has changed, sorted by name."""
         kept = [one for one in self.users if one.name != user.name]
-        return msgspec.structs.replace(self, users=tuple(sorted([*kept, user], key=lambda one: _key(one.name))))
+        return msgspec.structs.replace(self, users=tuple(sorted([*kept, user], key=lambda one: name_key(one.name))))
 
     def without(self, name: str) -> Users:
         """Return the users without one."""
@@ -91,5 +91,6 @@ def checked_name(name: str, what: str = "name") -> str:
     return told
 
 
-def _key(name: str) -> str:
+def name_key(name: str) -> str:
+    """Return what two spellings of a name share: case, Unicode form and surrounding spaces do not count."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).strip().casefold())

@@ -25,7 +25,7 @@ from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_to
 from nearkin.web.users.attempts import AttemptLimit
 from nearkin.web.users.file import CurrentUsers
 from nearkin.web.users.passwords import hash_of_nobody, is_password
-from nearkin.web.users.records import User
+from nearkin.web.users.records import User, name_key
 from nearkin.web.users.sessions import Sessions
 
 SIGN_OUT, STYLES = "/sign-out", "/sign-in/review.css"
@@ -135,7 +135,7 @@ class UserSignIn:
             return self._form(headers, settings, going=going, message=_STALE, status=403)
         name = fields.get("name", "")
         user = self._users.now().find(name)
-        keys = user.name if user is not None else f"?{name.strip().casefold()[:64]}", network_of(source.address)
+        keys = user.name if user is not None else f"?{name_key(name)[:64]}", network_of(source.address)
         limits = self._by_name, self._by_address
         wait_s = max(limit.wait_s(key) for limit, key in zip(limits, keys, strict=True))
         if wait_s:
