@@ -32,6 +32,7 @@ def run_in_shell(command: str, folder: Path) -> str:
         "HOME": str(folder / "home"),
         "COLUMNS": "100",
         "LANG": "C.UTF-8",
+        "OPENBLAS_NUM_THREADS": "1",  # the tests run on every core already
     }
     if "--engine spark" in command:
         environment |= {"JDK_JAVA_OPTIONS": java_options(), "SPARK_CONF_DIR": str(NO_SETTINGS)}
