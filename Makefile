@@ -137,5 +137,5 @@ $(BASE_READY): pyproject.toml constraints.txt scripts/environment.sh README.md $
 	@rm -rf build/dist && mkdir -p build
 	@.venvs/base/bin/python -m build --outdir build/dist > build/dist.log 2>&1 || { cat build/dist.log; exit 1; }
 	@.venvs/base/bin/python -m pip uninstall -qq -y --root-user-action ignore nearkin
-	@bash scripts/environment.sh .venvs/base "$(PYTHON)" --constraint constraints.txt build/dist/nearkin-*.whl
+	@bash scripts/environment.sh .venvs/base "$(PYTHON)" --no-compile --constraint constraints.txt build/dist/nearkin-*.whl
 	@touch $@

@@ -82,8 +82,8 @@ def test_a_document_that_contains_a_stored_one_is_kept(place, containment):
 def batch() -> tuple[list[tuple[str, str]], frozenset[str]]:
     """Copies, near-duplicates on both sides of the threshold, parts, texts that were extended; what dedup keeps."""
     prose, chance = Prose(9), random.Random(4)
-    documents = [*stream(120), *many(300)]
-    longer = [(f"longer-{doc_id}", f"{text} {prose.text(200)}") for doc_id, text in chance.sample(documents, 40)]
+    documents = [*stream(60), *many(150)]
+    longer = [(f"longer-{doc_id}", f"{text} {prose.text(200)}") for doc_id, text in chance.sample(documents, 20)]
     documents += longer
     chance.shuffle(documents)
     done = nearkin.dedup(documents, keep="first", recall=0.99999)
@@ -95,7 +95,7 @@ def test_a_stream_keeps_what_a_batch_keeps(place):
     with place.open() as collection:
         answers = clean(collection, documents, CheckOptions(containment=None, with_passage=False))
     assert {one.doc_id for one in answers if one.is_kept} == kept
-    assert 100 < len(kept) < len(documents) - 100
+    assert 50 < len(kept) < len(documents) - 50
 
 
 def test_together_and_one_by_one_the_answers_are_the_same(place):

@@ -413,7 +413,7 @@ def test_a_cluster_writes_what_one_machine_writes(name, spark, tmp_path, monkeyp
     assert_same_tables(tables_of(case, given, Path("spark"), Cluster()), expected)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_run_that_lost_its_driver_goes_on(spark, tmp_path, monkeypatch):
     case = Case(BY_WINDOW | {"permutations": 2}, cut=replace(FEW_TASKS, orders_a_round=1))
     given, done = case.given(tmp_path), []

@@ -92,7 +92,7 @@ def test_containment_and_components_too(corpus, tmp_path, monkeypatch):
     run_here(corpus, tmp_path / "a", threads=1, **chosen)
     monkeypatch.setattr(inputs, "BATCH_BYTES", 5000)
     for module in (searching, band_search):
-        monkeypatch.setattr(module, "BYTES_PER_ENTRY", 64 << 10)
+        monkeypatch.setattr(module, "BYTES_PER_ENTRY", 16 << 10)
     run_here(corpus, tmp_path / "b", threads=3, memory=256 << 20, **chosen)
     assert results(tmp_path / "a") == results(tmp_path / "b")
 

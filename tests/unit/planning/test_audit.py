@@ -39,7 +39,7 @@ KINDS, MISSES = ["pairs", "families", "crowds"], ["single", "documents", "halves
 
 
 @pytest.mark.parametrize(
-    ("recall", "kind", "misses"), every(2, list(itertools.product([0.5, 0.8, 0.95, 0.99, 0.999], KINDS, MISSES)))
+    ("recall", "kind", "misses"), every(3, list(itertools.product([0.5, 0.8, 0.95, 0.99, 0.999], KINDS, MISSES)))
 )
 def test_coverage(kind: str, misses: str, recall: float) -> None:
     rng = np.random.default_rng(7)

@@ -18,6 +18,7 @@ import psutil
 import pytest
 from pyspark import SparkConf
 
+from example_counts import every
 from nearkin.engines.spark.session import Cluster, _set_defaults, session
 from nearkin.errors import DriverMemoryError, EngineError, MissingExtraError, ParameterError
 from nearkin.runs.progress import Silent
@@ -198,7 +199,7 @@ def test_more_memory_than_any_worker_has(cluster, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", every(2, [signal.SIGINT, signal.SIGTERM]))
 def test_interrupted_in_the_middle_of_a_job(cluster, tmp_path, number):
     """Quiet and quick, and no Java is left behind."""
     settings = {"spark.driver.extraJavaOptions": java_options(), "spark.ui.enabled": "false"}
