@@ -81,7 +81,8 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     query = Query.of(collection.counting, text)  # refuses anything but text
     incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
     with collection.store.writing() as connection:
-        under.refuse_other_id(is_current(connection, under.doc_id))
+        if under.id_is_new is not None:
+            under.refuse_other_id(is_current(connection, under.doc_id))
         inside = CheckInTransaction(connection, collection, incoming, wave)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()

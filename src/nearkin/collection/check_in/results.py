@@ -119,7 +119,7 @@ class CheckIn:
         ------
         ParameterError
         """
-        if self.id_is_new is True and is_there:
+        if self.id_is_new and is_there:
             raise ParameterError(
                 f"There is a document {self.doc_id!r} already. Choose another id, or store a version of it."
             )
