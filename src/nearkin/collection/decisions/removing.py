@@ -24,25 +24,6 @@ from nearkin.store.store import Store
 _MAX_NAMED, _MAX_OF_AN_ID = 5, 200
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedRows:
-    """Removed documents, and the entry of the log.
-
-    Parameters
-    ----------
-    doc_ids : tuple of str
-        Ids of the documents, in the order of the collection.
-    unread_ids : tuple of str
-        Ids of the files without a text.
-    number : int or None
-        Number of the activity in the log; None if nothing was removed.
-    """
-
-    doc_ids: tuple[str, ...] = ()
-    unread_ids: tuple[str, ...] = ()
-    number: int | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
     """Documents that were removed, or would be.
@@ -111,14 +92,10 @@ def remove(
             _refuse_unknown(connection, wanted)
             conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
             of_unread = [origins.c.doc_id.in_(some) for some in named(wanted)]
-        found = [one for condition in conditions for one in _current_versions(connection, condition)]
-        unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
-        ids = tuple(doc_id for doc_id, _ in found)
-        if dry_run or (max_documents is not None and len(found) + len(unread) > max_documents):
-            return Removed(doc_ids=ids, unread_ids=tuple(unread), is_dry_run=True)
         data = {} if wave is None else {"wave": wave}
-        done = remove_rows(connection, conditions, of_unread, by=who, data=data)
-    return Removed(doc_ids=done.doc_ids, unread_ids=done.unread_ids, number=done.number)
+        return remove_rows(
+            connection, conditions, of_unread, by=who, data=data, dry_run=dry_run, max_documents=max_documents
+        )
 
 
 def remove_rows(
@@ -128,12 +105,20 @@ def remove_rows(
     *,
     by: str,
     data: Mapping[str, object],
-) -> RemovedRows:
-    """Remove current documents, and files without a text, that meet conditions; the log has an entry of it."""
+    dry_run: bool = False,
+    max_documents: int | None = None,
+) -> Removed:
+    """Remove current documents, and files without a text, that meet conditions; the log has an entry of it.
+
+    A dry run only finds them, and so does a call that finds more than ``max_documents``.
+    """
     found = [one for condition in conditions for one in _current_versions(connection, condition)]
     unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
-    if not found and not unread:
-        return RemovedRows()
+    ids, n = tuple(doc_id for doc_id, _ in found), len(found) + len(unread)
+    if dry_run or (max_documents is not None and n > max_documents):
+        return Removed(doc_ids=ids, unread_ids=tuple(unread), is_dry_run=True)
+    if not n:
+        return Removed()
     now, seals = datetime.now(UTC).isoformat(timespec="seconds"), Seals()
     for condition in conditions:
         remove_current(connection, condition, now)
@@ -143,7 +128,7 @@ def remove_rows(
     changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
     changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread]
     number = record(connection, REMOVE, changes, by=by, data=data)
-    return RemovedRows(tuple(doc_id for doc_id, _ in found), tuple(unread), number)
+    return Removed(doc_ids=ids, unread_ids=tuple(unread), number=number)
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:

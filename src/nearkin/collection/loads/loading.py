@@ -15,7 +15,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.activity import checked_by
 from nearkin.collection.decisions.records import GONE_IN
-from nearkin.collection.decisions.removing import RemovedRows, remove_rows
+from nearkin.collection.decisions.removing import Removed, remove_rows
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
 from nearkin.collection.loads.incoming import PURGED, Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
@@ -90,7 +90,7 @@ class Load:
         text. So adding a file with repeated ids again stores nothing, whatever the name of the wave.
     files : AddedFiles or None
         Given where files are read whole: what they contained before and contain no more is removed at the end.
-    removed : RemovedRows
+    removed : Removed
     """
 
     connection: Connection
@@ -115,7 +115,7 @@ class Load:
     missing: set[int] = field(default_factory=set)
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
     files: AddedFiles | None = None
-    removed: RemovedRows = field(default_factory=RemovedRows)
+    removed: Removed = field(default_factory=Removed)
 
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
