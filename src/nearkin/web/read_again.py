@@ -163,9 +163,9 @@ def store_read_again(
 ) -> str:
     """Store the texts under the ids and in the waves of their exceptions; count them in words.
 
-    A document that was stored since is left as it is, and so is one that the webhook rejects.
+    A document that was stored since is left as it is, and so is one that the webhook refuses.
     """
-    by_wave, n_stored, n_rejected = dict[str, dict[str, FileReadAgain]](), 0, 0
+    by_wave, n_stored, n_refused = dict[str, dict[str, FileReadAgain]](), 0, 0
     for one in sent.readable:
         if one.exception is not None and not collection.has_document(one.exception.doc_id):
             by_wave.setdefault(one.exception.wave, {})[one.exception.doc_id] = one
@@ -175,11 +175,11 @@ def store_read_again(
         incoming = [incoming_of([i], [rows[i].text], [1], rows[i].name, rows[i].file) for i in accepted]
         rules = ReadingRules.of("skip-documents", 1.0)
         add_incoming(collection.opened, incoming, wave=wave, threads=1, rules=rules)
-        n_stored, n_rejected = n_stored + len(accepted), n_rejected + len(rows) - len(accepted)
+        n_stored, n_refused = n_stored + len(accepted), n_refused + len(rows) - len(accepted)
         progress.advance(len(rows))
     progress.finish()
-    rejected = f", {n_rejected:,} rejected by the webhook" if n_rejected else ""
-    return f"{counted(n_stored, 'document')} stored{rejected}"
+    refused = f"; not stored: {n_refused:,} that the webhook rejected, or for which it failed" if n_refused else ""
+    return f"{counted(n_stored, 'document')} stored{refused}"
 
 
 def _is_accepted(event: CheckInEvent, webhook: Webhook | None) -> bool:

@@ -116,12 +116,8 @@ class Webhook:
                 raise RefusedError(422, f"The webhook rejected the document, with status {status}. It was not stored.")
             if not 200 <= status < 300:
                 raise _UnansweredError(f"it answered with status {status}")
-        except (
-            OSError,
-            UnicodeError,
-            http.client.HTTPException,
-            _UnansweredError,
-        ) as error:  # a label of 64 characters
+        # UnicodeError: a label of the name has more than 63 characters
+        except (OSError, UnicodeError, http.client.HTTPException, _UnansweredError) as error:
             self.say(f"The webhook failed: {reveal_line(str(error)[:_MAX_SAID])}.")  # some errors repeat the answer
             if self.failure == "closed":
                 raise RefusedError(

@@ -143,6 +143,23 @@ def test_pages_offer_only_what_the_visitor_may_do(browsers: dict[str, Browser]) 
     assert {name for name, page in documents.items() if 'action="/tags"' in page} == {"ada", "rita"}
 
 
+@pytest.mark.parametrize(("name", "own"), NAMES.items())
+def test_pages_lead_nowhere_that_the_visitor_may_not_go(
+    team: Team, browsers: dict[str, Browser], name: str, own: str
+) -> None:
+    team.service.jobs.begin("threads", lambda progress: "", by="ada")  # or no page would lead to the jobs
+    queries = {"/document": {"id": "lease"}, "/history": {"id": "lease"}, "/search": {"q": "rent"}}
+    for path in (READ | CHECK_IN | WATCH) - {"/static/{name}"}:
+        page = browsers[name].get(path, **queries.get(path, {})).text
+        links = re.findall(r'<a [^>]*href="(/[^"?#]*)', page)
+        forms = [form for form in re.findall(r"<form [^>]*>", page) if 'method="post"' in form]
+        sent = [found[1] for form in forms if (found := re.search(r'action="([^"?]*)"', form))]
+        for needs in [needed("GET", link) for link in links] + [
+            role_of_form(one) for one in sent if one != "/sign-out"
+        ]:
+            assert ROLES.index(own) >= ROLES.index(needs), (path, links, sent)
+
+
 def test_an_admin_sees_users_and_none_of_their_secrets(browsers: dict[str, Browser], team: Team) -> None:
     page, data = browsers["ada"].get("/users").text, browsers["ada"].get("/users.json")
     assert {one["name"]: one["role"] for one in data.json()["users"]} == NAMES

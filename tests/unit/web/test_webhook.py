@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 
 from certificates import write_certificate
+from extracted_documents import add_extracted, unread
 from nearkin.errors import ParameterError, RefusedError
+from nearkin.runs.progress import Silent
 from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.queries import fields_of
+from nearkin.web.read_again import FileReadAgain, SentAgain, store_read_again
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.webhook import CheckInEvent, Webhook
 from review_client import LEASE, OWN, Visit, small_collection
@@ -29,7 +32,7 @@ SLOW = 999
 
 @dataclass
 class Hook:
-    """A server that answers with a status, and what it was told."""
+    """A server that answers with a status, and the events that it received."""
 
     server: ThreadingHTTPServer
     status: int = 204
@@ -205,3 +208,20 @@ def test_nothing_is_asked_if_nothing_would_be_stored(visit: Visit, hook: Hook) -
         answer = visit.send("POST", f"/api/v1/check{query}", content=LEASE, headers=script)
         assert (answer.status_code, answer.json()["stored_as"]) == (200, None)
     assert hook.told == []
+
+
+def test_files_that_are_read_again_are_stored_if_it_accepts(hook: Hook, tmp_path: Path) -> None:
+    with small_collection(tmp_path) as collection:
+        add_extracted(collection, [("a.txt", None, unread("a"), None), ("b.txt", LEASE, None, None)], wave="march")
+        (named,) = collection.exceptions(which="no text").exceptions
+        sent = SentAgain((), "cp1252", (FileReadAgain(name="a.txt", exception=named, text="A text."),))
+        given = {"webhook": webhook(hook.url, []), "by": "ada"}
+        for hook.status, refused in ((409, "0 documents stored; not stored: 1 that"), (500, "0 documents stored; not")):
+            assert store_read_again(collection, sent, Silent(), **given).startswith(refused)
+            assert not collection.has_document("a.txt")
+        hook.status = 204
+        assert store_read_again(collection, sent, Silent(), **given) == "1 document stored"
+        assert (collection.text("a.txt"), collection.document("a.txt").wave) == ("A text.", "march")
+        assert hook.told[-1][1] == {
+            "event": "check-in", "id": "a.txt", "wave": "march", "by": "ada", "verdict": None, "similar": [],
+        }  # fmt: skip
