@@ -14,6 +14,8 @@ from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.rules import ReadingRules
 
+LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
+LETTER = "Please find the signed lease of the house in Mill Lane enclosed, with our best regards to all."
 HEADERS = MailHeaders(
     message_id="17@example.org",
     references=("16@example.org", "15@example.org"),

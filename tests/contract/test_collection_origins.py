@@ -7,12 +7,9 @@ from dataclasses import replace
 import pytest
 
 from contract.damaged_collections import is_silent
-from extracted_documents import HEADERS, add_extracted, origin, unread
+from extracted_documents import HEADERS, LEASE, LETTER, add_extracted, origin, unread
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store import schema
-
-LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
-LETTER = "Please find the signed lease of the house in Mill Lane enclosed, with our best regards to all."
 
 
 @pytest.fixture

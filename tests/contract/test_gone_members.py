@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 
 from contract.damaged_collections import is_silent
-from extracted_documents import Row, incoming, origin, unread
+from extracted_documents import LEASE, LETTER, Row, incoming, origin, unread
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.stages.documents.origin import UNENDED
 from nearkin.stages.documents.rules import ReadingRules
-
-LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."
-LETTER = "Please find the signed lease of the house in Mill Lane enclosed, with our best regards to all."
 
 
 @pytest.fixture

@@ -79,8 +79,8 @@ class Root(LazyGroup):
 app = CommandLine(
     name="nearkin",
     cls=Root,
-    help="Find documents that say nearly the same thing; verify pairs, measure recall.",
-    epilog="nearkin COMMAND --help shows the options of a command, with examples.",
+    help="Find documents that say nearly the same thing; verify pairs, measure recall. nearkin COMMAND --help shows "
+    "the options of a command, with examples.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
