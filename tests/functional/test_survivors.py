@@ -76,17 +76,26 @@ def test_another_order_is_another_run(files):
     assert pq.read_table("out/threshold-0.99/documents.parquet")["group"].to_pylist()[0] == "b"
 
 
-@pytest.mark.parametrize("keep", ["first", "max:created", "min:created"])
-def test_the_engines_agree(tmp_path, files, keep):
-    stamps = {"b": "2004-02-03T10:00:00+01:00", "c": "2004-02-03", "a": "2004-02-04"}
-    for name, stamp in stamps.items():
-        record = {"id": name, "text": FAST, "created": stamp}
-        write_jsonl(tmp_path / f"{name}.jsonl", [record, {"id": f"{name}2", "text": f"{FAST} {name}"}])
-    options = DedupOptions.of(keep=keep, threshold=0.8, shingle="words:3")
-    sources = resolve_sources(files, in_order=keep == "first").sources
+@pytest.mark.parametrize(("keep", "expected"), [("longest", "says more"), ("shortest", "says less")])
+def test_white_space_has_no_length(tmp_path, keep, expected):
+    records = [
+        {"id": "padded", "text": FAST.replace(" ", " " * 9) + "\u3000" * 99},
+        {"id": "says less", "text": FAST[:-4].replace(" ", "\n\n\n")},
+        {"id": "says more", "text": f"{FAST} more"},
+    ]
+    path = write_jsonl(tmp_path / "in.jsonl", records)
+    by_both_engines(tmp_path, [str(path)], DedupOptions.of(keep=keep, threshold=0.6, shingle="words:3"))
+    documents = pq.read_table(tmp_path / "local/documents.parquet")
+    assert documents["group"].to_pylist() == [expected] * 3
+    assert documents["keep_value"].to_pylist() == [len("".join(record["text"].split())) for record in records]
+
+
+def by_both_engines(folder: Path, files: list[str], options: DedupOptions) -> None:
+    """Write the results of one machine and of Spark's steps, which must have the same bytes."""
+    sources = resolve_sources(files, in_order=options.keep.rule == "first").sources
     tables = []
     for name, finder in (("local", job.find), ("spark", find)):
-        (tmp_path / name / "work").mkdir(parents=True)
+        (folder / name / "work").mkdir(parents=True)
         meter = Meter(Silent())
         inputs = dedup_inputs.file_inputs(sources, keep_column=options.keep.column, encoding="utf-8")
         more = (InProcess(),) if name == "spark" else ()
@@ -94,15 +103,25 @@ def test_the_engines_agree(tmp_path, files, keep):
             inputs,
             None,
             options,
-            tmp_path / name / "work",
+            folder / name / "work",
             *more,
             rules=ReadingRules("skip"),
             resources=Resources(1),
             meter=meter,
         )
-        job.write(found, tmp_path / name, meter)
-        tables.append((tmp_path / name / "documents.parquet").read_bytes())
+        job.write(found, folder / name, meter)
+        tables.append((folder / name / "documents.parquet").read_bytes())
     assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("keep", ["first", "max:created", "min:created"])
+def test_the_engines_agree(tmp_path, files, keep):
+    stamps = {"b": "2004-02-03T10:00:00+01:00", "c": "2004-02-03", "a": "2004-02-04"}
+    for name, stamp in stamps.items():
+        record = {"id": name, "text": FAST, "created": stamp}
+        write_jsonl(tmp_path / f"{name}.jsonl", [record, {"id": f"{name}2", "text": f"{FAST} {name}"}])
+    options = DedupOptions.of(keep=keep, threshold=0.8, shingle="words:3")
+    by_both_engines(tmp_path, files, options)
     group = pq.read_table(tmp_path / "local/documents.parquet")["group"].to_pylist()[0]
     assert group == {"first": "b", "max:created": "a", "min:created": "c"}[keep]
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import nearkin
+from golden.golden import NO_LENGTH
 
 LEASE = (
     "This lease is made between {owner} and {tenant} for the house at {street}. The rent of {rent} is due on the first "
@@ -57,10 +58,12 @@ def collection() -> dict[str, object]:
     found: dict[str, object] = {}
     for name, options in RUNS.items():
         result = nearkin.dedup([(f"doc-{i:02d}", text) for i, text in enumerate(DOCUMENTS)], **options)
+        tables = {table: getattr(result, table).select(columns).to_pylist() for table, columns in COLUMNS.items()}
+        tables["documents"] = [row | NO_LENGTH for row in tables["documents"]]
         counts = result.manifest["counts"]
         found[name] = {
             "fingerprint": result.manifest["fingerprint"],
-            **{table: getattr(result, table).select(columns).to_pylist() for table, columns in COLUMNS.items()},
+            **tables,
             "counts": {key: counts[key] for key in ("kept", "groups", "pairs", "bridges_refused")},  # type: ignore[index]
         }
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]

@@ -29,6 +29,8 @@ ROWS = {
     "groups": ["group_row"],
 }
 """Columns that were not there when the first folder was written."""
+NO_LENGTH = {"keep_value": None}
+"""Columns that were null when the first folder was written, whose ``--keep longest`` counted white space."""
 TEXTS = [
     "This Agreement is made on the 3rd day of May between the parties named below.",
     "this agreement is MADE on the 3rd day of May,\tbetween the parties named below",
@@ -70,7 +72,8 @@ def made() -> dict[str, object]:
             "sampled": numbers(Sampling(0.25).keys(sets)[0]),
         }
     result = nearkin.dedup([(f"doc-{i}", text) for i, text in enumerate(TEXTS)], threshold=0.6, shingle="words:2")
-    pinned["documents"] = result.documents.drop_columns(["source", "line", *ROWS["documents"]]).to_pylist()
+    documents = result.documents.drop_columns(["source", "line", *ROWS["documents"]]).to_pylist()
+    pinned["documents"] = [row | NO_LENGTH for row in documents]
     pinned["pairs"] = result.pairs.drop_columns(ROWS["pairs"]).to_pylist()
     pinned["groups"] = result.groups.drop_columns(ROWS["groups"]).to_pylist()
     return pinned

@@ -142,11 +142,12 @@ class Collection:
         """Rows that have a text, the one most to be kept first."""
         rule = keep.partition(":")[0]
         rows = [row for row, text in enumerate(self.texts) if text]
-        lengths = [len(text) for _, text in self.documents]
+        lengths = [(len("".join(text.split())), len(own)) for text, (_, own) in zip(self.texts, self.documents)]
         if rule == "first":
             return rows
         if rule in ("longest", "shortest"):
-            return sorted(rows, key=lambda row: (-lengths[row] if rule == "longest" else lengths[row], row))
+            sign = -1 if rule == "longest" else 1
+            return sorted(rows, key=lambda row: (*(sign * length for length in lengths[row]), row))
         assert values is not None
         sign = -1 if rule == "max" else 1
         return sorted(rows, key=lambda row: (values[row] is None, sign * (values[row] or 0), row))

@@ -178,7 +178,8 @@ OtherGroup = Annotated[str | None, _choice(help="principal or component. [dim]de
 Keep = Annotated[
     str | None,
     _choice(
-        help="longest, shortest, first (on the command line), max:COLUMN or min:COLUMN (numbers, dates or times). "
+        help="longest or shortest (without white space), first (on the command line), max:COLUMN or min:COLUMN "
+        "(numbers, dates or times). "
         "[dim]default: longest[/]"
     ),
 ]

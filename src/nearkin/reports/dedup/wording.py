@@ -33,8 +33,8 @@ _DROPPING = {
     "either": "documents that are contained in a document of the other set, or contain one, are dropped",
 }
 _KEEPING = {
-    "longest": "the longest text of a group is kept",
-    "shortest": "the shortest text of a group is kept",
+    "longest": "the longest text of a group, without white space, is kept",
+    "shortest": "the shortest text of a group, without white space, is kept",
     "first": "the first document in reading order is kept",
 }
 

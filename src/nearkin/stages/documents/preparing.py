@@ -33,6 +33,7 @@ ORIGIN = "origin"
 """Additional column of batches with extracted documents: see `records.ORIGIN_TYPE`."""
 ONLY_NUMBERS = "has_only_numbers"
 """Additional column if numbers do not count: whether the text has digits and no letters, so that nothing is left."""
+_WHITE_SPACE = Normalisation(nfkc=False, case=False)
 
 
 def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:
@@ -75,6 +76,18 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
         if column.null_count < len(column):
             prepared = prepared.append_column(name, column)
     return prepared
+
+
+def visible_lengths(texts: pa.LargeStringArray) -> pa.Int64Array:
+    r"""Return the number of characters of each text that are no white space.
+
+    Examples
+    --------
+    >>> visible_lengths(pa.array(["a b", " \t\u00a0a\n"], pa.large_string())).to_pylist()
+    [2, 1]
+    """
+    collapsed = _WHITE_SPACE.apply(texts)
+    return pc.subtract(pc.utf8_length(collapsed), pc.count_substring(collapsed, " ")).cast(pa.int64())
 
 
 def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:

@@ -13,6 +13,8 @@ from nearkin.records import F64, I64, U32, U64
 
 _SIGN = np.uint64(1 << 63)
 _LAST = np.uint64(2**64 - 1)
+_MAX_HALF = 2**32 - 1
+"""Lengths in characters from this on are equal."""
 _FORM = re.compile(r"(longest|shortest|first)|(max|min):(.+)", re.DOTALL)
 
 
@@ -20,8 +22,9 @@ _FORM = re.compile(r"(longest|shortest|first)|(max|min):(.+)", re.DOTALL)
 class Keep:
     """Rule that chooses the document of a group to keep.
 
-    It is the longest, the shortest, the first, or the one with the maximum or minimum value in a column. Ties
-    are decided by the order of reading; for the first, sources are read in the order in which they were named.
+    It is the longest, the shortest, the first, or the one with the maximum or minimum value in a column. Lengths are
+    compared without white space, equal ones with it. Ties are decided by the order of reading; for the first, sources
+    are read in the order in which they were named.
 
     Examples
     --------
@@ -48,6 +51,11 @@ class Keep:
             raise ParameterError.of("keep", "dedup", "longest, shortest, first, max:COLUMN or min:COLUMN", text)
         return cls(found[1] or found[2], found[3])  # type: ignore[arg-type]  # the pattern admits only the rules
 
+    @property
+    def is_by_length(self) -> bool:
+        """Whether lengths are compared."""
+        return self.rule in ("longest", "shortest")
+
     def __str__(self) -> str:
         return self.rule if self.column is None else f"{self.rule}:{self.column}"
 
@@ -57,8 +65,10 @@ class Keep:
         Parameters
         ----------
         n_characters : int64 array, shape (n_rows,)
+            Length of each text, with white space.
         values : float64 array, shape (n_rows,), or None
-            Values of the column; a row without one (NaN) comes after all that have one.
+            Values of the column; a row without one (NaN) comes after all that have one. If lengths are compared: the
+            length without white space; NaN in runs of earlier versions, which compared ``n_characters`` only.
         """
         return np.argsort(self.codes(n_characters, values), kind="stable").astype(np.uint32)
 
@@ -82,9 +92,12 @@ class Keep:
         """
         if self.rule == "first":
             return np.zeros(len(n_characters), np.uint64)
-        if self.rule in ("longest", "shortest"):
-            return (n_characters if self.rule == "shortest" else ~n_characters).view(np.uint64) ^ _SIGN
         given = np.full(len(n_characters), np.nan) if values is None else values
+        if self.is_by_length:
+            lengths = np.where(np.isnan(given), n_characters.astype(np.float64), given)
+            first, second = (np.minimum(n, _MAX_HALF).astype(np.uint64) for n in (lengths, n_characters))
+            shortest_first: U64 = first << np.uint64(32) | second
+            return shortest_first if self.rule == "shortest" else ~shortest_first
         ordered = np.where(np.isnan(given), np.nan, (given if self.rule == "min" else -given) + 0.0)  # no -0.0
         bits = ordered.view(np.uint64)
         # floats in the order of unsigned numbers: all bits of negative ones are inverted; NaN comes last

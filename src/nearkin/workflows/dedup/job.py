@@ -170,7 +170,7 @@ def collect(
         reads = read_all(
             everything,
             spool,
-            options.normalise,
+            options,
             rules=rules,
             threads=resources.n_threads,
             progress=progress,

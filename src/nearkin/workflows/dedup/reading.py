@@ -14,9 +14,9 @@ from nearkin.runs.files import read_checked_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
-from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.preparing import prepare, visible_lengths
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.problems import stop_at_problem
 
@@ -40,7 +40,7 @@ class InputRead:
 def read_all(
     inputs: Sequence[Input],
     spool: Spool,
-    normalisation: Normalisation,
+    options: DedupOptions,
     *,
     rules: ReadingRules,
     threads: int,
@@ -59,7 +59,7 @@ def read_all(
     found, first_source = [], 0
     for index, one in enumerate(inputs):
         found.append(
-            read_one(index, first_source, one, spool, normalisation, rules=rules, threads=threads, progress=progress)
+            read_one(index, first_source, one, spool, options, rules=rules, threads=threads, progress=progress)
         )
         first_source += len(one.names)
     return tuple(found)
@@ -70,7 +70,7 @@ def read_one(
     first_source: int,
     one: Input,
     spool: Spool,
-    normalisation: Normalisation,
+    options: DedupOptions,
     *,
     rules: ReadingRules,
     threads: int,
@@ -100,7 +100,7 @@ def read_one(
         number, (batch, source) = numbered
         if spool.place(index, number).exists():
             return
-        prepared = prepare(batch, normalisation, source_name=one.names[0])
+        prepared = prepare_to_choose(batch, options, source_name=one.names[0])
         if rules.on_error == "stop":
             stop_at_problem(prepared, lambda row: one.names[int(np.broadcast_to(source, batch.num_rows)[row])])
         sources = np.broadcast_to(np.asarray(source, np.int32) + np.int32(first_source), batch.num_rows)
@@ -112,6 +112,18 @@ def read_one(
     read = InputRead(seen.n_documents, seen.id_kind)
     write_checked_json(mark, {**asdict(read), "said": heard.said}, durable=False)
     return read
+
+
+def prepare_to_choose(batch: pa.RecordBatch, options: DedupOptions, *, source_name: str) -> pa.RecordBatch:
+    """Prepare a batch; if ``--keep`` compares lengths, they are the values to keep by.
+
+    Earlier versions left these values null.
+    """
+    prepared = prepare(batch, options.normalise, source_name=source_name)
+    if not options.keep.is_by_length:
+        return prepared
+    lengths = visible_lengths(prepared["text"]).cast(pa.float64())
+    return prepared.set_column(prepared.schema.get_field_index("keep_value"), "keep_value", lengths)
 
 
 class _Heard(Silent):

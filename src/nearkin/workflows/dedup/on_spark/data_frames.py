@@ -131,7 +131,7 @@ def _read_texts(
     spool, rows = Spool(work / SPOOL), work / "rows"
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)
-    read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options.normalise))
+    read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options))
     partitions = Partitions.of(work, read.collected(), 1 << 32, stages.n_at_a_time)
     has_ids = columns.doc_id is not None
     found = find_texts(stages, partitions, options.keep, work / "texts", is_against=False, has_ids=has_ids)

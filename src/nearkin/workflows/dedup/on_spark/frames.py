@@ -14,10 +14,10 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
 from nearkin.runs.batches import mapped_batch, save_batch
 from nearkin.runs.spool import Chunk, Spool
-from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.tables import read_table
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.reading import prepare_to_choose
 from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions
 
 if TYPE_CHECKING:
@@ -39,11 +39,9 @@ class FrameColumns:
     keep: str | None
 
 
-def read_frame(
-    frame: DataFrame, columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
-) -> Blocks:
+def read_frame(frame: DataFrame, columns: FrameColumns, spool: Spool, rows: Path, options: DedupOptions) -> Blocks:
     """Read the documents of a data frame into the spool, and whole rows into ``rows``; the stream is `CHUNKS`."""
-    return read_partitions(frame, _reading(columns, spool, rows, normalisation))
+    return read_partitions(frame, _reading(columns, spool, rows, options))
 
 
 def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
@@ -52,7 +50,7 @@ def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
 
 
 def _reading(
-    columns: FrameColumns, spool: Spool, rows: Path, normalisation: Normalisation
+    columns: FrameColumns, spool: Spool, rows: Path, options: DedupOptions
 ) -> Callable[[int, Iterator[pa.RecordBatch]], Iterator[Block]]:
     def read(part: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
         number = attempt() % _ATTEMPTS * _CHUNKS_AN_ATTEMPT
@@ -62,7 +60,7 @@ def _reading(
             for piece in read_table(
                 whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep, is_whole=False
             ):
-                spool.write(part, number, prepare(piece, normalisation, source_name=NAME))
+                spool.write(part, number, prepare_to_choose(piece, options, source_name=NAME))
                 save_batch(rows / spool.place(part, number).name, whole.slice(at, piece.num_rows), compression="lz4")
                 n_bytes = spool.place(part, number).stat().st_size
                 told = [np.array([value]) for value in (part, number, piece.num_rows, n_bytes)]

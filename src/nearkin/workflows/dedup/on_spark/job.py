@@ -80,7 +80,7 @@ def find(
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = split(inputs), split(others or ())
     everything = [*parts, *other_parts]
-    read = read_all(stages, everything, spool, options.normalise, rules=rules, progress=meter.progress)
+    read = read_all(stages, everything, spool, options, rules=rules, progress=meter.progress)
     partitions = Partitions.of(work, read, len(parts), stages.n_at_a_time)
     found = find_texts(stages, partitions, options.keep, texts, is_against=others is not None)
     with meter.stage("collect", 0, "steps"):

@@ -16,9 +16,9 @@ from nearkin.nouns import counted
 from nearkin.runs.batches import mapped_batch
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
-from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS, INPUTS
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.on_spark.notes import Notes, tell
@@ -29,7 +29,7 @@ def read_all(
     stages: Stages,
     inputs: Sequence[Input],
     spool: Spool,
-    normalisation: Normalisation,
+    options: DedupOptions,
     *,
     rules: ReadingRules,
     progress: Progress,
@@ -39,7 +39,7 @@ def read_all(
     first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
     seen = [TaskInput.of(cast("Files", one)) for one in inputs]
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
-    reading = ReadInputTask(Spool(spool.path.absolute()), normalisation, rules)
+    reading = ReadInputTask(Spool(spool.path.absolute()), options, rules)
     read = stages.kept("read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
     tell(read, progress)
     return read
@@ -50,7 +50,7 @@ class ReadInputTask:
     """Read one input into the spool."""
 
     spool: Spool
-    normalisation: Normalisation
+    options: DedupOptions
     rules: ReadingRules
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -62,7 +62,7 @@ class ReadInputTask:
             first_source,
             given.checked(),
             self.spool,
-            self.normalisation,
+            self.options,
             rules=self.rules,
             threads=1,
             progress=notes,
