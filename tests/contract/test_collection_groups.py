@@ -209,6 +209,20 @@ def test_groups_that_cannot_be_asked_for_are_refused(place, wrong):
         collection.groups(**wrong)
 
 
+def test_blanks_do_not_make_a_principal(place):
+    padded = LONG.format(1).replace(" ", " " * 9)
+    with place.open() as collection:
+        collection.add([("padded", padded), ("short", TEXT.format(1)), ("says more", f"{LONG.format(1)} And garden.")])
+        (group,) = collection.groups(gamma=0.4).groups
+        assert (group.principal, group.proposed_principal) == ("says more", None)
+        collection.make_principal("short", gamma=0.4)
+        assert collection.groups(gamma=0.4).groups[0].proposed_principal == "says more"
+        made = collection.groups(gamma=0.5).groups[0].principal
+        assert made == "short"
+        collection.undo(1)
+        assert collection.groups(gamma=0.5).groups[0].principal == "says more"  # proposed anew
+
+
 def test_what_cannot_be_a_principal(place):
     with place.open() as collection:
         collection.add(texts(2))

@@ -66,6 +66,7 @@ class MemberRows:
     row: I64
     group: I64
     content: I64
+    n_letters: I64
     n_characters: I64
     doc_id: list[str]
     version: list[int]

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.activity import next_number
 from nearkin.collection.decisions.deciding import record_principal
 from nearkin.collection.decisions.for_groups import say_grouped, similarity_by
-from nearkin.collection.decisions.principals import chosen_principals, places_of_chosen
+from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen
 from nearkin.collection.groups.changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.groups.grouping import Membership, Regrouped, regroup
 from nearkin.collection.matching.letters_only import is_letters_only
@@ -62,7 +62,8 @@ class Group:
     principal : str
         Document that represents the group. It stays principal, in any version, as long as it is in the group.
     proposed_principal : str or None
-        Longest document, or the earliest of the longest, if it is not the principal. It is only a suggestion.
+        Document with the most letters and digits, of equal ones the longest, then the earliest, if it is not the
+        principal. It is only a suggestion.
     n_documents : int
     n_texts : int
         Number of distinct texts.
@@ -240,23 +241,24 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
 
 def _rows_of(connection: Connection, membership: Membership) -> MemberRows:
     columns = (
-        documents.c.row, documents.c.content, contents.c.n_characters, documents.c.doc_id, documents.c.version,
-        waves.c.name,
+        documents.c.row, documents.c.content, N_LETTERS, contents.c.n_characters, documents.c.doc_id,
+        documents.c.version, waves.c.name,
     )  # fmt: skip
     joined = documents.join(contents).join(loads).join(waves)
     found = list[Any]()
     for some in named(membership.contents.tolist()):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         found += connection.execute(select(*columns).select_from(joined).where(is_wanted)).all()
-    row, content, length = (np.array([one[i] for one in found], np.int64) for i in range(3))
+    row, content, n_letters, n_characters = (np.array([one[i] for one in found], np.int64) for i in range(4))
     of_group = membership.group_of(content)
     order = np.lexsort((row, of_group))
-    doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (3, 4, 5))
+    doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (4, 5, 6))
     return MemberRows(
         row=row[order],
         group=of_group[order],
         content=content[order],
-        n_characters=length[order],
+        n_letters=n_letters[order],
+        n_characters=n_characters[order],
         doc_id=doc_id,
         version=version,
         wave=wave,
@@ -275,7 +277,7 @@ def _told(
     """Return the groups with their principals, and the changes."""
     numbers, starts = np.unique(rows.group, return_index=True)
     ends = np.append(starts[1:], len(rows.group))
-    proposed = _longest(rows, starts, ends)
+    proposed = _longest(rows)[starts]
     names = ids_of_missing(seen.connection, state, rows)
     places = _principals(rows, numbers, starts, ends, state, names, proposed)
     chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
@@ -313,9 +315,9 @@ def _told(
     ), principals
 
 
-def _longest(rows: MemberRows, starts: I64, ends: I64) -> I64:
-    """Position of the longest document of each group; in a tie, the one stored first."""
-    return np.array([a + int(rows.n_characters[a:b].argmax()) for a, b in zip(starts, ends)], np.int64)
+def _longest(rows: MemberRows) -> I64:
+    """Positions of the members by group, the longest of each group first; in a tie, the one stored first."""
+    return np.lexsort((-rows.n_characters, -rows.n_letters, rows.group))
 
 
 def _principals(
