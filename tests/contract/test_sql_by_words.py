@@ -168,6 +168,13 @@ def test_sets_are_compared_as_in_python(collection, ask):
         ("similar_by_words('f3', NULL)", "22023", "above 0 and at most 1. Got NULL", "0.5"),
         ("similar_by_words('f3', 0)", "22023", "Got 0 instead", "0.5"),
         ("similar_by_words('f3', 1.01)", "22023", "Got 1.01 instead", "0.5"),
+        (
+            "near_contents_by_words(0, 0)",
+            "22023",
+            "of near_contents_by_words must be above 0 and at most 1. Got 0",
+            "0.5",
+        ),
+        ("near_contents_by_words(0, NULL)", "22023", "Got NULL instead", "near_contents_by_words(CONTENT"),
         ("similar_by_words('f3', 'NaN')", "22023", "Got NaN instead", "0.5"),
         ("near_duplicates('f3', 'bits')", "22023", "'words' or 'letters'. Got 'bits'", "'letters', 0.05"),
         ("near_duplicates('f3', NULL)", "22023", "'words' or 'letters'. Got NULL", "'letters', 0.05"),

@@ -103,6 +103,20 @@ $function$;
 COMMENT ON FUNCTION {schema}.squared_distance(bytea, bytea) IS
     'The square of the Euclidean distance between two contents.counts, exact.';
 
+CREATE OR REPLACE FUNCTION {schema}.refuse_gamma(gamma numeric, asker text, asked text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog AS $function$
+BEGIN
+    IF gamma IS NULL OR gamma < 0 OR gamma >= 1 THEN  -- NaN is above all numbers
+        RAISE EXCEPTION 'The ''gamma'' parameter of % must be {rule of range}. Got % instead.',
+            asker, coalesce(gamma::text, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = format('0.025 finds copies with small edits, 0.05 versions: SELECT * FROM {schema}.%s(%s, 0.05)', asker, asked);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.refuse_gamma(numeric, text, text) IS
+    'Raises an error if a gamma is outside its limits, for the function that takes it.';
+
 CREATE OR REPLACE FUNCTION {schema}.near_contents(asked bigint, gamma numeric)
 RETURNS TABLE (content bigint, squared_distance bigint)
 LANGUAGE plpgsql STABLE ROWS 10 PARALLEL SAFE SET search_path = {schema}, pg_temp AS $function$
@@ -112,6 +126,7 @@ DECLARE
     most numeric;
     reach bigint;
 BEGIN
+    PERFORM refuse_gamma(gamma, 'near_contents', 'CONTENT');
     SELECT p.*, c.counts INTO own FROM profiles p JOIN contents c ON c.content = p.content WHERE p.content = asked;
     IF NOT FOUND THEN
         RETURN;
@@ -149,12 +164,7 @@ DECLARE
     own documents;
     own_square bigint;
 BEGIN
-    IF gamma IS NULL OR gamma < 0 OR gamma >= 1 THEN  -- NaN is above all numbers
-        RAISE EXCEPTION 'The ''gamma'' parameter of similar_documents must be {rule of range}. Got % instead.',
-            coalesce(gamma::text, 'NULL')
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = '0.025 finds copies with small edits, 0.05 versions: SELECT * FROM {schema}.similar_documents(''ID'', 0.05)';
-    END IF;
+    PERFORM refuse_gamma(gamma, 'similar_documents', '''ID''');
     own := asked_document(asked, 'similar_documents');
     SELECT p.squared_length INTO own_square FROM profiles p WHERE p.content = own.content;
     IF own_square IS NULL THEN

@@ -50,6 +50,20 @@ END
 $function$;
 COMMENT ON FUNCTION {schema}.refuse_missing_words() IS 'Raises an error if a text has no row in shingles yet.';
 
+CREATE OR REPLACE FUNCTION {schema}.refuse_threshold(threshold numeric, asker text, asked text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog AS $function$
+BEGIN
+    IF threshold IS NULL OR threshold <= 0 OR threshold > 1 THEN  -- NaN is above all numbers
+        RAISE EXCEPTION 'The ''threshold'' parameter of % must be {rule of minhash}. Got % instead.',
+            asker, coalesce(threshold::text, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = format('It is a Jaccard similarity: SELECT * FROM {schema}.%s(%s, 0.5)', asker, asked);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION {schema}.refuse_threshold(numeric, text, text) IS
+    'Raises an error if a Jaccard similarity is outside its limits, for the function that takes it.';
+
 CREATE OR REPLACE FUNCTION {schema}.near_contents_by_words(asked bigint, threshold numeric)
 RETURNS TABLE (content bigint, jaccard double precision)
 LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
@@ -58,6 +72,7 @@ DECLARE
     own bytea;
     n_own bigint;
 BEGIN
+    PERFORM refuse_threshold(threshold, 'near_contents_by_words', 'CONTENT');
     PERFORM refuse_missing_words();
     SELECT s.hashes || ''::bytea INTO own FROM shingles s WHERE s.content = asked;
     IF NOT FOUND THEN
@@ -110,12 +125,7 @@ DECLARE
     own documents;
     n_bytes bigint;
 BEGIN
-    IF threshold IS NULL OR threshold::text = 'NaN' OR threshold <= 0 OR threshold > 1 THEN
-        RAISE EXCEPTION 'The ''threshold'' parameter of similar_by_words must be {rule of minhash}. Got % instead.',
-            coalesce(threshold::text, 'NULL')
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'It is a Jaccard similarity: SELECT * FROM {schema}.similar_by_words(''ID'', 0.5)';
-    END IF;
+    PERFORM refuse_threshold(threshold, 'similar_by_words', '''ID''');
     own := asked_document(asked, 'similar_by_words');
     SELECT octet_length(s.hashes) INTO n_bytes FROM shingles s WHERE s.content = own.content;
     IF NOT FOUND THEN
