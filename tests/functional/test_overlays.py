@@ -215,6 +215,29 @@ def test_load_files_of_several_dialects_and_keys_get_an_overlay_each(tmp_path: P
     assert [one["n_documents"] for one in json.loads(again.out)["overlays"]] == [3, 1, 1, 1]
 
 
+def test_overlays_of_an_earlier_call_do_not_stay_beside_fewer_new_ones(tmp_path: Path) -> None:
+    matter, out, text = tmp_path / "matter", tmp_path / "g.dat", TEXTS["A-001"]
+    with Collection.open(matter, create=True) as collection:
+        collection.add([("e", text)])
+    load = load_file(tmp_path, "one.dat", "BEGDOC", DAT, {"A-1": text})
+    nearkin_here("add", str(matter), str(load)).assert_clean()
+    command = "groups", str(matter), "--overlay", "plain", "--out", str(out), "-q"
+    nearkin_here(*command).assert_clean()
+    assert overlaid(tmp_path / "g-2.dat")[2] == ["e"]
+    (tmp_path / "g-3.dat").write_bytes(written(DAT, [["BEGDOC", "TEXTPATH"], ["A-1", "one.txt"]]))  # somebody else's
+    (tmp_path / "g-4.csv").write_bytes(b"not an overlay")
+    out.unlink()
+    with Collection.open(matter) as collection:
+        collection.remove(["e"])
+    refused = nearkin_here(*command)
+    assert refused.code != 0
+    assert "g-2.dat is there already" in " ".join(refused.err.split())
+    assert not out.exists()
+    nearkin_here(*command, "--overwrite").assert_clean()
+    assert overlaid(out)[2] == ["A-1"]
+    assert sorted(path.name for path in tmp_path.glob("g*")) == ["g-3.dat", "g-4.csv", "g.dat"]
+
+
 def test_ids_that_are_no_control_numbers_are_not_keyed_on_them(tmp_path: Path) -> None:
     load = tmp_path / "load.dat"
     load.write_bytes(

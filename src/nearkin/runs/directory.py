@@ -224,7 +224,7 @@ class RunDirectory:
 
     def _remove_leftovers(self) -> None:
         """Remove files left half-written by a killed process; we hold the lock, so no process is writing them."""
-        for name in (*TABLES, MANIFEST):
+        for name in (*TABLES, MANIFEST, "overlay*"):
             for leftover in self.path.glob(f".{name}.*.part"):
                 leftover.unlink(missing_ok=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,13 +17,15 @@ from nearkin.collection.stored.documents import contents_of_current
 from nearkin.errors import OutputExistsError, ParameterError, SourceError
 from nearkin.formats.delimited import safe
 from nearkin.nouns import counted, first_of
-from nearkin.runs.files import published
+from nearkin.runs.files import published, writing
+from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.listed_files import is_load_file
 from nearkin.stages.documents.load_files.controls import Controls, controls_of
-from nearkin.stages.documents.load_files.dialect import Dialect
-from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor
+from nearkin.stages.documents.load_files.dialect import Dialect, names_in
+from nearkin.stages.documents.load_files.vendors import VENDORS, OverlayRow, Vendor
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
 from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 KEY = "DOCID"
 _SHOWN = 3
@@ -106,25 +109,28 @@ def write_group_overlays(
     out : Path
         File of the first overlay; the others get its name with a number: ``out-2.dat``, ``out-3.csv``, ….
     overwrite : bool
-        Whether a file may be replaced.
+        Whether files may be replaced, and former overlays removed.
 
     Raises
     ------
     OutputError
         An id cannot be written in the dialect.
     OutputExistsError
-        One of the other files exists. Nothing is written.
+        One of the other files exists, or one that an earlier call wrote and this one would not. Nothing is written.
     """
     listed = collection.documents().table
     parts = _parts(listed, out.suffix.lower())
     paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
-    for path in paths[1:]:
-        if path.exists() and not overwrite:
-            raise OutputExistsError(f"{path} is there already. Choose another --out, or add --overwrite to replace it.")
+    former = [path for path in _former(out) if path not in paths]
+    if not overwrite and (there := [path for path in (*paths[1:], *former) if path.exists()]):
+        raise OutputExistsError(f"{there[0]} is there already. Choose another --out, or add --overwrite to replace it.")
     with collection.opened.store.reading() as connection:
         rows = _rows(members, contents_of_current(connection))
     for path, one in zip(paths, parts, strict=True):
         _write(path, one, vendor, rows)
+    for path in former:  # with the numbers of documents that are written to fewer files now
+        with writing(path):
+            path.unlink(missing_ok=True)
     return [
         WrittenOverlay(
             path=path,
@@ -153,6 +159,23 @@ def _numbered(out: Path, number: int, part: _Keyed) -> Path:
         return out
     suffix = ".csv" if part.dialect.is_csv else ".dat"
     return out.with_name(f"{out.stem}-{number}{suffix}")
+
+
+def _former(out: Path) -> list[Path]:
+    """Return the further overlays of an earlier call with the same ``out``: by their names and their fields."""
+    name = re.compile(rf"{re.escape(out.stem)}-([2-9]|[1-9]\d+)\.(dat|csv)")
+    siblings = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
+    return [path for path in siblings if name.fullmatch(path.name) and _is_overlay(path)]
+
+
+def _is_overlay(path: Path) -> bool:
+    """Whether a file has a control number and the fields of a review tool, and nothing else."""
+    try:
+        with open(path, "rb", buffering=0) as raw:
+            names = names_in(head_of_stream(ByteStream(cast(BinaryIO, raw), "none")).data)
+    except (OSError, StreamFault):
+        return False
+    return tuple(names[1:]) in {vendor.fields for vendor in VENDORS.values()}
 
 
 def _parts(listed: pa.Table, suffix: str) -> list[_Keyed]:
