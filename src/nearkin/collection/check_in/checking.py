@@ -30,9 +30,8 @@ from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
-from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparing import first_passage
 from nearkin.stages.differences.comparison import Piece
-from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store import schema
@@ -284,4 +283,4 @@ def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], q
     if not documents or documents[0].is_same_text or documents[0].relation not in ("exact", "near"):
         return ()
     text = next(one.text for one in alike if one.content == documents[0].document.content)
-    return first_difference(compare_texts(text, query.text, context_lines=0))
+    return first_passage(text, query.text)

@@ -34,10 +34,9 @@ from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64
-from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparing import first_passage
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.marks import marked_text
-from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import is_storable, named
@@ -288,7 +287,7 @@ def _told(connection: Connection, one: Contradiction) -> Conflict:
         edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
         jaccard=one.jaccard,
         is_match=one.is_match,
-        passage=() if is_same else first_difference(compare_texts(text_a, text_b, context_lines=0)),
+        passage=() if is_same else first_passage(text_a, text_b),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from nearkin.errors import check_int
 from nearkin.nouns import counted
-from nearkin.stages.differences.comparison import Comparison, Kind, Line, Piece
+from nearkin.stages.differences.comparison import Comparison, Hunk, Kind, Line, Piece
 from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
 
 MIN_HIDDEN = 8
@@ -91,7 +91,12 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     if not comparison.differences:
         return ()
     number = next((one.number for one in comparison.differences if not one.has_same_words), 1)
-    pieces = _around(comparison, number)
+    return passage_of(comparison.hunks, number, max_words)
+
+
+def passage_of(hunks: Sequence[Hunk], number: int, max_words: int = 30) -> tuple[Piece, ...]:
+    """Return the difference with this number as `first_difference` returns the first."""
+    pieces = _around(hunks, number)
     places = [i for i, piece in enumerate(pieces) if piece.difference == number]
     marked: list[Piece] = []
     for kind in _SIDES:
@@ -118,9 +123,9 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     return (Piece(shown[0].kind, shown[0].text.lstrip(), shown[0].difference), *shown[1:])
 
 
-def _around(comparison: Comparison, number: int) -> list[Piece]:
+def _around(hunks: Sequence[Hunk], number: int) -> list[Piece]:
     """Return the pieces of the lines of a difference, and of some lines around it, as if they were one line."""
-    for hunk in comparison.hunks:
+    for hunk in hunks:
         rows = [i for i, line in enumerate(hunk.lines) if any(piece.difference == number for piece in line.pieces)]
         if rows:
             near = hunk.lines[max(0, rows[0] - _LINES_AROUND) : rows[-1] + 1 + _LINES_AROUND]

@@ -99,12 +99,11 @@ class Wording:
 
 
 def _plain_words(text: str, start: int, end: int) -> Iterator[Word]:
-    for found in find_tokens(text[start:end]):
+    for found in find_tokens(text, start, end):
         token = found.group()
         core, is_plain = _known(token) if len(token) <= _LONGEST_KEPT else _known.__wrapped__(token)
         if core:
-            first, last = found.span()
-            yield Word(core, start + first, start + last, is_plain)
+            yield Word(core, *found.span(), is_plain)
 
 
 @lru_cache(maxsize=1 << 17)

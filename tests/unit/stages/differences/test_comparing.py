@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison.terminal import pieces_to_terminal, to_terminal
-from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparing import compare_texts, first_passage
 from nearkin.stages.differences.comparison import Comparison, Piece
 from nearkin.stages.differences.passages import first_difference
-from nearkin.stages.differences.words import as_compared, count_words, find_tokens
+from nearkin.stages.differences.words import as_compared, count_words, find_tokens, is_word
 
 WHOLE = 10**9
 
@@ -188,6 +188,20 @@ def test_the_terminal_is_not_steered_by_a_document() -> None:
 )  # fmt: skip
 def test_the_first_difference_is_a_line(a: str, b: str, most: int, expected: str) -> None:
     assert "".join(text for _, text in pieces_to_terminal(first_difference(compare_texts(a, b), most))) == expected
+
+
+@given(texts, texts)
+def test_the_first_passage_is_the_first_difference(a: str, b: str) -> None:
+    assert first_passage(a, b) == first_difference(compare_texts(a, b, context_lines=0))
+
+
+@given(texts)
+def test_words_are_counted_as_they_are_found(text: str) -> None:
+    words = [found for found in find_tokens(text) if is_word(found.group())]
+    assert count_words(text) == len(words)
+    assert [found.span() for found in find_tokens(text, 3, 9)] == [
+        (start + 3, end + 3) for start, end in (found.span() for found in find_tokens(text[3:9]))
+    ]
 
 
 @given(texts, texts, st.integers(3, 20))
