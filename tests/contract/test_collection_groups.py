@@ -221,6 +221,13 @@ def test_blanks_do_not_make_a_principal(place):
         assert made == "short"
         collection.undo(1)
         assert collection.groups(gamma=0.5).groups[0].principal == "says more"  # proposed anew
+        collection.remove(["says more"])
+        collection.add([("the same", LONG.format(1))])
+        (group,) = collection.groups(gamma=0.6).groups
+        assert (group.principal, group.proposed_principal) == ("padded", None)  # of equal ones the one stored first
+        collection.remove(["padded"])
+        collection.add([("padded", padded)])
+        assert collection.groups(gamma=0.7).groups[0].principal == "the same"
 
 
 def test_what_cannot_be_a_principal(place):

@@ -83,11 +83,7 @@ def propose_anew(
         query = query.where(documents.c.doc_id == one.subject).order_by(groups.c.grouping, groups.c.group_number)
         for tolerance, grouping, number in connection.execute(query).all():
             rows = [] if tolerance in known else _documents_of(connection, grouping, number)
-            best = max(
-                rows,
-                key=lambda one: (chosen.get(one.doc_id, 0), one.n_letters, one.n_characters, -one.row),
-                default=None,
-            )
+            best = max(rows, key=lambda row: (chosen.get(row.doc_id, 0), row.n_letters, -row.row), default=None)
             if best is not None and best.doc_id != one.subject:
                 GroupState.read(connection, tolerance)  # refuses damage, which a new checksum would hide
                 group_state.make_principal(connection, grouping, number, best.row)
@@ -96,11 +92,10 @@ def propose_anew(
 
 
 def _documents_of(connection: Connection, grouping: int, number: int) -> Sequence[Any]:
-    """Return the current documents of a stored group: id, lengths and row."""
+    """Return the current documents of a stored group: id, length and row."""
     is_member = (members.c.grouping == grouping) & (members.c.group_number == number)
     joined = documents.join(contents).join(members, members.c.content == documents.c.content)
-    columns = documents.c.doc_id, N_LETTERS.label("n_letters"), contents.c.n_characters, documents.c.row
-    query = select(*columns).select_from(joined)
+    query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row).select_from(joined)
     return connection.execute(query.where(is_member & documents.c.is_current)).all()
 
 

@@ -62,8 +62,8 @@ class Group:
     principal : str
         Document that represents the group. It stays principal, in any version, as long as it is in the group.
     proposed_principal : str or None
-        Document with the most letters and digits, of equal ones the longest, then the earliest, if it is not the
-        principal. It is only a suggestion.
+        Document with the most letters and digits, or the earliest of these, if it is not the principal. It is only a
+        suggestion.
     n_documents : int
     n_texts : int
         Number of distinct texts.
@@ -316,8 +316,8 @@ def _told(
 
 
 def _longest(rows: MemberRows) -> I64:
-    """Positions of the members by group, the longest of each group first; in a tie, the one stored first."""
-    return np.lexsort((-rows.n_characters, -rows.n_letters, rows.group))
+    """Positions of the members by group, the most letters and digits first; in a tie, the one stored first."""
+    return np.lexsort((-rows.n_letters, rows.group))
 
 
 def _principals(
