@@ -19,6 +19,7 @@ from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.resources import Resources
 
@@ -88,6 +89,9 @@ def test_white_space_has_no_length(tmp_path, keep, expected):
     documents = pq.read_table(tmp_path / "local/documents.parquet")
     assert documents["group"].to_pylist() == [expected] * 3
     assert documents["keep_value"].to_pylist() == [len("".join(record["text"].split())) for record in records]
+    run_here([str(path)], tmp_path / "out", keep=keep, threshold=0.6)
+    again, _ = regroup(tmp_path / "out", threshold=0.65, report=False)
+    assert pq.read_table(again / "documents.parquet")["group"].to_pylist() == [expected] * 3
 
 
 def by_both_engines(folder: Path, files: list[str], options: DedupOptions) -> None:

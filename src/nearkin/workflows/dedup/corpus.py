@@ -43,7 +43,7 @@ class Corpus:
     n_characters : int64 array, shape (n_documents,)
         Length of the original text.
     keep_value : float64 array, shape (n_documents,)
-        NaN if there is none.
+        What ``--keep`` compares; NaN if there is none. See `Keep.order`.
     node : uint32 array, shape (n_documents,)
         NO_NODE for documents without a text.
     first_row : uint32 array, shape (n_nodes,)
