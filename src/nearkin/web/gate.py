@@ -33,6 +33,8 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 """Headers of every response. No referrer at all would make browsers send "Origin: null" with forms."""
+_ONLY_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
+"""Header of a service that browsers reach over TLS: for a year they never try its name without."""
 _SAFE = frozenset(("GET", "HEAD"))
 _METHODS = _SAFE | {"POST", "PUT", "DELETE"}
 _OWN_SITES = frozenset(("same-origin", "none"))
@@ -76,7 +78,7 @@ class Gate:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        guarded = _GuardedSend(send)
+        guarded = _GuardedSend(send, HEADERS | _ONLY_ENCRYPTED if self._settings.is_secure else HEADERS)
         headers = Headers(scope=scope)
         found = self._source(scope, headers)
         visitor = None if isinstance(found, Response) else self._visitor(headers)  # a foreign page uses up no attempts
@@ -181,14 +183,14 @@ def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
 class _GuardedSend:
     """Sender of responses that adds the headers of every response."""
 
-    def __init__(self, send: Send) -> None:
-        self._send, self.has_started, self.status = send, False, 0
+    def __init__(self, send: Send, headers: Mapping[str, str]) -> None:
+        self._send, self._headers, self.has_started, self.status = send, headers, False, 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_started, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in self._headers.items():
                 headers[name] = value
             headers.setdefault("cache-control", "no-store")
         await self._send(message)

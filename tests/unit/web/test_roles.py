@@ -138,6 +138,7 @@ def test_pages_offer_only_what_the_visitor_may_do(browsers: dict[str, Browser]) 
     pages = {name: browser.get("/groups").text for name, browser in browsers.items()}
     assert {name for name, page in pages.items() if 'action="/groups/update"' in page} == {"ada"}
     assert {name for name, page in pages.items() if 'href="/log"' in page} == {"ada"}
+    assert {name for name, page in pages.items() if 'href="/users" data-go="u"' in page} == {"ada"}
     assert {name for name, page in pages.items() if 'href="/check-in"' in page} == {"ada", "rita"}
     documents = {name: browser.get("/document?id=lease").text for name, browser in browsers.items()}
     assert {name for name, page in documents.items() if 'action="/tags"' in page} == {"ada", "rita"}
