@@ -20,7 +20,8 @@ from nearkin.web.app import application
 from nearkin.web.connections import LimitedListener, TimedConnection
 from nearkin.web.exposure import Exposure, exposure_of
 from nearkin.web.screens import SCREENS
-from nearkin.web.service import ReviewService
+from nearkin.web.served_runs import ServedRuns
+from nearkin.web.service import NO_RUNS, ReviewService
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
@@ -45,6 +46,7 @@ def serve(
     exposure: Exposure | None = None,
     users_file: Path | None = None,
     webhook: Webhook | None = None,
+    runs: ServedRuns = NO_RUNS,
 ) -> None:
     """Serve a collection until the process is interrupted.
 
@@ -66,6 +68,8 @@ def serve(
         Users that other machines sign in as; by default the usual file of the collection.
     webhook : Webhook, optional
         It is asked before a document is stored.
+    runs : ServedRuns, optional
+        Finished runs that are shown, too.
 
     Raises
     ------
@@ -91,7 +95,7 @@ def serve(
         url = None if exposure is None else exposure.url(settings.host, port)
         bound = replace(settings, port=port, public_url=url, proxies=proxies)
         workers = Workers(bound.n_threads, bound.n_waiting)
-        service = ReviewService(collection, workers, [one.path for one in SCREENS], webhook=webhook)
+        service = ReviewService(collection, workers, [one.path for one in SCREENS], webhook=webhook, runs=runs)
         if exposure is None or users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
         else:

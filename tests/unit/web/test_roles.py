@@ -19,12 +19,12 @@ from team_client import NAMES, Browser, Team, service_of
 READ = {
     "/static/{name}", "/", "/search", "/since", "/list", "/document", "/document/alike", "/document/similar",
     "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/conflicts", "/threads", "/thread",
-    "/history", "/exceptions", "/defensibility",
+    "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip
 CHECK_IN, WATCH = {"/check-in", "/exceptions/read"}, {"/log", "/jobs", "/jobs/list", "/users"}
 DECIDE = {
     "/tags", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
-    "/check-in/reject", "/exceptions/read", "/exceptions/store",
+    "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide",
 }  # fmt: skip
 START = {"/groups/update", "/threads/update", "/defensibility/audit"}
 OPERATION_ROLES = {
