@@ -59,7 +59,7 @@ class DecisionsOfRun(Stored):
     decisions: tuple[PairDecision, ...] = ()
 
 
-class PairDecisions:
+class StoredPairDecisions:
     """Decisions on the pairs of a finished run, which are read again whenever they are asked for.
 
     Parameters

@@ -19,7 +19,7 @@ from nearkin.records import F64, I64, U64
 from nearkin.reports.pairs.page import TermRow
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.stretches import keys_of
-from nearkin.workflows.pairing.pair_decisions import PairDecision, PairDecisions, Rows
+from nearkin.workflows.pairing.pair_decisions import PairDecision, Rows, StoredPairDecisions
 from nearkin.workflows.pairing.reporting import pairs_at
 from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
 
@@ -66,7 +66,7 @@ class PairsOfRun:
 
     def __init__(self, folder: Path, manifest: PairsManifest) -> None:
         self.folder, self.manifest = folder, manifest
-        self.decisions = PairDecisions(folder)
+        self.decisions = StoredPairDecisions(folder)
 
     def select(self, shown: Shown) -> I64:
         """Return the places in ``pairs.parquet`` of the pairs to show, the most similar first.
