@@ -215,7 +215,6 @@ class _GuardedSend:
                 headers[name] = value
             if self._scope.get("state", {}).get(_SANDBOX):
                 headers["content-security-policy"] = sandbox_policy()
-                headers["cross-origin-opener-policy"] = "unsafe-none"  # browsers refuse any other with a sandbox
             headers.setdefault("cache-control", "no-store")
         await self._send(message)
 
