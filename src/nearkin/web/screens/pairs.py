@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from nearkin.errors import NearkinError, UnknownDocumentError
+from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.screen import ChangeForm, Screen
@@ -37,8 +37,7 @@ class ShownText(NamedTuple):
 
 def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
     """Show some pairs, the most similar first."""
-    runs = service.runs.of_pairs
-    number = asked.run if asked.run is not None or not runs else runs[0].number
+    runs, number = service.runs.of_pairs, _number(service, asked)
     if number is None:
         return ScreenAnswer("pairs_of_run.html.j2", {"asked": asked, "run": None}, {"run": None, "pairs": []})
     run, found = service.runs.find(number), _pairs_of(service, number)
@@ -75,9 +74,16 @@ def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
 
 def pairs_table(service: ReviewService, asked: PairsQuery) -> pa.Table:
     """Return a row for each pair, with its decision."""
-    runs = service.runs.of_pairs
-    number = asked.run if asked.run is not None or not runs else runs[0].number
+    number = _number(service, asked)
+    if number is None:
+        raise ParameterError("The service has no runs of nearkin pairs. Name them when you start it: --run DIRECTORY")
     return _pairs_of(service, number).table(asked.show)
+
+
+def _number(service: ReviewService, asked: PairsQuery) -> int | None:
+    """Return the number of the run that is asked for; None if there are no runs."""
+    runs = service.runs.of_pairs
+    return asked.run if asked.run is not None or not runs else runs[0].number
 
 
 class PairForm(msgspec.Struct, kw_only=True):
@@ -99,7 +105,7 @@ def decide(service: ReviewService, visitor: Visitor, body: PairForm) -> GoTo:
     return GoTo("/pairs", {"run": body.run, "show": body.show, "page": body.page})
 
 
-def _pairs_of(service: ReviewService, number: int | None) -> PairsOfRun:
+def _pairs_of(service: ReviewService, number: int) -> PairsOfRun:
     run = service.runs.find(number)
     if run.pairs is None:
         raise UnknownDocumentError(f"The run {run.name} is of nearkin {run.manifest.command}, not of nearkin pairs.")
