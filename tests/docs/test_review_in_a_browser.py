@@ -123,7 +123,7 @@ PATHS = (
     "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
     "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
     "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs", "/users",
-    "/no-such-page",
+    "/pairs", "/reports", "/no-such-page",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import ssl
 import stat
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from certificates import write_certificate
 from commands import quick_command
 from functional.conftest import nearkin, nearkin_here
 from nearkin.collection.collection import Collection
+from nearkin.web.settings import ServiceSettings
 from review_client import DOCUMENTS, LEASE
 from team_client import field
 
@@ -90,6 +92,19 @@ def test_the_port_speaks_only_tls_to_those_who_trust_its_certificate(served: Ser
         httpx.get(served.url.replace("https", "http"))
     with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
         httpx.get(served.url)
+
+
+def test_connections_of_one_address_take_no_places_of_others(served: Served) -> None:
+    """They count before the handshake of TLS, which these never begin."""
+    url = httpx.URL(served.url)
+    with ExitStack() as opened:
+        crowd = [
+            opened.enter_context(socket.create_connection((url.host, url.port or 0), 20, ("127.0.0.2", 0)))
+            for _ in range(ServiceSettings(host="", port=0).max_per_client + 1)
+        ]
+        assert crowd[-1].recv(1) == b""
+        with served.client() as browser:
+            assert browser.get("/sign-in").status_code == 200
 
 
 def test_a_script_checks_with_a_token_that_is_revoked_at_once(

@@ -96,6 +96,16 @@ WebhookPrivate = Annotated[
     bool,
     _hook("--webhook-private", help="Allow http, and addresses of this machine and of private networks."),
 ]
+Runs = Annotated[
+    list[Path] | None,
+    _service(
+        "--run",
+        metavar="DIRECTORY",
+        help="Results of nearkin dedup, families, regroup or pairs to show, too: their reports, and pairs to accept or "
+        "to reject. Can be given several times.",
+        show_default=False,
+    ),
+]
 ReadOnlyService = Annotated[bool, _service("--read-only", help="Change nothing in the collection.")]
 
 
@@ -106,6 +116,7 @@ def serve(
     token_file: TokenFile = None,
     read_only: ReadOnlyService = False,
     by: By = None,
+    run: Runs = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     behind_proxy: BehindProxy = None,
@@ -123,6 +134,7 @@ def serve(
 
     try:
         from nearkin.web.exposure import exposure_of
+        from nearkin.web.served_runs import ServedRuns
         from nearkin.web.serving import serve as serve_until_interrupted
         from nearkin.web.settings import ServiceSettings
         from nearkin.web.tokens import read_token
@@ -137,6 +149,7 @@ def serve(
         has_own=by is not None or token_file is not None,
     )
     hook = _webhook(webhook, webhook_fail, allows_private=webhook_private)
+    runs = ServedRuns(run or ())
     token = None if token_file is None else read_token(token_file)
     with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
         serve_until_interrupted(
@@ -148,6 +161,7 @@ def serve(
             exposure=exposure,
             users_file=users_file,
             webhook=hook,
+            runs=runs,
         )
 
 

@@ -23,7 +23,7 @@ from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
-from nearkin.web.gate import Gate
+from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parsed
 from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
@@ -166,6 +166,9 @@ def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpo
     async def made(request: Request) -> Response:
         asked, visitor = parsed(screen.query, request.query_params.multi_items()), visitor_of(request)
         content = await service.workers.run(lambda: file.make(service, visitor, asked))
+        if file.is_sandboxed_page:
+            sandbox(request.scope)
+            return Response(content, media_type=file.media_type)
         return _attached(screen, file.suffix, file.media_type, content)
 
     return made

@@ -11,9 +11,8 @@ from urllib.parse import urlsplit
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.paths import why
-from nearkin.web.settings import is_loopback
+from nearkin.web.settings import Network, is_loopback
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _ALL = ("0.0.0.0", "::")
 
 

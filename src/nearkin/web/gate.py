@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nearkin.errors import BodyTooLargeError, RefusedError
+from nearkin.reports.pages import PageScript
 from nearkin.reports.quantities import size_text
 from nearkin.web.refusals import refused
 from nearkin.web.request_source import RequestSource, source_of
@@ -33,6 +35,9 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 """Headers of every response. No referrer at all would make browsers send "Origin: null" with forms."""
+_ONLY_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
+"""Header of a service that browsers reach over TLS: for a year they never try its name without."""
+_SANDBOX = "sandbox"
 _SAFE = frozenset(("GET", "HEAD"))
 _METHODS = _SAFE | {"POST", "PUT", "DELETE"}
 _OWN_SITES = frozenset(("same-origin", "none"))
@@ -76,7 +81,7 @@ class Gate:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        guarded = _GuardedSend(send)
+        guarded = _GuardedSend(scope, send, HEADERS | _ONLY_ENCRYPTED if self._settings.is_secure else HEADERS)
         headers = Headers(scope=scope)
         found = self._source(scope, headers)
         visitor = None if isinstance(found, Response) else self._visitor(headers)  # a foreign page uses up no attempts
@@ -172,6 +177,24 @@ class Gate:
                 await _for_programs(scope, late)(scope, receive, send)
 
 
+def sandbox(scope: Scope) -> None:
+    """Give the answer to a request the policy of a page that the service did not make, such as a run's report.
+
+    The page has styles and a script inside. It belongs to no origin, so neither has access to the service.
+    """
+    scope["state"][_SANDBOX] = True
+
+
+@functools.cache
+def sandbox_policy() -> str:
+    """Return the policy of a page in a sandbox: of scripts, only those of reports of this version run."""
+    scripts = " ".join(f"'sha256-{PageScript.named(name).digest}'" for name in ("find.js", "families.js"))
+    return (
+        f"sandbox allow-scripts; default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
 def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
     """Let the application see the address that the browser opened, for redirects: not that of a proxy's request."""
     others = [(name, value) for name, value in scope["headers"] if name != b"host"]
@@ -181,15 +204,17 @@ def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
 class _GuardedSend:
     """Sender of responses that adds the headers of every response."""
 
-    def __init__(self, send: Send) -> None:
-        self._send, self.has_started, self.status = send, False, 0
+    def __init__(self, scope: Scope, send: Send, headers: Mapping[str, str]) -> None:
+        self._scope, self._send, self._headers, self.has_started, self.status = scope, send, headers, False, 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_started, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in self._headers.items():
                 headers[name] = value
+            if self._scope.get("state", {}).get(_SANDBOX):
+                headers["content-security-policy"] = sandbox_policy()
             headers.setdefault("cache-control", "no-store")
         await self._send(message)
 

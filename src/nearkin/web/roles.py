@@ -32,6 +32,8 @@ _SCREENS: Mapping[Role, tuple[str, ...]] = {
         "/history",
         "/exceptions",
         "/defensibility",
+        "/reports",
+        "/pairs",
     ),
     "reviewer": ("/check-in", "/exceptions/read"),
     "admin": ("/log", "/jobs", "/jobs/list", "/users"),
@@ -49,6 +51,7 @@ _FORMS: Mapping[Role, tuple[str, ...]] = {
         "/check-in/reject",
         "/exceptions/read",
         "/exceptions/store",
+        "/pairs/decide",
     ),
     # they begin jobs, for which those of all others wait
     "admin": ("/groups/update", "/threads/update", "/defensibility/audit"),

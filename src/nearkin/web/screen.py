@@ -18,11 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScreenFile:
-    """File with what a screen shows: its suffix, its media type, and the function that makes it for a visitor."""
+    """File with what a screen shows.
+
+    Parameters
+    ----------
+    suffix, media_type : str
+    make : callable
+        Makes it for a visitor.
+    is_sandboxed_page : bool
+        Whether it opens in the browser as a page of its own, which the service did not make: it reaches nothing of the
+        service.
+    """
 
     suffix: str
     media_type: str
     make: Callable[[ReviewService, Visitor, Any], bytes]
+    is_sandboxed_page: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from nearkin.web.metrics import RequestMetrics
 from nearkin.web.queries import DoneQuery
 from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts
+from nearkin.web.served_runs import ServedRuns
 from nearkin.web.static_files import StaticFilesOfPages
 from nearkin.web.webhook import CheckInEvent, Webhook
 from nearkin.web.workers import Workers
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from nearkin.web.users.records import Users
 
 
-NOTHING_DONE = DoneQuery()
+NOTHING_DONE, NO_RUNS = DoneQuery(), ServedRuns()
 
 
 class ReviewService:
@@ -47,14 +48,23 @@ class ReviewService:
         Threads share it.
     workers : Workers
     paths : iterable of str
-        Paths of all screens; pages link to no others.
+        Paths of all screens; pages link to no others, and to those of runs if there are any.
     webhook : Webhook, optional
         It is asked before a document is stored.
+    runs : ServedRuns, optional
+        Finished runs that are shown, too.
     """
 
     def __init__(
-        self, collection: Collection, workers: Workers, paths: Iterable[str] = (), *, webhook: Webhook | None = None
+        self,
+        collection: Collection,
+        workers: Workers,
+        paths: Iterable[str] = (),
+        *,
+        webhook: Webhook | None = None,
+        runs: ServedRuns = NO_RUNS,
     ) -> None:
+        self.runs = runs
         self.collection, self.workers, self.webhook = collection, workers, webhook
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
@@ -150,7 +160,7 @@ class ReviewService:
         return self._templates.get_template(answer.template).render(
             visitor=visitor,
             is_read_only=self.is_read_only or visitor.role == "viewer",
-            screens=frozenset(path for path in self._paths if visitor.may_open(path)),
+            screens=frozenset(path for path in self._paths if self._has(path) and visitor.may_open(path)),
             here=here,
             place=place,
             done=self._activity(done.done, visitor),
@@ -158,6 +168,10 @@ class ReviewService:
             has_jobs=self.jobs.has_any,
             **answer.values,
         )
+
+    def _has(self, path: str) -> bool:
+        """Whether a screen has something to show: those of runs are empty for most services."""
+        return {"/reports": bool(self.runs.all), "/pairs": bool(self.runs.of_pairs)}.get(path, True)
 
     def sign_in_page(self, token: str, going: str, message: str) -> str:
         """Render the form of the sign-in."""

@@ -6,9 +6,10 @@ import contextlib
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import uvicorn
 from starlette.types import ASGIApp
 
 from nearkin.collection.collection import Collection
@@ -16,9 +17,11 @@ from nearkin.collection.decisions.activity import checked_by
 from nearkin.errors import OutputError, ParameterError
 from nearkin.paths import why
 from nearkin.web.app import application
+from nearkin.web.connections import LimitedListener, TimedConnection
 from nearkin.web.exposure import Exposure, exposure_of
 from nearkin.web.screens import SCREENS
-from nearkin.web.service import ReviewService
+from nearkin.web.served_runs import ServedRuns
+from nearkin.web.service import NO_RUNS, ReviewService
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
@@ -26,9 +29,6 @@ from nearkin.web.users.sessions import Sessions
 from nearkin.web.users.sign_in import UserSignIn
 from nearkin.web.webhook import Webhook
 from nearkin.web.workers import Workers
-
-if TYPE_CHECKING:
-    import uvicorn
 
 _BACKLOG = 128
 _MAX_CONNECTIONS = 512
@@ -46,6 +46,7 @@ def serve(
     exposure: Exposure | None = None,
     users_file: Path | None = None,
     webhook: Webhook | None = None,
+    runs: ServedRuns = NO_RUNS,
 ) -> None:
     """Serve a collection until the process is interrupted.
 
@@ -67,6 +68,8 @@ def serve(
         Users that other machines sign in as; by default the usual file of the collection.
     webhook : Webhook, optional
         It is asked before a document is stored.
+    runs : ServedRuns, optional
+        Finished runs that are shown, too.
 
     Raises
     ------
@@ -77,19 +80,22 @@ def serve(
     OutputError
         The port cannot be opened.
     """
-    import uvicorn
-
     if exposure is None:
         exposure_of(settings.host)  # refuses one that is not loopback
     else:
         users_file = users_file or usual_users_file(collection.opened.store.facts["collection"])
         check_users(users_file)
-    with listening(settings.host, settings.port) as opened:
+    is_team = exposure is not None
+    proxies = () if exposure is None else exposure.proxies
+    listener = partial(
+        LimitedListener, max_per_client=settings.max_per_client if is_team else None, unlimited=proxies, say=say
+    )
+    with listening(settings.host, settings.port, listener) as opened:
         port = opened.getsockname()[1]
         url = None if exposure is None else exposure.url(settings.host, port)
-        bound = replace(settings, port=port, public_url=url, proxies=() if exposure is None else exposure.proxies)
+        bound = replace(settings, port=port, public_url=url, proxies=proxies)
         workers = Workers(bound.n_threads, bound.n_waiting)
-        service = ReviewService(collection, workers, [one.path for one in SCREENS], webhook=webhook)
+        service = ReviewService(collection, workers, [one.path for one in SCREENS], webhook=webhook, runs=runs)
         if exposure is None or users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
         else:
@@ -101,13 +107,13 @@ def serve(
 
 
 def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
-    import uvicorn
-
     return uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
+        loop="asyncio",  # others accept connections without asking the listener
+        http=TimedConnection,
         proxy_headers=False,  # request_source.py reads them, from known proxies only
         ssl_certfile=None if exposure is None else exposure.tls_cert,
         ssl_keyfile=None if exposure is None else exposure.tls_key,
@@ -169,8 +175,17 @@ def link_of(settings: ServiceSettings, link: str) -> str:
 
 
 @contextlib.contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
+def listening(
+    host: str, port: int, listener: Callable[[int], socket.socket] = socket.socket
+) -> Iterator[socket.socket]:
     """Open a socket that accepts connections.
+
+    Parameters
+    ----------
+    host : str
+    port : int
+    listener : callable
+        Makes a socket for streams of an address family.
 
     Raises
     ------
@@ -178,7 +193,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         The port is in use, or may not be opened.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as opened:
+    with listener(family) as opened:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             opened.bind((host, port))

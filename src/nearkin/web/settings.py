@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from urllib.parse import urlsplit
 
+Network = IPv4Network | IPv6Network
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -35,6 +36,8 @@ class ServiceSettings:
         connect.
     proxies : tuple of networks
         Proxies whose X-Forwarded headers count; nothing is accepted from other addresses.
+    max_per_client : int
+        Maximum number of open connections of one address of another machine; proxies may have any number.
     """
 
     host: str
@@ -46,7 +49,8 @@ class ServiceSettings:
     session_s: int = 12 * 60 * 60
     idle_s: int = 60 * 60
     public_url: str | None = None
-    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    proxies: tuple[Network, ...] = ()
+    max_per_client: int = 64
 
     @property
     def hosts(self) -> frozenset[str]:

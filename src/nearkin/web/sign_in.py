@@ -56,6 +56,10 @@ class Visitor:
         """Whether the role of the visitor is enough for a form."""
         return is_within(role_of_form(path), self.role)
 
+    def may_undo(self, by: str) -> bool:
+        """Whether the visitor may undo an activity of somebody: reviewers their own, admins those of all."""
+        return self.may_send("/undo") and (by == self.name or self.role == "admin")
+
     @property
     def is_script(self) -> bool:
         """Whether the request has the token of scripts instead of a session."""

@@ -8,6 +8,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,7 @@ from nearkin._version import __version__
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.hidden_characters import reveal_line
 from nearkin.web.addresses import plain_address
+from nearkin.web.name_lookup import addresses_of
 
 Failure = Literal["open", "closed"]
 _REJECTED = frozenset((403, 409, 422))
@@ -81,7 +83,7 @@ class Webhook:
     say : callable
         Receives failures.
     timeout_s : float
-        Maximum time of the whole request.
+        Maximum time of the whole request, from the look-up of the name to the status of the answer.
     """
 
     url: str
@@ -129,12 +131,13 @@ class Webhook:
         parts = urlsplit(self.url)
         host, is_encrypted = parts.hostname or "", parts.scheme == "https"
         port = parts.port or (443 if is_encrypted else 80)
-        opened = socket.create_connection((self._address(host, port), port), self.timeout_s)
+        until = time.monotonic() + self.timeout_s
+        opened = socket.create_connection((self._address(host, port), port), _left(until))
         if is_encrypted:
             context = ssl.create_default_context()
             opened = context.wrap_socket(opened, server_hostname=host, do_handshake_on_connect=False)
         # a peer that sends a byte now and then would never reach the time-out of the socket
-        cut = threading.Timer(self.timeout_s, _cut, [opened])
+        cut = threading.Timer(_left(until), _cut, [opened])
         cut.start()
         connection = http.client.HTTPConnection(host, port)
         connection.sock = opened
@@ -152,11 +155,16 @@ class Webhook:
 
     def _address(self, host: str, port: int) -> str:
         """Resolve the host once, and return the address to connect to: all that the name has must be allowed."""
-        found = [str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        found = addresses_of(host, port, within_s=self.timeout_s)
         for address in found:
             if not self.allows_private and not _is_public(address):
                 raise _UnansweredError(f"{host} is {address}, an address that is not public; see --webhook-private")
         return found[0]
+
+
+def _left(until: float) -> float:
+    """Return the seconds until a moment; never 0, which would mean a socket that does not wait at all."""
+    return max(0.001, until - time.monotonic())
 
 
 def _cut(opened: socket.socket) -> None:

@@ -19,12 +19,12 @@ from team_client import NAMES, Browser, Team, service_of
 READ = {
     "/static/{name}", "/", "/search", "/since", "/list", "/document", "/document/alike", "/document/similar",
     "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/conflicts", "/threads", "/thread",
-    "/history", "/exceptions", "/defensibility",
+    "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip
 CHECK_IN, WATCH = {"/check-in", "/exceptions/read"}, {"/log", "/jobs", "/jobs/list", "/users"}
 DECIDE = {
     "/tags", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
-    "/check-in/reject", "/exceptions/read", "/exceptions/store",
+    "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide",
 }  # fmt: skip
 START = {"/groups/update", "/threads/update", "/defensibility/audit"}
 OPERATION_ROLES = {
@@ -138,6 +138,7 @@ def test_pages_offer_only_what_the_visitor_may_do(browsers: dict[str, Browser]) 
     pages = {name: browser.get("/groups").text for name, browser in browsers.items()}
     assert {name for name, page in pages.items() if 'action="/groups/update"' in page} == {"ada"}
     assert {name for name, page in pages.items() if 'href="/log"' in page} == {"ada"}
+    assert {name for name, page in pages.items() if 'href="/users" data-go="u"' in page} == {"ada"}
     assert {name for name, page in pages.items() if 'href="/check-in"' in page} == {"ada", "rita"}
     documents = {name: browser.get("/document?id=lease").text for name, browser in browsers.items()}
     assert {name for name, page in documents.items() if 'action="/tags"' in page} == {"ada", "rita"}
@@ -179,6 +180,29 @@ def test_an_activity_is_in_the_name_of_the_user_and_others_do_not_see_it(
     assert (str(last.number), last.by) == (number, "rita")
     shown = {name: f"Activity {number}" in browser.get(f"/?done={number}").text for name, browser in browsers.items()}
     assert shown == {"vera": False, "rita": True, "ada": True}
+
+
+def test_reviewers_undo_their_own_activities_and_admins_those_of_everybody(
+    browsers: dict[str, Browser], team: Team
+) -> None:
+    rita, ada = browsers["rita"], browsers["ada"]
+    numbers = []
+    for browser, tag in ((rita, "one=rita"), (rita, "two=rita"), (ada, "three=ada")):
+        answer = browser.post("/tags", csrf=browser.csrf, id="letter", tag=tag, back="/")
+        numbers.append(answer.headers["location"].rpartition("done=")[2])
+    own, other, foreign = numbers
+    button = re.compile(r'action="/undo" method="post">.*?name="number" value="(\d+)"')
+    assert button.findall(rita.get(f"/?done={own}").text) == [own]
+    assert button.findall(rita.get(f"/?done={foreign}").text) == []
+    assert set(numbers) <= set(button.findall(ada.get("/log").text))
+    refused = rita.post("/undo", csrf=rita.csrf, number=foreign)
+    assert (refused.status_code, "is not yours" in refused.text) == (403, True)
+    assert rita.post("/undo", csrf=rita.csrf, number=own).status_code == 303
+    assert ada.post("/undo", csrf=ada.csrf, number=other).status_code == 303
+    undone = team.service.collection.log()[-1].number
+    assert rita.post("/undo", csrf=rita.csrf, number=str(undone)).status_code == 403  # the undo of an admin neither
+    assert rita.post("/undo", csrf=rita.csrf, number="99999").status_code == 400
+    assert {str(one.number) for one in team.service.collection.log() if one.undone_by} >= {own, other}
 
 
 def test_an_activity_of_a_script_is_in_the_name_of_its_user(team: Team) -> None:

@@ -13,7 +13,7 @@ from nearkin.web.users.attempts import AttemptLimit
 from nearkin.web.users.file import change_users
 from nearkin.web.users.sessions import Sessions
 from nearkin.web.users.sign_in import MAX_OF_A_NAME, MAX_OF_AN_ADDRESS, WINDOW_S
-from review_client import small_collection
+from review_client import Visit, small_collection
 from team_client import PASSWORD, PUBLIC, Browser, Team, field, service_of
 
 FORM = {"sec-fetch-site": "same-origin", "origin": PUBLIC}
@@ -257,3 +257,10 @@ def test_the_form_has_its_styles_before_anybody_signed_in(team: Team) -> None:
     assert 'href="/sign-in/review.css"' in browser.get("/sign-in").text
     assert browser.get("/sign-in/review.css").headers["content-type"].startswith("text/css")
     assert browser.get("/sign-in/other.css").status_code == 401
+
+
+def test_browsers_never_try_the_name_without_encryption(team: Team, service: ReviewService) -> None:
+    """Strict-Transport-Security on every answer over TLS, refusals included; never where there is no TLS."""
+    for path in ("/", "/sign-in", "/sign-in/review.css", "/api/v1/healthz", "/no-such-page"):
+        assert Browser(team).get(path).headers["strict-transport-security"] == "max-age=31536000"
+    assert "strict-transport-security" not in Visit(service.collection).send("GET", "/").headers

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import grp
+import os
+import pwd
 import stat
 import unicodedata
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,7 +17,7 @@ from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.directory import locked
 from nearkin.store.server_settings import usual_configuration
 from nearkin.web.users import passwords
-from nearkin.web.users.file import change_users, read_users, usual_users_file
+from nearkin.web.users.file import _is_own_group, change_users, read_users, usual_users_file
 from nearkin.web.users.managing import added, new_token, removed, with_token, without_token
 from nearkin.web.users.records import Users, checked_name
 
@@ -44,6 +48,41 @@ def test_a_file_that_others_may_read_or_change_is_refused(tmp_path: Path, users:
         read_users(path)
     with pytest.raises(CollectionError, match="chmod 600"):
         change_users(path, lambda there: there)
+
+
+@pytest.mark.parametrize(("mode", "is_refused"), [(0o755, False), (0o777, True), (0o757, True), (0o1777, False)])
+def test_a_folder_in_which_others_may_replace_the_file_is_refused(
+    tmp_path: Path, users: Users, mode: int, is_refused: bool
+) -> None:
+    """Whoever can put another file there is an admin; the folder of a link counts like that of its target."""
+    path, link = tmp_path / "users.json", tmp_path / "links" / "users.json"
+    change_users(path, lambda _: users)
+    link.parent.mkdir()
+    link.symlink_to(path)
+    tmp_path.chmod(mode)
+    for one in (path, link):
+        with pytest.raises(CollectionError, match="chmod go-w") if is_refused else nullcontext():
+            assert read_users(one) == users
+    with pytest.raises(CollectionError, match="chmod go-w") if is_refused else nullcontext():
+        change_users(tmp_path / "new.json", lambda _: users)
+    assert (tmp_path / "new.json").exists() is not is_refused
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
+@pytest.mark.parametrize("given", ["users.json", "."])
+def test_a_file_of_another_user_is_refused(tmp_path: Path, users: Users, given: str) -> None:
+    path = tmp_path / "own" / "users.json"
+    change_users(path, lambda _: users)
+    os.chown(path.parent / given, 12_345, -1)
+    with pytest.raises(CollectionError, match="belongs to another user"):
+        read_users(path)
+
+
+def test_a_group_of_one_user_is_not_that_of_others() -> None:
+    assert not _is_own_group(2**31 - 2)  # there is no such group
+    user = pwd.getpwuid(os.geteuid())
+    own = grp.getgrgid(user.pw_gid)
+    assert _is_own_group(user.pw_gid) is (own.gr_name == user.pw_name and set(own.gr_mem) <= {user.pw_name})
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from extracted_documents import add_extracted, unread
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.runs.progress import Silent
 from nearkin.web.api.operations import OPERATIONS
+from nearkin.web.name_lookup import _MAX_AT_ONCE
 from nearkin.web.queries import fields_of
 from nearkin.web.read_again import FileReadAgain, SentAgain, store_read_again
 from nearkin.web.screens import FORMS, SCREENS
@@ -142,6 +143,27 @@ def test_addresses_that_are_not_public_are_never_asked(hook: Hook) -> None:
             webhook(f"https://{host}:{port}/", said, allows_private=False).ask(EVENT)
         assert "not public" in said.pop(), host
     assert hook.told == []
+
+
+def test_a_name_that_is_not_found_in_time_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolver that does not answer; more look-ups than may go on at once wait no longer either."""
+    over, ended, said = threading.Event(), threading.Semaphore(0), list[str]()
+
+    def look_up(*_: object, **__: object) -> list[object]:
+        assert over.wait(20)
+        ended.release()
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    for _ in range(_MAX_AT_ONCE + 1):
+        webhook("https://example.org/", said, "open", timeout_s=0.02).ask(EVENT)
+    assert said == ["The webhook failed: the address of example.org was not found in time."] * (_MAX_AT_ONCE + 1)
+    over.set()
+    for _ in range(_MAX_AT_ONCE):
+        assert ended.acquire(timeout=20)
+    monkeypatch.undo()
+    webhook("https://127.0.0.1:1/", said, "open").ask(EVENT)
+    assert "not found in time" not in said[-1]
 
 
 def test_a_certificate_is_verified(hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,8 @@ from nearkin.web.screens import (
     jobs,
     lists,
     log,
+    pairs,
+    reports,
     threads,
     users,
 )
@@ -36,6 +38,8 @@ SCREENS: tuple[Screen, ...] = (
     *log.SCREENS,
     *jobs.SCREENS,
     *users.SCREENS,
+    *pairs.SCREENS,
+    *reports.SCREENS,
 )
 """All screens; a new one is entered here."""
 FORMS: tuple[ChangeForm, ...] = (
@@ -45,5 +49,6 @@ FORMS: tuple[ChangeForm, ...] = (
     *threads.FORMS,
     *exceptions.FORMS,
     *defensibility.FORMS,
+    *pairs.FORMS,
 )
 """All forms; a new one is entered here."""

@@ -7,10 +7,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from nearkin.collection.decisions.log import activity_of
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, ActivityResult
 from nearkin.collection.decisions.tags import members_of, parsed, tag
 from nearkin.collection.groups.members import group_members
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.reports.sentences.decisions import in_words
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
@@ -131,6 +132,12 @@ class UndoForm(msgspec.Struct, kw_only=True):
 
 def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
     """Undo an activity; the groups of the page from which the form came are brought up to date if it was about them."""
+    with service.collection.opened.store.reading() as connection:
+        made = activity_of(connection, body.number) if 0 < body.number < 2**63 else None
+    if made is not None and not visitor.may_undo(made.by):
+        raise RefusedError(
+            403, f"Activity {body.number} is not yours: reviewers undo their own activities, admins those of all."
+        )
     found, job = service.collection.undo(body.number, by=visitor.name), None
     if found.data.get("kind") in (NEVER_GROUP, SAME_GROUP):
         job = begin_update(service, _asked_by(body.back), by=visitor.name)

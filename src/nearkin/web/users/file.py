@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import grp
 import os
+import pwd
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from nearkin.runs.files import published, writing
 from nearkin.store.server_settings import usual_configuration
 from nearkin.web.users.records import VERSION, Users
 
-_PRIVATE = 0o600
+_PRIVATE, _ROOT = 0o600, 0
 _Signature = tuple[int, ...]
 
 
@@ -37,7 +40,7 @@ def read_users(path: Path) -> Users:
     Raises
     ------
     CollectionError
-        It cannot be read, others may read or change it, or a newer version of Nearkin wrote it.
+        It cannot be read, others may read, change or replace it, or a newer version of Nearkin wrote it.
     """
     return _read(path)[0]
 
@@ -54,6 +57,7 @@ def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
     """
     with writing(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_open_folders(path)
     with locked(path.with_name(f".{path.name}.lock"), other="another --users-file"):
         users = change(read_users(path))
         with published(path) as aside:
@@ -110,10 +114,7 @@ def _read(path: Path) -> tuple[Users, _Signature | None]:
         return Users(), None
     except OSError as error:
         raise CollectionError(f"{path}: {why(error)}.") from error
-    if found.st_mode & 0o077:
-        raise CollectionError(
-            f"{path}: other users of this machine may read or change this file. Run: chmod 600 {path}"
-        )
+    _refuse_others(path, found)
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         users = msgspec.json.decode(content, type=Users)
         if users.version != VERSION:
@@ -122,6 +123,46 @@ def _read(path: Path) -> tuple[Users, _Signature | None]:
     raise CollectionError(
         f"{path} is not a users file, or is damaged. Restore it, or remove it and add the users again."
     )
+
+
+def _refuse_others(path: Path, found: os.stat_result) -> None:
+    """Refuse a file that another user of the machine may read, change, or replace: as ssh does with its keys."""
+    if found.st_mode & 0o077:
+        raise CollectionError(
+            f"{path}: other users of this machine may read or change this file. Run: chmod 600 {path}"
+        )
+    _refuse_owner(path, found)
+    _refuse_open_folders(path)
+
+
+def _refuse_open_folders(path: Path) -> None:
+    """Refuse a file in a folder in which another user could put another file in its place."""
+    for folder in dict.fromkeys((path.absolute().parent, path.resolve().parent)):  # of a link, and of its target
+        found = os.stat(folder)
+        _refuse_owner(folder, found)
+        is_open = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid))
+        if is_open and not found.st_mode & stat.S_ISVTX:
+            raise CollectionError(
+                f"{path}: other users of this machine may replace this file, because they may write to its folder. "
+                f"Run: chmod go-w {folder}"
+            )
+
+
+def _refuse_owner(path: Path, found: os.stat_result) -> None:
+    if found.st_uid not in (os.geteuid(), _ROOT):
+        raise CollectionError(
+            f"{path} belongs to another user of this machine, who can so change who may sign in. Make the user that "
+            "runs nearkin its owner."
+        )
+
+
+def _is_own_group(group: int) -> bool:
+    """Whether a group is that of this user alone, as many systems make one for each user, with a mask of 002."""
+    try:
+        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    return user.pw_gid == group and found.gr_name == user.pw_name and not set(found.gr_mem) - {user.pw_name}
 
 
 def _signature(found: os.stat_result) -> _Signature:

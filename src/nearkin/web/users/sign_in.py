@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from math import ceil
 from urllib.parse import parse_qsl, urlsplit
@@ -33,6 +34,7 @@ WINDOW_S, MAX_OF_A_NAME, MAX_OF_AN_ADDRESS = 600.0, 10, 30
 """Attempts within ten minutes, counted for each name and for each address."""
 _MAX_BODY, _FORM_S = 16 << 10, 12 * 60 * 60
 _AT_ONCE, _MAX_WAITING = 2, 32  # each computation of a hash takes 64 MiB
+_ARRIVES_S, _MAX_UNFINISHED = 10.0, 8  # a form is one packet; proxies may pass halves of it on
 _WRONG = "The name or the password is wrong."
 _STALE = "The form was out of date. Try again."
 
@@ -67,6 +69,7 @@ class UserSignIn:
         self._by_address = AttemptLimit(MAX_OF_AN_ADDRESS, WINDOW_S)
         hash_of_nobody()  # the first wrong name must not take longer than others
         self._turns, self._n_waiting = asyncio.Semaphore(_AT_ONCE), 0
+        self._unfinished = Counter[str]()
 
     def of_cookie(self, cookie: str | None) -> Visitor | None:
         """Return the visitor of a session; None if there is none, or it has ended."""
@@ -90,11 +93,25 @@ class UserSignIn:
                 return self._form(headers, settings)
             case "GET" | "HEAD", "/sign-in/review.css":
                 return Response(self._styles, media_type="text/css", headers={"cache-control": "no-cache"})
-            case "POST", "/sign-in":
-                return await self._signed_in(await _fields(receive), headers, source, settings)
-            case "POST", "/sign-out":
-                return await self._signed_out(await _fields(receive), headers, visitor, settings)
+            case "POST", ("/sign-in" | "/sign-out") as path:
+                client = network_of(source.address)
+                if self._unfinished[client] >= _MAX_UNFINISHED:
+                    return refused(429, "Too many unfinished requests came from your address. Try again in a moment.")
+                fields = await self._arrived(receive, client)
+                if path == SIGN_IN:
+                    return await self._signed_in(fields, headers, source, settings)
+                return await self._signed_out(fields, headers, visitor, settings)
         return None
+
+    async def _arrived(self, receive: Receive, client: str) -> dict[str, str] | None:
+        """Return the fields of a form that arrives in time: anyone may begin to send one."""
+        self._unfinished[client] += 1
+        try:
+            async with asyncio.timeout(_ARRIVES_S):
+                return await _fields(receive)
+        finally:
+            self._unfinished[client] -= 1
+            self._unfinished += Counter()  # removes zeros
 
     def refusal(self, scope: Scope, headers: Headers, settings: ServiceSettings) -> Response:
         """Return the form where a browser wants a page, otherwise a line of text."""

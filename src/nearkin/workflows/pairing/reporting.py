@@ -65,7 +65,7 @@ def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
         else:
             others = _one_a_step(file, best, least, greatest)
         rows = np.sort(np.concatenate([best, others]))
-        pairs = _taken(file, rows)
+        pairs = pairs_at(file, rows)
     found = dict(zip(rows.tolist(), _named(pairs, folder / "documents.parquet"), strict=True))
     return [found[row] for row in best.tolist()], sorted(
         (found[row] for row in others.tolist()), key=lambda pair: -pair.cosine
@@ -110,8 +110,8 @@ def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
         first += len(batch)
 
 
-def _taken(file: pq.ParquetFile, rows: I64) -> pa.Table:
-    """Return the pairs at ascending rows."""
+def pairs_at(file: pq.ParquetFile, rows: I64) -> pa.Table:
+    """Return the pairs of ``pairs.parquet`` at ascending rows."""
     found = [file.schema_arrow.empty_table()]
     first = 0
     for group in range(file.metadata.num_row_groups):

@@ -1,0 +1,148 @@
+"""Connections of clients: how many one client may have, and how long a request may take to arrive."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from nearkin.web.addresses import network_of, plain_address
+from nearkin.web.settings import Network
+
+_SAY_AGAIN_S = 60.0
+
+
+class LimitedListener(socket.socket):
+    """Listening socket that closes further connections of a client that has many.
+
+    It counts connections from the moment they are accepted, so those that never complete the handshake of TLS count,
+    too. An IPv6 address counts together with its network of 64 bits.
+
+    Parameters
+    ----------
+    family : int
+    max_per_client : int or None
+        Maximum number of open connections; None: any, for a service whose clients all have the address of this machine.
+    unlimited : sequence of networks
+        Proxies, whose connections are those of many clients.
+    say : callable
+        Receives who is refused, at most once a minute.
+    """
+
+    def __init__(
+        self,
+        family: int,
+        *,
+        max_per_client: int | None = None,
+        unlimited: Sequence[Network] = (),
+        say: Callable[[str], None] = print,
+    ) -> None:
+        super().__init__(family, socket.SOCK_STREAM)
+        self._max, self._unlimited, self._say = max_per_client, tuple(unlimited), say
+        self._open, self._said_at = Counter[str](), float("-inf")
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection.
+
+        Raises
+        ------
+        ConnectionAbortedError
+            Its client has too many; the loop of asyncio goes on with the next one.
+        """
+        accepted, address = super().accept()
+        client = self._client_of(str(address[0]))
+        if client is None or self._max is None:
+            return accepted, address
+        if self._open[client] >= self._max:
+            accepted.close()
+            self._tell(client)
+            raise ConnectionAbortedError
+        self._open[client] += 1
+        return _CountedSocket(accepted, lambda: self._ended(client)), address
+
+    def _client_of(self, address: str) -> str | None:
+        """Return the key of an address; None if its connections are not limited."""
+        try:
+            found = plain_address(address)
+        except ValueError:
+            return "unknown"
+        return None if any(found in network for network in self._unlimited) else network_of(address)
+
+    def _ended(self, client: str) -> None:
+        self._open[client] -= 1
+        if self._open[client] <= 0:
+            del self._open[client]
+
+    def _tell(self, client: str) -> None:
+        now = time.monotonic()
+        if now - self._said_at >= _SAY_AGAIN_S:
+            self._said_at = now
+            self._say(f"Connections refused: {client} has {self._max} open connections, the maximum of one client.")
+
+
+class _CountedSocket(socket.socket):
+    """Accepted socket that says once when it is closed."""
+
+    def __init__(self, accepted: socket.socket, ended: Callable[[], None]) -> None:
+        super().__init__(fileno=accepted.detach())
+        self._ended: Callable[[], None] | None = ended
+
+    def close(self) -> None:
+        super().close()
+        if self._ended is not None:
+            self._ended()
+            self._ended = None
+
+
+class TimedConnection(H11Protocol):
+    """Connection of HTTP that is closed if the head of a request does not arrive in time.
+
+    uvicorn itself waits without end for the first request, and for the rest of a request whose first byte has arrived.
+    After an answer that did not need the body, such as a refusal, the rest of the body has the same time. The gate
+    limits the time of bodies that it lets through.
+    """
+
+    wait_s = 10.0
+    _awaited: tuple[object, object] | None = None
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has arrived; less than a request does not prolong the time."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request, or for the rest of a body that nobody reads."""
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._wait_for(None)
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Begin to measure whenever something else is waited for."""
+        state, cycle = self.conn.their_state, self.cycle
+        is_unread = state is h11.SEND_BODY and cycle is not None and cycle.response_complete
+        self._wait_for((state, cycle) if state is h11.IDLE or is_unread else None)
+
+    def _wait_for(self, awaited: tuple[object, object] | None) -> None:
+        if awaited == self._awaited:
+            return
+        self._awaited = awaited
+        if self._timer is not None:
+            self._timer.cancel()
+        # not close(), which waits until TLS has said farewell
+        self._timer = None if awaited is None else self.loop.call_later(self.wait_s, self.transport.abort)

@@ -1,0 +1,145 @@
+"""Pairs of a run of ``nearkin pairs``: both texts, the matching words, and decisions on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
+from nearkin.manifests.pairs import SIDES
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
+from nearkin.workflows.pairing.pairs_of_run import PairOfRun, PairsOfRun
+from nearkin.workflows.pairing.pairs_of_run import Shown as ShownState
+
+_A_PAGE, _MAX_CHARACTERS = 10, 2_000
+
+
+class PairsQuery(msgspec.Struct, kw_only=True):
+    """A page of the pairs of a run; by default of the first run that has pairs."""
+
+    run: int | None = None
+    show: ShownState = "undecided"
+    page: int = 1
+
+
+class ShownText(NamedTuple):
+    """The beginning of a text, and the number of characters that follow."""
+
+    text: str
+    n_more: int
+
+
+def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
+    """Show some pairs, the most similar first."""
+    runs, number = service.runs.of_pairs, _number(service, asked)
+    if number is None:
+        return ScreenAnswer("pairs_of_run.html.j2", {"asked": asked, "run": None}, {"run": None, "pairs": []})
+    run, found = service.runs.find(number), _pairs_of(service, number)
+    places = found.select(asked.show)
+    n_pages = max(1, -(-len(places) // _A_PAGE))
+    page = max(1, min(asked.page, n_pages))  # a decision may have emptied the last page
+    shown = found.pairs(places[(page - 1) * _A_PAGE : page * _A_PAGE])
+    texts, why_not = _texts(found, shown)
+    decided = [one.state for one in found.decisions.all().values()]
+    values = {
+        "asked": asked,
+        "run": run,
+        "runs": runs,
+        "facts": run.facts(),
+        "n_found": len(places),
+        "n_accepted": decided.count("accepted"),
+        "n_rejected": decided.count("rejected"),
+        "pairs": shown,
+        "texts": texts,
+        "why_not": why_not,
+        "page": page,
+        "n_pages": n_pages,
+    }
+    data = {
+        "run": number,
+        "n_found": len(places),
+        "page": page,
+        "n_pages": n_pages,
+        "pairs": [_as_data(one, texts) for one in shown],
+        "why_no_texts": why_not,
+    }
+    return ScreenAnswer("pairs_of_run.html.j2", values, data)
+
+
+def pairs_table(service: ReviewService, asked: PairsQuery) -> pa.Table:
+    """Return a row for each pair, with its decision."""
+    number = _number(service, asked)
+    if number is None:
+        raise ParameterError("The service has no runs of nearkin pairs. Name them when you start it: --run DIRECTORY")
+    return _pairs_of(service, number).table(asked.show)
+
+
+def _number(service: ReviewService, asked: PairsQuery) -> int | None:
+    """Return the number of the run that is asked for; None if there are no runs."""
+    runs = service.runs.of_pairs
+    return asked.run if asked.run is not None or not runs else runs[0].number
+
+
+class PairForm(msgspec.Struct, kw_only=True):
+    """A pair by its rows, what is decided, and the page from which the form came."""
+
+    run: int
+    left_row: int
+    right_row: int
+    decision: Literal["accepted", "rejected", "undecided"]
+    show: ShownState = "undecided"
+    page: int = 1
+
+
+def decide(service: ReviewService, visitor: Visitor, body: PairForm) -> GoTo:
+    """Store a decision on a pair."""
+    found, rows = _pairs_of(service, body.run), (body.left_row, body.right_row)
+    state = None if body.decision == "undecided" else body.decision
+    found.decisions.decide(rows, found.names(rows), state, by=visitor.name, may_replace=visitor.may_undo)
+    return GoTo("/pairs", {"run": body.run, "show": body.show, "page": body.page})
+
+
+def _pairs_of(service: ReviewService, number: int) -> PairsOfRun:
+    run = service.runs.find(number)
+    if run.pairs is None:
+        raise UnknownDocumentError(f"The run {run.name} is of nearkin {run.manifest.command}, not of nearkin pairs.")
+    return run.pairs
+
+
+def _texts(found: PairsOfRun, shown: list[PairOfRun]) -> tuple[tuple[Mapping[int, ShownText], ...], str]:
+    """Return the texts of both sides by row, or why they cannot be shown."""
+    try:
+        sides = [found.texts(side, {one.rows[i] for one in shown}) for i, side in enumerate(SIDES)]
+    except NearkinError as error:
+        return ({}, {}), str(error)
+    return tuple({row: _clipped(text) for row, text in side.items()} for side in sides), ""
+
+
+def _clipped(text: str) -> ShownText:
+    return ShownText(text[:_MAX_CHARACTERS], max(0, len(text) - _MAX_CHARACTERS))
+
+
+def _as_data(one: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dict[str, object]:
+    left, right = (texts[i].get(row) for i, row in enumerate(one.rows))
+    return {
+        "left_row": one.rows[0],
+        "right_row": one.rows[1],
+        "left": one.left,
+        "right": one.right,
+        "cosine": one.cosine,
+        "terms": [{"term": term.term, "left_term": term.left_term, "share": term.share} for term in one.terms],
+        "decision": None if one.decision is None else one.decision.state,
+        "by": None if one.decision is None else one.decision.by,
+        "left_text": left and left.text,
+        "right_text": right and right.text,
+    }
+
+
+SCREENS = (Screen("/pairs", PairsQuery, pairs, pairs_table),)
+FORMS = (ChangeForm("/pairs/decide", PairForm, decide),)

@@ -1,0 +1,151 @@
+"""Finished runs that the service shows beside the collection: those that were named when it was started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.errors import RunError, UnknownDocumentError
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.pairs import PairsManifest
+from nearkin.runs.files import printable
+from nearkin.runs.finished import MANIFEST, read_results
+from nearkin.workflows.auditing.audit import AUDITED
+from nearkin.workflows.pairing.pairs_of_run import PairsOfRun
+
+REPORT = "report.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedRun:
+    """A finished run.
+
+    Parameters
+    ----------
+    number : int
+        From 1, in the order in which the runs were named.
+    folder : Path
+    manifest : DedupManifest or PairsManifest
+    pairs : PairsOfRun or None
+        Of a run of ``nearkin pairs``.
+    state : tuple of int
+        What changes if the results are replaced.
+    """
+
+    number: int
+    folder: Path
+    manifest: DedupManifest | PairsManifest
+    pairs: PairsOfRun | None
+    state: tuple[int, ...]
+
+    @classmethod
+    def opened(cls, number: int, folder: Path) -> ServedRun:
+        """Read the manifest of a run, and check that its tables are unchanged.
+
+        Raises
+        ------
+        RunError
+            It is unfinished, damaged, or of a command whose results are not shown.
+        """
+        state, stored = _state(folder), read_results(folder)
+        kind = AUDITED.get(str(stored.get("command")))
+        if kind is None:
+            raise RunError(
+                f"{folder} holds the results of nearkin {stored.get('command')}. --run takes those of "
+                f"{', '.join(sorted(AUDITED))}."
+            )
+        try:
+            manifest = kind.of(stored)
+        except TypeError as error:
+            raise RunError(f"The run in {folder} is damaged: {error}. Run the command again.") from error
+        pairs = PairsOfRun(folder, manifest) if isinstance(manifest, PairsManifest) else None
+        return cls(number=number, folder=folder, manifest=manifest, pairs=pairs, state=state)
+
+    @property
+    def name(self) -> str:
+        """Name of its directory, without the path."""
+        return printable(self.folder.absolute().name)
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the run wrote a report page."""
+        return (self.folder / REPORT).is_file()
+
+    def facts(self) -> dict[str, object]:
+        """Return what the manifest says, as JSON types."""
+        told = self.manifest
+        counts: dict[str, object]
+        if isinstance(told, PairsManifest):
+            documents = [told.left.n_documents, told.right.n_documents]
+            counts = {"documents": documents, "pairs": told.counts.pairs}
+        else:
+            counts = {name: told.count(name) for name in ("documents", "kept", "groups", "pairs")}
+        return {
+            "run": self.number,
+            "name": self.name,
+            "command": told.command,
+            "nearkin": told.version,
+            "threshold": told.threshold,
+            **counts,
+            "elapsed_s": round(sum(one.elapsed_s for one in told.stages), 1),
+            "has_report": self.has_report,
+            "has_pairs": self.pairs is not None,
+        }
+
+    def check_current(self) -> None:
+        """Refuse a run whose results were replaced.
+
+        Raises
+        ------
+        RunError
+        """
+        if _state(self.folder) != self.state:
+            raise RunError(f"The run {self.name} was replaced since the service was started. Start it again.")
+
+
+class ServedRuns:
+    """The runs of a service.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+
+    Raises
+    ------
+    RunError
+        See `ServedRun.opened`.
+    """
+
+    def __init__(self, folders: Sequence[Path] = ()) -> None:
+        self.all = tuple(ServedRun.opened(number, folder) for number, folder in enumerate(folders, 1))
+
+    @property
+    def of_pairs(self) -> tuple[ServedRun, ...]:
+        """Those of ``nearkin pairs``."""
+        return tuple(one for one in self.all if one.pairs is not None)
+
+    def find(self, number: int | None) -> ServedRun:
+        """Return a run by its number.
+
+        Raises
+        ------
+        UnknownDocumentError
+            There is none.
+        RunError
+            It was replaced.
+        """
+        found = next((one for one in self.all if one.number == number), None)
+        if found is None:
+            raise UnknownDocumentError(f"There is no run {number}. The page Reports lists all of them.")
+        found.check_current()
+        return found
+
+
+def _state(folder: Path) -> tuple[int, ...]:
+    try:
+        found = os.stat(folder / MANIFEST)
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns

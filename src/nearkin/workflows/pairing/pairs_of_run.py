@@ -1,0 +1,191 @@
+"""Pairs of a finished run, in pages: the most similar first, with names, matching words, texts and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.errors import ParameterError, RunError, UnknownDocumentError
+from nearkin.formats import parquet
+from nearkin.manifests.pairs import SIDES, PairsManifest, Side
+from nearkin.records import F64, I64, U64
+from nearkin.reports.pairs.page import TermRow
+from nearkin.runs.progress import Silent
+from nearkin.stages.search.stretches import keys_of
+from nearkin.workflows.pairing.pair_decisions import PairDecision, Rows, StoredPairDecisions
+from nearkin.workflows.pairing.reporting import pairs_at
+from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
+
+MAX_PAIRS = 5_000_000
+"""Number of pairs up to which a run is shown in pages: their rows and cosines are kept in memory."""
+MAX_INPUT_BYTES = 256 << 20
+"""Size of a side up to which its texts are shown: its files are read again, up to the last document wanted."""
+Shown = Literal["all", "undecided", "accepted", "rejected"]
+_PAIRS, _DOCUMENTS = "pairs.parquet", "documents.parquet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOfRun:
+    """A pair with what is known of it.
+
+    Parameters
+    ----------
+    rows : (int, int)
+        Rows of the left and the right document.
+    left, right : str
+        Their names.
+    cosine : float
+    terms : tuple of TermRow
+        Matching words, those that contribute most first.
+    decision : PairDecision or None
+    """
+
+    rows: Rows
+    left: str
+    right: str
+    cosine: float
+    terms: tuple[TermRow, ...]
+    decision: PairDecision | None
+
+
+class PairsOfRun:
+    """Pairs of a finished run of ``nearkin pairs``.
+
+    Parameters
+    ----------
+    folder : Path
+    manifest : PairsManifest
+    """
+
+    def __init__(self, folder: Path, manifest: PairsManifest) -> None:
+        self.folder, self.manifest = folder, manifest
+        self.decisions = StoredPairDecisions(folder)
+
+    def select(self, shown: Shown) -> I64:
+        """Return the places in ``pairs.parquet`` of the pairs to show, the most similar first.
+
+        Raises
+        ------
+        RunError
+            The results or the decisions cannot be read.
+        ParameterError
+            There are too many pairs.
+        """
+        keys, order = self._keys, self._order
+        if shown == "all":
+            return order
+        wanted = [one.rows for one in self.decisions.all().values() if shown in ("undecided", one.state)]
+        rows = np.array(wanted, np.int64).reshape(-1, 2)
+        is_in = np.isin(keys[order], keys_of(rows[:, 0], rows[:, 1]))
+        return order[~is_in if shown == "undecided" else is_in]
+
+    def pairs(self, places: I64) -> list[PairOfRun]:
+        """Return the pairs at some places, in their order."""
+        ascending, back = np.unique(places, return_inverse=True)
+        with parquet.open_table(self.folder / _PAIRS) as file:
+            found = pairs_at(file, ascending).to_pylist()
+        decisions, (left, right) = self.decisions.all(), self._names
+        made = [
+            PairOfRun(
+                rows=(rows := (one["left_row"], one["right_row"])),
+                left=left[rows[0]].as_py(),
+                right=right[rows[1]].as_py(),
+                cosine=one["cosine"],
+                terms=tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in one["terms"]),
+                decision=decisions.get(rows),
+            )
+            for one in found
+        ]
+        return [made[place] for place in back.tolist()]
+
+    def names(self, rows: Rows) -> tuple[str, str]:
+        """Return the names of the documents of a pair.
+
+        Raises
+        ------
+        UnknownDocumentError
+            The run has no such pair.
+        """
+        if min(rows) < 0 or max(rows) >= 1 << 32 or not np.isin(keys_of(*map(np.asarray, rows)), self._keys).all():
+            raise UnknownDocumentError(f"The run has no pair of the left row {rows[0]} and the right row {rows[1]}.")
+        left, right = self._names
+        return left[rows[0]].as_py(), right[rows[1]].as_py()
+
+    def table(self, shown: Shown) -> pa.Table:
+        """Return a row for each pair to show, with its decision."""
+        places, (left, right) = self.select(shown), self._names
+        with parquet.open_table(self.folder / _PAIRS) as file:
+            found = file.read(columns=["left_row", "right_row", "cosine", "rank"]).take(pa.array(places))
+        decided = self.decisions.all()
+        rows = zip(found["left_row"].to_pylist(), found["right_row"].to_pylist(), strict=True)
+        decisions = [decided.get(one) for one in rows]
+        return pa.table(
+            {
+                "left": left.take(found["left_row"].combine_chunks()),
+                "right": right.take(found["right_row"].combine_chunks()),
+                "cosine": found["cosine"],
+                "rank": found["rank"],
+                "decision": pa.array([None if one is None else one.state for one in decisions], pa.string()),
+                "by": pa.array([None if one is None else one.by for one in decisions], pa.string()),
+                "at": pa.array([None if one is None else one.at for one in decisions], pa.string()),
+            }
+        )
+
+    def texts(self, side: Side, rows: set[int]) -> Mapping[int, str]:
+        """Return the texts of documents of a side, by their rows; the files are read again.
+
+        Raises
+        ------
+        SourceError
+            A file is missing, has changed, or was a pipe.
+        ParameterError
+            The files of the side are too large to be read for a page.
+        """
+        told = self.manifest.side(side)
+        again = texts_again([SourceSnapshot.from_stored(one) for one in told.inputs], told.encoding)
+        if sum(one.size_bytes for one in again.inputs) > MAX_INPUT_BYTES:
+            raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
+        first, found = 0, dict[int, str]()
+        for batch, _, _ in again.raw_batches(Silent()):
+            for row in [row for row in rows if first <= row < first + batch.num_rows]:
+                found[row] = (batch["text"][row - first].as_py() or b"").decode("utf-8", "replace")
+            first += batch.num_rows
+            if len(found) == len(rows):
+                break
+        return found
+
+    @cached_property
+    def _columns(self) -> tuple[U64, F64]:
+        with parquet.open_table(self.folder / _PAIRS) as file:
+            if file.metadata.num_rows > MAX_PAIRS:
+                raise ParameterError(f"The page shows runs with up to {MAX_PAIRS:,} pairs. Use {self.folder / _PAIRS}.")
+            if "left_row" not in file.schema_arrow.names:
+                raise RunError(f"The run in {self.folder} was made by an earlier version. Run the command again.")
+            read = file.read(columns=["left_row", "right_row", "cosine"])
+        left, right, cosine = (read[name].to_numpy() for name in read.column_names)
+        return keys_of(left, right), cosine
+
+    @property
+    def _keys(self) -> U64:
+        return self._columns[0]
+
+    @cached_property
+    def _order(self) -> I64:
+        return np.argsort(-self._columns[1], kind="stable").astype(np.int64)
+
+    @cached_property
+    def _names(self) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
+        """Names of the documents of each side, by their rows."""
+        read = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "name"])
+        found = []
+        for side in SIDES:
+            own = read.filter(pc.equal(read["side"], side)).sort_by("row")
+            found.append(own["name"].combine_chunks())
+        return found[0], found[1]
