@@ -76,7 +76,8 @@ class AheadOfReading:
             file = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
             form = FORMATS[file.source.format]
             if isinstance(form, Extracted):
-                wanted = FileToExtract(file.source.path, file.source.name, form.kind, self._encoding)
+                source = file.source
+                wanted = FileToExtract(source.path, source.name, form.kind, self._encoding, source.size_bytes)
                 self._begun[self._n_seen] = self._pool.submit(wanted)
             self._n_seen += 1
 

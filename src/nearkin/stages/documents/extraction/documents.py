@@ -16,7 +16,11 @@ from nearkin.stages.documents.origin import Origin
 
 def documents_of(file: FileToExtract) -> Iterator[InnerDocument]:
     """Yield the documents of one file, by a worker that is kept for the next one."""
-    yield from as_documents(file.name, _pool_of(os.getpid()).submit(file).nodes())
+    answer = _pool_of(os.getpid()).submit(file)
+    try:
+        yield from as_documents(file.name, answer.nodes())
+    finally:
+        answer.drop()  # else the worker would wait for a reader who left
 
 
 @lru_cache(maxsize=1)

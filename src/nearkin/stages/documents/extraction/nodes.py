@@ -1,9 +1,9 @@
-"""Messages between Nearkin and its extraction workers: JSON lines, texts after them as bytes. Nothing is unpickled."""
+"""Messages between Nearkin and its extraction workers: JSON, texts after it as bytes. Nothing is unpickled."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -14,6 +14,9 @@ MAX_TEXT_BYTES = 1 << 30
 MAX_LINE_BYTES = 16 << 20
 """Longest message without its text; a longer one is a fault of the worker."""
 
+MAX_FILES = 16
+"""Files in one message, each with a descriptor."""
+
 
 class WorkerFault(Exception):
     """A worker wrote something that is no message."""
@@ -21,7 +24,7 @@ class WorkerFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionRequest:
-    """Request to a worker: one file, which comes as an open descriptor.
+    """Request to a worker for one file, which comes as an open descriptor.
 
     Parameters
     ----------
@@ -45,18 +48,6 @@ class ExtractionRequest:
     limits: Mapping[str, int]
     first: int = 0
     given_up: Mapping[int, tuple[ExceptionKind, str]]
-
-    def as_line(self) -> bytes:
-        """Return the request as a line of JSON."""
-        told = {name: getattr(self, name) for name in _REQUEST_FIELDS}
-        return json.dumps(told).encode() + b"\n"
-
-    @classmethod
-    def of_line(cls, line: bytes) -> ExtractionRequest:
-        """Restore a request."""
-        told = json.loads(line)
-        told["given_up"] = {int(number): tuple(one) for number, one in told["given_up"].items()}
-        return cls(**told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +129,39 @@ class ExtractedNode:
             raise WorkerFault(f"the worker sent no message: {error}") from error
 
 
-_REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest))
+_REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.name != "limits")
 _NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name != "text")
 _MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders))
 END = b'{"end": true}\n'
+
+
+LENGTH_BYTES = 4
+"""Bytes before a message of requests that say how long it is."""
+
+
+def as_message(requests: Sequence[ExtractionRequest]) -> bytes:
+    """Return requests with the same limits as one message."""
+    told = [[getattr(one, name) for name in _REQUEST_FIELDS] for one in requests]
+    message = json.dumps({"limits": requests[0].limits, "files": told}).encode()
+    return len(message).to_bytes(LENGTH_BYTES) + message
+
+
+def requests_of(message: bytes) -> list[ExtractionRequest]:
+    """Restore the requests of a message, which comes without its length.
+
+    Examples
+    --------
+    >>> asked = ExtractionRequest(name="a.eml", limits={"wall_s": 60}, given_up={2: ("crashed", "it died")})
+    >>> requests_of(as_message([asked])[LENGTH_BYTES:]) == [asked]
+    True
+    """
+    told = json.loads(message)
+    found = []
+    for values in told["files"]:
+        fields_of = dict(zip(_REQUEST_FIELDS, values, strict=True))
+        given_up = {int(number): tuple(one) for number, one in fields_of.pop("given_up").items()}
+        found.append(ExtractionRequest(**fields_of, given_up=given_up, limits=told["limits"]))
+    return found
 
 
 def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> ExtractedNode:

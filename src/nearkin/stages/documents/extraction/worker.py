@@ -1,6 +1,6 @@
-"""Main of an extraction worker: a request a file, answered with its nodes in order.
+"""Main of an extraction worker: requests for files, answered with their nodes in order.
 
-It is started by `workers`, speaks over one socket, and reads nothing but descriptors that come with requests.
+It is started by `worker_process`, speaks over one socket, and reads nothing but descriptors that come with requests.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.nodes import END, ExtractionRequest
+from nearkin.stages.documents.extraction.nodes import END, LENGTH_BYTES, MAX_FILES, ExtractionRequest, requests_of
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
 from nearkin.stages.documents.extraction.walking import FileWalk
+
+_HELD_BYTES = 1 << 16
+_HELD_S = 0.02
+"""A node is held for no longer before the next file is begun: Nearkin ends a worker that says nothing for too long."""
 
 
 def main(descriptor: int, memory_bytes: int, directory: str) -> None:
@@ -33,33 +37,68 @@ def main(descriptor: int, memory_bytes: int, directory: str) -> None:
     held = apply_sandbox(memory_bytes=memory_bytes, directory=directory, libraries=libraries)
     link.sendall(json.dumps(held.as_message()).encode() + b"\n")
     while True:
-        line, descriptors = _received(link)
-        if not line:
+        message, descriptors = _received(link)
+        if not message:
             return
-        request = ExtractionRequest.of_line(line)
-        blob = Blob(descriptor=descriptors[0])
-        try:
-            _answer(link, request, blob)
-        finally:
-            os.close(descriptors[0])
+        requests = requests_of(message)
+        replies = _Replies(link, is_held=len(requests) > 1)
+        for request, descriptor in zip(requests, descriptors, strict=True):
+            for node in FileWalk(request, partial(_timed, request)).nodes(Blob(descriptor=descriptor)):
+                replies.send(node.as_message())
+            replies.send(END)
+            os.close(descriptor)
+        replies.flush()
 
 
-def _answer(link: socket.socket, request: ExtractionRequest, blob: Blob) -> None:
-    """Send the nodes of a file."""
-    for node in FileWalk(request, lambda: _timed(request)).nodes(blob):
-        link.sendall(node.as_message())
-    link.sendall(END)
+class _Replies:
+    """Nodes on their way to Nearkin, those of several short files at once.
+
+    Parameters
+    ----------
+    link : socket
+    is_held : bool
+        Whether nodes may wait for others. Those of a file that is alone in its request may not: if this process dies,
+        the last one that came shows where.
+    """
+
+    def __init__(self, link: socket.socket, *, is_held: bool) -> None:
+        self._link = link
+        self._is_held = is_held
+        self._held: list[bytes] = []
+        self._n_bytes = 0
+        self._sent_at = time.monotonic()
+
+    def send(self, message: bytes) -> None:
+        """Send a message, now or with later ones."""
+        self._held.append(message)
+        self._n_bytes += len(message)
+        is_due = self._n_bytes >= _HELD_BYTES or time.monotonic() - self._sent_at > _HELD_S
+        if is_due or not self._is_held:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send all that is held."""
+        self._link.sendall(b"".join(self._held))
+        self._held.clear()
+        self._n_bytes, self._sent_at = 0, time.monotonic()
 
 
 def _received(link: socket.socket) -> tuple[bytes, list[int]]:
-    """Return a request and the descriptor that comes with its first byte; nothing at the end."""
-    line, descriptors, _, _ = socket.recv_fds(link, 1 << 16, 1)
-    while line and not line.endswith(b"\n"):
-        more = link.recv(1 << 16)
-        if not more:
-            return b"", []
-        line += more
-    return line, descriptors
+    """Return requests and the descriptors that come with them; nothing at the end."""
+    length, descriptors, _, _ = socket.recv_fds(link, LENGTH_BYTES, MAX_FILES)
+    length += _exactly(link, LENGTH_BYTES - len(length)) if length else b""
+    return _exactly(link, int.from_bytes(length)), descriptors
+
+
+def _exactly(link: socket.socket, n_bytes: int) -> bytes:
+    """Return so many bytes; nothing at the end."""
+    held = bytearray()
+    while len(held) < n_bytes:
+        piece = link.recv(min(n_bytes - len(held), 1 << 16))
+        if not piece:
+            return b""
+        held += piece
+    return bytes(held)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+import threading
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,8 +14,11 @@ from extraction_files import extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.errors import ParameterError
+from nearkin.stages.documents.extraction import serving
+from nearkin.stages.documents.extraction.documents import documents_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.nodes import ExtractedNode, WorkerFault
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
+from nearkin.stages.documents.extraction.worker_process import Worker
 from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
 from nearkin.stages.documents.origin import MailHeaders, Origin
 
@@ -70,6 +75,51 @@ def test_a_file_that_cannot_be_opened_is_an_error_of_that_file(pool, tmp_path):
     with pytest.raises(FileNotFoundError):
         list(next(coming)[1])
     assert [node.kind for node in next(coming)[1]] == ["pdf"]
+
+
+def test_short_files_go_together_and_one_that_kills_its_worker_costs_no_other(tmp_path, monkeypatch):
+    """The page in the archive takes longer than it may; mails before and after it are in the same message."""
+    sent: list[list[str]] = []
+    ask = Worker.ask
+
+    def noting(worker: Worker, requests: Sequence[ExtractionRequest], descriptors: Sequence[int]) -> None:
+        sent.append([one.name for one in requests])
+        ask(worker, requests, descriptors)
+
+    monkeypatch.setattr(Worker, "ask", noting)
+    monkeypatch.setattr(serving, "_BATCH_S", 1000.0)  # on a busy machine, too
+    files = {f"{at:02d}.eml": make.mail({"Subject": f"{at}"}, f"It was night {at}.") for at in range(60)}
+    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 250_000
+    files["30.zip"] = make.zipped({"a.txt": "It was.", "b.html": page, "c.txt": "It was."})
+    with ExtractionPool(1, ExtractionLimits(wall_s=1)) as pool:
+        found = extracted(pool, written(tmp_path, dict(sorted(files.items()))))
+    together = next(names for names in sent if "30.zip" in names)
+    assert len(together) > 1
+    assert [names for names in sent if "30.zip" in names][1:] == [["30.zip"]] * 2
+    assert len(sent[0]) == 1, "nothing is known of the files yet"
+    assert [doc_id for doc_id, one in found.items() if one.text is None] == ["30.zip!b.html"]
+    assert found["30.zip!b.html"].origin.exception == "time-out"
+    assert [one.text for doc_id, one in found.items() if "!" not in doc_id] == [
+        f"It was night {at}.".encode() for at in range(60)
+    ]
+
+
+def test_long_files_and_the_last_ones_go_one_by_one(tmp_path):
+    pool = ExtractionPool(2)
+    pool._threads = [threading.Thread()] * 2  # nobody takes what is submitted
+    for at, size in enumerate((10, 2 << 20, *[10] * 9)):
+        pool.submit(FileToExtract(f"{tmp_path}/{at}", f"{at}", size_bytes=size))
+    taken = []
+    while batch := pool.next_asked(16, is_idle=False):
+        taken.append([one.file.name for one in batch])
+    assert taken == [["0"], ["1"], ["2", "3", "4", "5"], ["6", "7"], ["8"], ["9"], ["10"]]
+
+
+def test_a_reader_that_leaves_a_file_does_not_stop_the_next_one(tmp_path):
+    big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
+    first, second = written(tmp_path, {"a.zip": big, "b.pdf": make.pdf(["It was."])})
+    assert next(documents_of(first)).doc_id == "a.zip!0.txt"
+    assert [one.doc_id for one in documents_of(second)] == ["b.pdf"]
 
 
 def test_messages_come_back_as_they_were_and_others_are_refused():

@@ -1,0 +1,135 @@
+"""Extraction worker as seen from Nearkin: a process with a socket, its requests, its nodes, and why it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from nearkin.errors import RunError
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault, as_message
+from nearkin.stages.documents.extraction.reading import too_much_memory
+from nearkin.stages.documents.extraction.sandbox import Sandbox
+from nearkin.stages.documents.origin import ExceptionKind
+
+_BOOT = (
+    "import json,sys\n"
+    "told=json.loads(sys.argv[1])\n"
+    "sys.path[:]=told['path']\n"
+    "from nearkin.stages.documents.extraction.worker import main\n"
+    "main(told['socket'],told['memory'],told['directory'])"
+)
+_KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
+"""Settings of glibc (mallopt(3)): else libraries return their memory with each file, and get each page of it again by a
+page fault, which takes a third of the time of a PDF."""
+_GRACE_S = 10
+_START_S = 60
+_STDERR_BYTES = 4096
+
+
+class WorkerDeath(Exception):
+    """A worker ended: why, for people."""
+
+    def __init__(self, exception: ExceptionKind, sentence: str) -> None:
+        super().__init__(sentence)
+        self.exception: ExceptionKind = exception
+        self.sentence = sentence
+
+
+class Worker:
+    """A worker process.
+
+    Attributes
+    ----------
+    sandbox : Sandbox
+        What confines it.
+    """
+
+    def __init__(self, limits: ExtractionLimits) -> None:
+        self._limits = limits
+        self._directory = tempfile.mkdtemp(prefix="nearkin-extraction-")
+        ours, theirs = socket.socketpair()
+        told = {
+            "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
+            "socket": theirs.fileno(), "memory": limits.memory_bytes, "directory": self._directory,
+        }  # fmt: skip
+        self._stderr = open(os.path.join(self._directory, "stderr"), "w+b")  # noqa: SIM115  (closed in `close`)
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(told)],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                env={"HOME": self._directory, "TMPDIR": self._directory, "LANG": "C.UTF-8", **_KEEP_MEMORY},
+                cwd=self._directory,
+                start_new_session=True,  # an interrupt of the terminal is Nearkin's to handle
+            )
+        self._socket = ours
+        self._stream = ours.makefile("rb", 1 << 20)
+        ours.settimeout(_START_S)
+        try:
+            self.sandbox = Sandbox(**json.loads(self._stream.readline(1 << 12)))
+        except (OSError, ValueError, TypeError) as error:
+            ended = self._stderr_end()
+            self.close()
+            raise RunError(f"An extraction worker did not start: {ended or error}.") from error
+        ours.settimeout(limits.wall_s + _GRACE_S)
+
+    def ask(self, requests: Sequence[ExtractionRequest], descriptors: Sequence[int]) -> None:
+        """Send requests that are answered one after another; raise `WorkerDeath` if the worker is gone."""
+        try:
+            message = as_message(requests)
+            n_sent = socket.send_fds(self._socket, [message], descriptors)
+            self._socket.sendall(message[n_sent:])
+        except OSError as error:
+            raise self._death() from error
+
+    def next_node(self) -> ExtractedNode | None:
+        """Return the next node, None behind the last; raise `WorkerDeath` if the worker ended or hangs."""
+        try:
+            return ExtractedNode.read_from(self._stream)  # type: ignore[arg-type]  # a buffered reader is binary
+        except (OSError, EOFError, WorkerFault) as error:
+            raise self._death(error) from error
+
+    def _death(self, error: Exception | None = None) -> WorkerDeath:
+        """Return why the worker ended."""
+        if isinstance(error, TimeoutError | WorkerFault):
+            self.process.kill()
+        try:
+            code = self.process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        said = self._stderr_end()
+        if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
+            return WorkerDeath("time-out", f"not read within the time limit ({self._limits.wall_s} s)")
+        if "memory allocation of" in said or "MemoryError" in said or "out of memory" in said.lower():
+            return WorkerDeath("too big", too_much_memory(self._limits.memory_bytes))
+        if isinstance(error, WorkerFault):
+            return WorkerDeath("crashed", f"the extraction worker failed: {error}")
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return WorkerDeath("crashed", f"the extraction worker died while reading it ({how})")
+
+    def _stderr_end(self) -> str:
+        self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
+        return self._stderr.read().decode("utf-8", "replace").strip()
+
+    def close(self) -> None:
+        """End the process, and remove its directory."""
+        with contextlib.suppress(AttributeError):
+            self._stream.close()
+        self._socket.close()
+        self.process.kill()
+        self.process.wait()
+        self._stderr.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
