@@ -188,8 +188,9 @@ def test_any_bytes_are_a_mail_of_some_kind(data):
 
 
 PIECES = st.sampled_from((
-    b"Subject: x", b" folded", b"Content-Type: text/plain", b"Content-Type: multipart/mixed; boundary=a", b"--a", b"--a--",
-    b"Content-Type: message/rfc822", b"From a Mon Jan  1 10:00:00 2024", b": nothing", b"a body", b"\xe9\x85 \x1c\x0c",
+    b"Subject: x", b" folded", b"Content-Type: text/plain", b"Content-Type: multipart/mixed; boundary=a", b"--a",
+    b"--a--", b"Content-Type: message/rfc822", b"From a Mon Jan  1 10:00:00 2024", b": nothing", b"a body",
+    b"\xe9\x85 \x1c\x0c",
     b"\n", b"\r", b"\r\n", b"\n", b"\n\n", b"\r\n\r\n",
 ))  # fmt: skip
 
