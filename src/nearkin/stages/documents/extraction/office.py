@@ -209,7 +209,9 @@ def extract(data: bytes, given: Given) -> ExtractedText:
 
     kind = given.kind
     asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=MIME_TYPES[kind])
-    config = _config(given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind)
+    config = settings_of_xberg(
+        given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind
+    )
     try:
         result = asyncio.get_event_loop().run_until_complete(xberg.extract(asked, config))
     except Exception as error:
@@ -266,7 +268,8 @@ def _is_page(kind: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _config(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.ExtractionConfig:
+def settings_of_xberg(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.ExtractionConfig:
+    """Return what xberg is asked for: the text with headers, footers and notes, within limits."""
     import xberg
 
     return xberg.ExtractionConfig(
