@@ -33,8 +33,7 @@ from nearkin.store.bulk import MAX_NAMED, named
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
-from nearkin.workflows.reading.inputs import Input, StoredInput
-from nearkin.workflows.reading.joined_batches import BATCH_BYTES
+from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput
 
 _ROWS_AT_A_TIME = 1 << 16
 

@@ -25,7 +25,9 @@ from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
-from nearkin.workflows.reading.joined_batches import BATCH_BYTES, JoinedBatches
+from nearkin.workflows.reading.joined_batches import JoinedBatches
+
+BATCH_BYTES = 8 << 20
 
 
 class Input(Protocol):
@@ -121,7 +123,7 @@ class LooseFilesInput:
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         """Yield the documents of some thousand files at a time, or of fewer long files."""
-        held = JoinedBatches()
+        held = JoinedBatches(BATCH_BYTES)
         with ahead_of_reading(self.sources, self.encoding, self.n_workers) as files:
             for index, file in enumerate(files):
                 for _ in self._read(file, index, held, progress):

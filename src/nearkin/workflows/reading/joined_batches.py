@@ -11,16 +11,22 @@ from nearkin.records import I64
 from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 
-BATCH_BYTES = 8 << 20
 _DOCUMENTS_A_BATCH = 2048
 _ROW_BYTES = 200
 """About the size of a row without its text."""
 
 
 class JoinedBatches:
-    """Documents that wait for their batch, in their order, each with the index of its file."""
+    """Documents that wait for their batch, in their order, each with the index of its file.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    batch_bytes : int
+        Approximate maximum of a batch.
+    """
+
+    def __init__(self, batch_bytes: int) -> None:
+        self._batch_bytes = batch_bytes
         self._batches: list[pa.RecordBatch] = []
         self._rows = RowList()
         self._owners: list[int] = []
@@ -32,7 +38,7 @@ class JoinedBatches:
     @property
     def is_full(self) -> bool:
         """Whether it is time to take the batch."""
-        return self._n_bytes >= BATCH_BYTES or len(self) >= _DOCUMENTS_A_BATCH
+        return self._n_bytes >= self._batch_bytes or len(self) >= _DOCUMENTS_A_BATCH
 
     def add_batch(self, batch: pa.RecordBatch, index: int) -> None:
         """Add documents that are a batch already."""
