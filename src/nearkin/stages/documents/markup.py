@@ -6,6 +6,7 @@ A false alarm would exclude a text, so each kind requires several signs: prose m
 from __future__ import annotations
 
 import re
+from itertools import islice
 from xml.parsers import expat
 
 Markup = tuple[str, str]
@@ -39,7 +40,7 @@ _ENCODED = re.compile(
 )
 _DAT = re.compile(rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14")
 _OPTICON = re.compile(
-    rb"[^,\r\n]+,[^,\r\n]*,[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*[ \t]*(?:\r?\n|\Z)",
+    rb"[^,\r\n]++,[^,\r\n]*,[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*[ \t]*(?:\r?\n|\Z)",
     re.IGNORECASE,
 )
 _LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*(?:\r?\n|\Z)")
@@ -114,7 +115,7 @@ def _mail(text: bytes) -> Markup | None:
 
 def _angled(text: bytes) -> Markup | None:
     """Recognise HTML, XML, and documents between tags."""
-    if _HTML.match(text) and len(_TAG.findall(text)) >= _MIN_TAGS:
+    if _HTML.match(text) and len(list(islice(_TAG.finditer(text), _MIN_TAGS))) == _MIN_TAGS:
         return "an HTML page", EXTRACT
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
         return "a file of <doc> elements", _CONVERT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
@@ -95,7 +95,10 @@ class Origin:
 
     def as_row(self) -> Mapping[str, Any]:
         """Return the values of the column ``origin``."""
-        return asdict(self)
+        row = {name: getattr(self, name) for name in _ORIGIN_FIELDS}  # `asdict` copies each value: ten times slower
+        if self.mail is not None:
+            row["mail"] = {name: getattr(self.mail, name) for name in _MAIL_FIELDS}
+        return row
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Origin:
@@ -105,6 +108,10 @@ class Origin:
             lists = {name: tuple(mail[name] or ()) for name in ("in_reply_to", "references")}
             fields["mail"] = MailHeaders(**{**mail, **lists})
         return cls(**fields)
+
+
+_ORIGIN_FIELDS = tuple(one.name for one in fields(Origin))
+_MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders))
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,9 @@ class Sourced:
             raise ParameterError(
                 f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
             )
-        return cls(asked, found, others, snapshots_of(_of_many_documents(found + others)), bool(against))
+        return cls(
+            asked, found, others, snapshots_of(_of_many_documents(found + others), asked.encoding), bool(against)
+        )
 
     def identity(self, command: str, options: DedupOptions) -> dict[str, object]:
         """Return everything that decides the result: a resumed run must share it with the interrupted one."""
@@ -91,8 +93,8 @@ class Sourced:
             "encoding": self.asked.encoding,
             "max_document_bytes": self.asked.rules.max_document_bytes,
             **({"text_root": root} if (root := self.asked.rules.text_root) is not None else {}),
-            "inputs": _listed(self.sources),
-            "against": _listed(self.others),
+            "inputs": _listed(self.sources, self.asked.encoding),
+            "against": _listed(self.others, self.asked.encoding),
         }
 
     def check_unchanged(self) -> None:
@@ -126,7 +128,7 @@ def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     return [source for source in sources if holding(source.format) != "one document"]
 
 
-def _listed(sources: Sequence[Source]) -> dict[str, object]:
+def _listed(sources: Sequence[Source], encoding: str) -> dict[str, object]:
     """Return the files, each with its state if they are few, so that a changed one can be named.
 
     One digest covers the options of reading, the sizes and the times of change of all.
@@ -137,13 +139,15 @@ def _listed(sources: Sequence[Source]) -> dict[str, object]:
         if isinstance(source, StoredSource):
             told.update(repr((source.path, source.format, source.documents.state())).encode())
             continue
-        now = SourceSnapshot.of(source)
+        now = SourceSnapshot.of(source, encoding)
         changed = (0, 0) if now.changed_ns is None else (now.changed_ns, now.source.size_bytes)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())
+        told.update((now.texts or "").encode())
         if len(sources) <= _MAX_NAMED:
             moment = datetime.fromtimestamp(changed[0] / 1e9, UTC).isoformat(sep=" ", timespec="microseconds")
-            files[printable(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}"
+            texts = "" if now.texts is None else f", with {now.texts}"
+            files[printable(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}{texts}"
     return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}
 
 

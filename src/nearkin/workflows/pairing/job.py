@@ -30,7 +30,7 @@ from nearkin.workflows.pairing.tables import (
 from nearkin.workflows.pairing.translated import TranslatedDocuments
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.snapshots import SourceSnapshot
+from nearkin.workflows.reading.snapshots import snapshots_of
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
@@ -183,9 +183,10 @@ def _identity(
     inputs = {
         name: {
             one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns or one.sha256}"
-            for one in own
+            + ("" if one.texts is None else f", {one.texts}")
+            for one in snapshots_of(side.sources, side.encoding)
         }
-        for name, own in zip(("left", "right"), ([SourceSnapshot.of(one) for one in side.sources] for side in sides))
+        for name, side in zip(("left", "right"), sides)
     }
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
     fingerprint = table.fingerprint if table else None

@@ -5,25 +5,29 @@ An input is one file of many records, many files of few documents, a table in me
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
-import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.formats import is_of_documents
+from nearkin.stages.documents.extraction.nodes import ExtractedNode
+from nearkin.stages.documents.formats import FORMATS, is_of_documents
+from nearkin.stages.documents.formats.extracted import Extracted
+from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.sniffing import unreadable
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
+from nearkin.workflows.reading.joined_batches import JoinedBatches
 
 BATCH_BYTES = 8 << 20
-_FILES_A_BATCH = 2048
 
 
 class Input(Protocol):
@@ -119,38 +123,60 @@ class LooseFilesInput:
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         """Yield the documents of some thousand files at a time, or of fewer long files."""
-        held: list[pa.RecordBatch] = []
-        owners: list[int] = []
-        held_bytes = 0
+        held = JoinedBatches(BATCH_BYTES)
         with ahead_of_reading(self.sources, self.encoding, self.n_workers) as files:
             for index, file in enumerate(files):
-                for batch in self._read(file, progress):
-                    held.append(batch)
-                    owners += [index] * batch.num_rows
-                    held_bytes += batch.nbytes
-                    if held_bytes >= BATCH_BYTES or len(held) >= _FILES_A_BATCH:
-                        yield _joined(held), np.array(owners)
-                        held, owners, held_bytes = [], [], 0
-        if held:
-            yield _joined(held), np.array(owners)
+                for _ in self._read(file, index, held, progress):
+                    if held.is_full:
+                        yield held.take()
+        if len(held):
+            yield held.take()
 
-    def _read(self, file: FileToRead, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield the documents of a file; one that cannot be opened becomes one unreadable document."""
+    def _read(self, file: FileToRead, index: int, held: JoinedBatches, progress: Progress) -> Iterator[None]:
+        """Add the documents of a file, and yield after each of them or after some.
+
+        A file that cannot be opened becomes one unreadable document.
+        """
         source = file.source
         try:
-            yield from read_batches(
+            if file.nodes is not None:
+                for number, one in enumerate(self._extracted(file, file.nodes, progress), 1):
+                    held.add(number, one, index)
+                    yield
+                return
+            for batch in read_batches(
                 source,
                 batch_bytes=BATCH_BYTES,
                 progress=progress.advance,
                 encoding=self.encoding,
-                nodes=file.nodes,
                 content=file.content,
-            )
+            ):
+                held.add_batch(batch, index)
+                yield
         except SourceError as error:
             problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")
-            rows = RowList()
-            rows.add(1, source.name, problem=problem)
-            yield one_batch([rows.piece()], IdType())
+            held.add(1, InnerDocument(source.name, problem=problem), index)
+            yield
+
+    def _extracted(
+        self, file: FileToRead, nodes: Iterator[ExtractedNode], progress: Progress
+    ) -> Iterator[InnerDocument]:
+        """Yield what workers extracted from a file."""
+        form = cast("Extracted", FORMATS[file.source.format])
+        opened = OpenedSource(
+            source=file.source,
+            raw=io.BytesIO(),  # a worker reads the file
+            batch_bytes=BATCH_BYTES,
+            keep=None,
+            progress=progress.advance,
+            encoding=self.encoding,
+            note=progress.say,
+            nodes=nodes,
+        )
+        try:
+            yield from form.whole_documents(opened)
+        except OSError as error:
+            raise unreadable(file.source.name, error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +307,3 @@ def file_inputs(
     if loose:
         inputs.append(LooseFilesInput(tuple(loose), encoding))
     return tuple(inputs)
-
-
-def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from nearkin.manifests.inputs import InputFile
 from nearkin.runs.files import printable
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.reading.changed import changed, changed_while_read, check_comes_again
@@ -19,7 +21,7 @@ from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, Gi
 from nearkin.workflows.reading.texts import Texts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSnapshot:
     """Source at one moment, with the data to read it again and to detect changes.
 
@@ -35,6 +37,10 @@ class SourceSnapshot:
         Upper limit of the numbers of a collection's documents in its store.
     state : str or None
         State that must not change while results of a run are read; it is not stored.
+    texts : str or None
+        State of the text files that a load file names.
+    encoding : str
+        Encoding of the names of these files; it is not stored.
     """
 
     source: Source
@@ -42,34 +48,48 @@ class SourceSnapshot:
     sha256: str | None = None
     end_row: int | None = None
     state: str | None = None
+    texts: str | None = None
+    encoding: str = field(default="utf-8", compare=False)
 
     @classmethod
-    def of(cls, source: Source) -> SourceSnapshot:
+    def of(cls, source: Source, encoding: str = "utf-8") -> SourceSnapshot:
         """Record a source as it is now."""
         if isinstance(source, StoredSource) and source.format == IN_MEMORY:
-            return cls(source, None, source.documents.digest, None, source.documents.state())
+            state = source.documents.state()
+            return cls(source=source, changed_ns=None, sha256=source.documents.digest, state=state)
         if isinstance(source, StoredSource):
             stored = source.documents
-            return cls(_plain(source), None, stored.digest, stored.end_row, stored.state())
+            return cls(
+                source=_plain(source), changed_ns=None, sha256=stored.digest, end_row=stored.end_row,
+                state=stored.state(),
+            )  # fmt: skip
         named = replace(source, path=printable(source.path), name=printable(source.name))
         try:
             found = os.stat(source.path)
         except (OSError, ValueError):
-            return cls(named, None)
+            return cls(source=named, changed_ns=None)
         if source.path == STDIN or not stat.S_ISREG(found.st_mode):
-            return cls(named, None)
-        return cls(replace(named, size_bytes=found.st_size), found.st_mtime_ns)
+            return cls(source=named, changed_ns=None)
+        form = FORMATS.get(source.format)
+        texts = form.state_of_texts(source, encoding) if isinstance(form, LoadFile) else None
+        named = replace(named, size_bytes=found.st_size)
+        return cls(source=named, changed_ns=found.st_mtime_ns, texts=texts, encoding=encoding)
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> SourceSnapshot:
         """Read the result of `as_stored`."""
-        return cls(Source(**stored["source"]), stored["changed_ns"], stored.get("sha256"), stored.get("end_row"))
+        return cls(
+            source=Source(**stored["source"]), changed_ns=stored["changed_ns"], sha256=stored.get("sha256"),
+            end_row=stored.get("end_row"), texts=stored.get("texts"),
+        )  # fmt: skip
 
     def as_stored(self) -> dict[str, object]:
         """Return the fields as JSON types; files have no digest here."""
         source = _plain(self.source) if isinstance(self.source, StoredSource) else self.source
         about = {name: value for name, value in asdict(source).items() if name != "text_root" or value is not None}
         stored: dict[str, object] = {"source": about, "changed_ns": self.changed_ns}
+        if self.texts is not None:
+            stored["texts"] = self.texts
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
 
     def reopened(self, in_memory: GivenAgain = NONE_GIVEN) -> Source:
@@ -85,9 +105,11 @@ class SourceSnapshot:
         if self.sha256 is None:
             path = self.source.path
             check_comes_again(STDIN if self.changed_ns is None else path)
-            now = SourceSnapshot.of(self.source)
+            now = SourceSnapshot.of(self.source, self.encoding)
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path, "its size or modification time differs")
+            if self.texts is not None and now.texts != self.texts:
+                raise changed(path, f"its text files differ: {self.texts} before, now {now.texts}")
             return self.source
         entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
         found = stored_source(entry, in_memory)
@@ -111,9 +133,9 @@ def _plain(source: StoredSource) -> Source:
     )
 
 
-def snapshots_of(sources: Iterable[Source]) -> Snapshots:
+def snapshots_of(sources: Iterable[Source], encoding: str = "utf-8") -> Snapshots:
     """Record the sources as they are now."""
-    return tuple(map(SourceSnapshot.of, sources))
+    return tuple(SourceSnapshot.of(source, encoding) for source in sources)
 
 
 def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
@@ -125,7 +147,7 @@ def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
         A source changed.
     """
     for source, one in zip(sources, before, strict=True):
-        if SourceSnapshot.of(source) != one:
+        if SourceSnapshot.of(source, one.encoding) != one:
             raise changed_while_read(one.source.path)
 
 
@@ -137,5 +159,5 @@ def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str, in_memory: G
     SourceError
         See `SourceSnapshot.reopened`.
     """
-    sources = [one.reopened(in_memory) for one in snapshots]
+    sources = [replace(one, encoding=encoding).reopened(in_memory) for one in snapshots]
     return Texts(sources, file_inputs(sources, encoding=encoding), ReadingRules.of_finished_run())

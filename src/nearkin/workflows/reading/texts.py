@@ -24,7 +24,7 @@ from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.reading.exceptions import ExceptionRow, exceptions_in
-from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput
 from nearkin.workflows.reading.problems import stop_at_problem
 
 
@@ -89,6 +89,12 @@ class Texts:
     def names(self) -> list[str]:
         """Names of the sources, in the order of their numbers."""
         return [printable(name) for one in self.inputs for name in one.names]
+
+    @property
+    def encoding(self) -> str:
+        """Encoding of what is not UTF-8 in the files."""
+        files = [one for one in self.inputs if isinstance(one, FileInput | LooseFilesInput)]
+        return files[0].encoding if files else "utf-8"
 
     @property
     def size_bytes(self) -> int:

@@ -65,7 +65,7 @@ def sign(
     texts = reading.opened(meter.progress)
     if out is not None:
         check_not_an_input(out, [source.path for source in texts.sources])
-    inputs = snapshots_of(texts.sources)
+    inputs = snapshots_of(texts.sources, reading.encoding)
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."

@@ -72,7 +72,7 @@ def thread_files(
     sources = asked.resolved(meter.progress, without=out, with_unread=True)
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
     watched = [source for source in sources if holding(source.format) != "one document"]
-    before = snapshots_of(watched)
+    before = snapshots_of(watched, asked.encoding)
     texts = Texts(sources, file_inputs(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
     directory = RunDirectory(out, is_resumable=False)
     identity = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}

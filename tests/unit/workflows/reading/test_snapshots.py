@@ -7,7 +7,7 @@ import os
 import pytest
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.snapshots import SourceSnapshot, check_unchanged, snapshots_of
 
 
@@ -43,3 +43,53 @@ def test_whatever_happens_to_a_file_is_noticed(tmp_path, change):
 
 def test_what_comes_once_has_no_moment():
     assert SourceSnapshot.of(Source(path="-", name="-", format="jsonl", text="text")).changed_ns is None
+
+
+@pytest.fixture
+def production(tmp_path) -> Source:
+    """A load file with two texts in files; one is named in another spelling, and a third is missing."""
+    (tmp_path / "TEXT").mkdir()
+    (tmp_path / "TEXT/a-1.txt").write_text("It was.")
+    (tmp_path / "TEXT/Größe.txt").write_text("It is.")
+    rows = [["DOCID", "TEXTPATH"], ["A-1", r"TEXT\A-1.TXT"], ["A-2", "TEXT/Größe.txt"], ["A-3", "TEXT/none.txt"]]
+    path = tmp_path / "load.dat"
+    path.write_bytes("".join("þ" + "þ\x14þ".join(row) + "þ\r\n" for row in rows).encode("cp1252"))
+    return resolve_sources([str(path)]).sources[0]
+
+
+@pytest.mark.parametrize("change", ["same size", "other size", "gone", "there now", "none"])
+def test_the_text_files_of_a_load_file_belong_to_it(production, tmp_path, change):
+    before = snapshots_of([production])
+    stored = SourceSnapshot.from_stored(before[0].as_stored())
+    assert before[0].texts.startswith("2 text files of 13 bytes in state ")
+    assert stored == before[0]
+    stored.reopened()
+    first, other = tmp_path / "TEXT/a-1.txt", tmp_path / "TEXT/Größe.txt"
+    if change == "same size":
+        first.write_text("It saw.")
+        os.utime(first, ns=(0, before[0].changed_ns + 1_000_000))
+    elif change == "other size":
+        moment = other.stat().st_mtime_ns
+        other.write_text("It is not.")
+        os.utime(other, ns=(moment, moment))
+    elif change == "gone":
+        first.unlink()
+    elif change == "there now":
+        (tmp_path / "TEXT/none.txt").write_text("It came.")
+    else:
+        check_unchanged([production], before)
+        return
+    with pytest.raises(SourceError, match="changed while it was read"):
+        check_unchanged([production], before)
+    with pytest.raises(SourceError, match="its text files differ: 2 text files of 13 bytes"):
+        stored.reopened()
+
+
+def test_texts_in_a_load_file_and_snapshots_of_older_versions_have_no_text_files(production, tmp_path):
+    inside = tmp_path / "inside.dat"
+    inside.write_bytes("þDOCIDþ\x14þTEXTþ\r\nþA-1þ\x14þIt was.þ\r\n".encode("cp1252"))
+    assert SourceSnapshot.of(resolve_sources([str(inside)]).sources[0]).texts is None
+    stored = SourceSnapshot.of(production).as_stored()
+    del stored["texts"]
+    (tmp_path / "TEXT/a-1.txt").unlink()
+    assert SourceSnapshot.from_stored(stored).reopened() == production

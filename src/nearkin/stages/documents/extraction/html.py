@@ -19,7 +19,8 @@ _BLOCKS = frozenset((
 _CELLS = frozenset(("td", "th"))
 _AS_IS = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
 _BEGINS_BODY = frozenset(("body", "p", "div", "table", "h1", "h2", "h3"))
-_SPACE = re.compile(r"[ \t\n\f\r]+")
+_SPACE = re.compile(r"[ \t\n\f\r]{2,}|[\t\n\f\r]")
+"""White space that is not one space already."""
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""",
     re.IGNORECASE,

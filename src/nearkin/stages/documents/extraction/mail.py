@@ -16,6 +16,7 @@ from email.errors import (
     StartBoundaryNotFoundDefect,
 )
 from email.message import Message
+from email.parser import BytesHeaderParser
 from functools import cached_property
 
 from nearkin.stages.documents.extraction import versions
@@ -34,7 +35,9 @@ _DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
 _CUT_OFF = "the mail ends without its closing boundary: this base64 may be cut off"
 _NO_LINE_END = "the mail ends in the middle of a line: this base64 may be cut off"
 _UNENDED_DEFECTS = CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, NoBoundaryInMultipartDefect
-_BLANK_LINE = re.compile(rb"(?:\r?\n|\r)(?:\r?\n|\r)")
+_BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+"""Atomic groups: else the two halves of one CR LF would be a blank line."""
+_HEADER_PARSER = BytesHeaderParser(policy=email.policy.compat32)
 _BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
 """Byte order mark and blank lines, if headers come after them."""
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
@@ -66,7 +69,7 @@ class Mail:
     @cached_property
     def _message(self) -> Message:
         """The parsed mail; the parser never refuses one."""
-        return message_from_bytes(self._data, policy=email.policy.compat32)
+        return parsed_mail(self._data)
 
     @cached_property
     def _parts(self) -> tuple[list[Message], list[Message], int]:
@@ -150,7 +153,28 @@ class Mail:
             return text_of_html(found.text)
         found = decoded(data, declared, self._given.encoding)
         self._warnings += found.warnings
-        return found.text.replace("\r\n", "\n").replace("\0", "")
+        text = found.text.replace("\r\n", "\n") if "\r" in found.text else found.text
+        return text.replace("\0", "")
+
+
+def parsed_mail(data: bytes) -> Message:
+    r"""Return a mail as `email.message_from_bytes` parses it.
+
+    The parser takes a body line by line, also where it does not look into it: that of a mail without parts is taken at
+    once, in a third of the time.
+
+    Examples
+    --------
+    >>> parsed_mail(b"Subject: x\r\n\r\nGood\r\nday").get_payload()
+    'Good\r\nday'
+    """
+    if (separator := _BLANK_LINE.search(data)) is not None:
+        message = _HEADER_PARSER.parsebytes(data[: separator.end()])
+        is_one_part = message.get_content_maintype() not in ("multipart", "message")
+        if is_one_part and not message.defects and message.get_payload() == "":  # else the body begins before
+            message.set_payload(data[separator.end() :].decode("ascii", "surrogateescape"))
+            return message
+    return message_from_bytes(data, policy=email.policy.compat32)
 
 
 def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:

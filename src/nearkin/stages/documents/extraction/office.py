@@ -209,7 +209,9 @@ def extract(data: bytes, given: Given) -> ExtractedText:
 
     kind = given.kind
     asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=MIME_TYPES[kind])
-    config = _config(given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind)
+    config = settings_of_xberg(
+        given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind
+    )
     try:
         result = asyncio.get_event_loop().run_until_complete(xberg.extract(asked, config))
     except Exception as error:
@@ -217,11 +219,16 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     if result.errors and not result.results:
         raise _in_words(str(result.errors[0].message))
     found = result.results[0]
-    text = _text_of_word(found) if _is_page(kind) else _PLACEHOLDERS.sub("", found.content)
+    text = _text_of_word(found) if _is_page(kind) else _without_placeholders(found.content)
     warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
     return ExtractedText(text, warnings, None, n_objects)
+
+
+def _without_placeholders(text: str) -> str:
+    """Return a text without the marks of xberg; the test before saves a tenth of the time of a short file."""
+    return _PLACEHOLDERS.sub("", text) if "[" in text else text
 
 
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
@@ -245,9 +252,12 @@ def _text_of_word(found: xberg.ExtractedDocument) -> str:
 
 def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
-    if "footnote" in page or "[^" in page or "[cmt:" in page:
+    if "[" in page or "footnote" in page:
         page = _MARKS_OF_NOTES.sub("", page)
-    told = _BLOCK.sub("\n", page.replace("\n", " ").replace("</td>", " ").replace("</th>", " "))
+    page = page.replace("\n", " ")
+    if "</t" in page:
+        page = page.replace("</td>", " ").replace("</th>", " ")
+    told = _BLOCK.sub("\n", page)
     lines = html.unescape(_TAG.sub("", told)).split("\n")
     return "\n".join(line for line in map(str.strip, lines) if line)
 
@@ -258,7 +268,8 @@ def _is_page(kind: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _config(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.ExtractionConfig:
+def settings_of_xberg(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.ExtractionConfig:
+    """Return what xberg is asked for: the text with headers, footers and notes, within limits."""
     import xberg
 
     return xberg.ExtractionConfig(

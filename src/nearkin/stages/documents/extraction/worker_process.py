@@ -69,7 +69,13 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._stderr,
-                env={"HOME": self._directory, "TMPDIR": self._directory, "LANG": "C.UTF-8", **_KEEP_MEMORY},
+                env={
+                    "HOME": self._directory,
+                    "TMPDIR": self._directory,
+                    "LANG": "C.UTF-8",
+                    "TOKIO_WORKER_THREADS": "1",
+                    **_KEEP_MEMORY,
+                },
                 cwd=self._directory,
                 start_new_session=True,  # an interrupt of the terminal is Nearkin's to handle
             )

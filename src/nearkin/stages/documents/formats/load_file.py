@@ -118,6 +118,31 @@ class LoadFile(StreamFormat):
 
         return read_load_file(stream, opened)
 
+    def state_of_texts(self, source: Source, encoding: str) -> str | None:
+        """Return the state of the text files that a load file names; None if it names none, or cannot be read.
+
+        It differs if one of them has another size or time of change. What is wrong is reported when the file is read.
+        """
+        from nearkin.stages.documents.keeping import no_note
+        from nearkin.stages.documents.load_files.reading import state_of_texts, stream_encoding
+        from nearkin.stages.documents.streams import StreamFault, no_progress
+
+        try:
+            with open(source.path, "rb", buffering=0) as raw:
+                opened = OpenedSource(
+                    source=source,
+                    raw=raw,
+                    batch_bytes=1,
+                    keep=None,
+                    progress=no_progress,
+                    encoding=encoding,
+                    note=no_note,
+                )
+                stream = stream_of(opened, stream_encoding(encoding))
+                return state_of_texts(replace(opened, source=self._with_columns(opened, stream)), stream)
+        except (SourceError, StreamFault, OSError):
+            return None
+
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy the header and the kept records."""
         from nearkin.stages.documents.load_files.copying import copy_load_file

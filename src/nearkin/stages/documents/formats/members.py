@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 from nearkin.stages.documents.formats.format import Format
@@ -36,20 +37,27 @@ class MembersFormat(Format):
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches; a document's line is its number in the file. See `Format`."""
         from nearkin.stages.documents.rows import IdType, RowList, one_batch
-        from nearkin.stages.documents.rules import too_long
 
-        rows, n_bytes, longest = RowList(), 0, opened.source.max_document_bytes
-        for number, one in enumerate(self._until_fault(opened), 1):
-            text, problem = one.text, one.problem
-            if text is not None and len(text) > longest:
-                problem, text = too_long(len(text), longest), None
-            rows.add(number, one.doc_id, text, problem, parent=one.parent, origin=one.origin)
-            n_bytes += len(text or b"")
+        rows, n_bytes = RowList(), 0
+        for number, one in enumerate(self.whole_documents(opened), 1):
+            rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)
+            n_bytes += len(one.text or b"")
             if n_bytes >= opened.batch_bytes or len(rows.lines) >= _BATCH_DOCUMENTS:
                 yield one_batch([rows.piece()], IdType())
                 rows, n_bytes = RowList(), 0
         if rows.lines:
             yield one_batch([rows.piece()], IdType())
+
+    def whole_documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
+        """Yield the documents; a text that is longer than the source allows is a problem, as is a file without any."""
+        from nearkin.stages.documents.rules import too_long
+
+        longest = opened.source.max_document_bytes
+        for one in self._until_fault(opened):
+            if one.text is not None and len(one.text) > longest:
+                yield replace(one, text=None, problem=too_long(len(one.text), longest))
+            else:
+                yield one
 
     def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents; if the file breaks off, one with that problem: a file of a folder never stops a run."""

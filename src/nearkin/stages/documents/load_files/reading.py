@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from nearkin.errors import SourceError
+from nearkin.nouns import counted
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
@@ -23,6 +25,7 @@ from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 
 _BATCH_RECORDS = 4_096
+_STATE_SIGNS = 16
 
 
 def stream_encoding(encoding: str) -> str:
@@ -98,13 +101,17 @@ class _Reading:
                 characters = self._value(record, self.text)
                 value = characters.replace(self.newline, "\n").encode() if self.newline else characters.encode()
             return value, None
-        path = self._value(record, self.text)
+        path = self.path_of(record)
         if not path.strip():
             return None, f"it names no text file (its {self.names[self.text]} is empty)"
         try:
             return self.folder.read(path), None
         except RefusedPathError as refused:
             return None, str(refused)
+
+    def path_of(self, record: LoadRecord) -> str:
+        """Return the path of the text file of a record."""
+        return self._value(record, self.text)
 
     def batch(self, keeper: KeepColumn | None, ids: IdType) -> pa.RecordBatch:
         """Return the rows so far as a batch, and begin a new one."""
@@ -142,6 +149,43 @@ def read_load_file(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     finally:
         if reading.folder is not None:
             reading.folder.close()
+
+
+def state_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
+    """Return the state of the text files that a load file names, in words; None if it names none.
+
+    Parameters
+    ----------
+    opened : OpenedSource
+    stream : ByteStream
+        At its beginning.
+
+    Raises
+    ------
+    SourceError, StreamFault
+        As by `read_load_file`.
+    """
+    dialect = dialect_in(stream, opened.source.name)
+    sampled = sampled_values(stream, dialect, opened.source)
+    records = RecordReader(stream, dialect, opened.source.max_document_bytes).records()
+    header = next(records, None)
+    if header is None:
+        return None
+    reading = _reading(opened, dialect, header, sampled)
+    if reading.folder is None:
+        return None
+    told, n_files, n_bytes = hashlib.sha256(), 0, 0
+    try:
+        for record in records:
+            path = "" if record.problem is not None else reading.path_of(record)
+            found = reading.folder.state_of(path)
+            told.update(repr((path, found)).encode("utf-8", "backslashreplace"))
+            n_files += found is not None
+            n_bytes += found[0] if found is not None else 0
+    finally:
+        reading.folder.close()
+    files = f"{counted(n_files, 'text file')} of {counted(n_bytes, 'byte')}"
+    return f"{files} in state {told.hexdigest()[:_STATE_SIGNS]}"
 
 
 def sampled_values(stream: ByteStream, dialect: Dialect, source: Source) -> list[str]:

@@ -145,6 +145,20 @@ class TextFolder:
                 raise RefusedPathError(f"cannot read its text file {shown}: {why(error)}") from error
         return self._text(data, name, shown)
 
+    def state_of(self, path: str) -> tuple[int, int] | None:
+        """Return size and time of change, in nanoseconds, of a text file; None if there is none that can be read."""
+        try:
+            *folders, name = self.parts(path)
+            place = self._folder(tuple(folders), path)
+            try:
+                found = os.stat(name, dir_fd=place, follow_symlinks=False)
+            except FileNotFoundError:
+                spelled = self._spelled(tuple(folders), place, name, path)
+                found = os.stat(spelled, dir_fd=place, follow_symlinks=False)
+        except (RefusedPathError, OSError):
+            return None
+        return found.st_size, found.st_mtime_ns
+
     def _opened(self, folders: tuple[str, ...], name: str, shown: str) -> int:
         """Open a file of a folder, by any spelling of its name."""
         place = self._folder(folders, shown)

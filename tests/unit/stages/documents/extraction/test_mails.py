@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import io
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
+from email.message import Message
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from example_counts import examples
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.mail import Mail, decoded_header
+from nearkin.stages.documents.extraction.mail import Mail, decoded_header, parsed_mail
 from nearkin.stages.documents.extraction.mailbox import mails_of
 from nearkin.stages.documents.extraction.msg import unpacked_rtf
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
@@ -183,6 +185,38 @@ def test_any_bytes_are_a_mail_of_some_kind(data):
     assert found.text is not None
     assert found.mail is not None
     assert all(one.blob is not None for one in members)
+
+
+PIECES = st.sampled_from((
+    b"Subject: x", b" folded", b"Content-Type: text/plain", b"Content-Type: multipart/mixed; boundary=a", b"--a",
+    b"--a--", b"Content-Type: message/rfc822", b"From a Mon Jan  1 10:00:00 2024", b": nothing", b"a body",
+    b"\xe9\x85 \x1c\x0c",
+    b"\n", b"\r", b"\r\n", b"\n", b"\n\n", b"\r\n\r\n",
+))  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=12).map(b"".join), st.sampled_from((0, 0, 9000)))
+@settings(max_examples=examples(300), deadline=None)
+def test_mails_are_parsed_as_the_standard_library_parses_them(data, n_long):
+    data = b"X: " + b"y" * n_long + b"\n" + data if n_long else data  # the library reads in blocks of 8,192
+    ours, theirs = parsed_mail(data), message_from_bytes(data)
+    assert shape(ours) == shape(theirs)
+
+
+def shape(message: Message) -> list[object]:
+    """All that a parser makes of a mail."""
+    return [
+        (one.get_unixfrom(), list(one.raw_items()), list(map(str, one.defects)), one.preamble,
+         one.epilogue, None if one.is_multipart() else one.get_payload())
+        for one in message.walk()
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
+def test_a_mail_that_ends_in_its_headers_says_so(line_end):
+    head = b"From: a@b.org" + line_end + b"Subject: x" + line_end
+    assert read(head)[0].warnings == (UNENDED,)
+    assert read(head + line_end)[0].warnings == ()
 
 
 def test_a_mail_saved_with_the_line_of_the_postman_is_that_mail(pool, tmp_path):
