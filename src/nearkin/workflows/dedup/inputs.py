@@ -143,10 +143,10 @@ def _listed(sources: Sequence[Source], encoding: str) -> dict[str, object]:
         changed = (0, 0) if now.changed_ns is None else (now.changed_ns, now.source.size_bytes)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())
-        told.update((now.texts or "").encode())
+        told.update((now.text_files or "").encode())
         if len(sources) <= _MAX_NAMED:
             moment = datetime.fromtimestamp(changed[0] / 1e9, UTC).isoformat(sep=" ", timespec="microseconds")
-            texts = "" if now.texts is None else f", with {now.texts}"
+            texts = "" if now.text_files is None else f", with {now.text_files}"
             files[printable(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}{texts}"
     return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}
 

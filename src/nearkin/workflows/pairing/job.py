@@ -183,7 +183,7 @@ def _identity(
     inputs = {
         name: {
             one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns or one.sha256}"
-            + ("" if one.texts is None else f", {one.texts}")
+            + ("" if one.text_files is None else f", {one.text_files}")
             for one in snapshots_of(side.sources, side.encoding)
         }
         for name, side in zip(("left", "right"), sides)

@@ -37,10 +37,6 @@ class SourceSnapshot:
         Upper limit of the numbers of a collection's documents in its store.
     state : str or None
         State that must not change while results of a run are read; it is not stored.
-    texts : str or None
-        State of the text files that a load file names.
-    encoding : str
-        Encoding of the names of these files; it is not stored.
     """
 
     source: Source
@@ -48,8 +44,11 @@ class SourceSnapshot:
     sha256: str | None = None
     end_row: int | None = None
     state: str | None = None
-    texts: str | None = None
-    encoding: str = field(default="utf-8", compare=False)
+
+    @property
+    def text_files(self) -> str | None:
+        """State of the text files that belong to the source; None if there are none."""
+        return None
 
     @classmethod
     def of(cls, source: Source, encoding: str = "utf-8") -> SourceSnapshot:
@@ -71,28 +70,29 @@ class SourceSnapshot:
         if source.path == STDIN or not stat.S_ISREG(found.st_mode):
             return cls(source=named, changed_ns=None)
         form = FORMATS.get(source.format)
-        texts = form.state_of_texts(source, encoding) if isinstance(form, LoadFile) else None
         named = replace(named, size_bytes=found.st_size)
-        return cls(source=named, changed_ns=found.st_mtime_ns, texts=texts, encoding=encoding)
+        if isinstance(form, LoadFile) and (texts := form.state_of_texts(source, encoding)) is not None:
+            return LoadFileSnapshot(source=named, changed_ns=found.st_mtime_ns, texts=texts, encoding=encoding)
+        return cls(source=named, changed_ns=found.st_mtime_ns)
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> SourceSnapshot:
         """Read the result of `as_stored`."""
-        return cls(
-            source=Source(**stored["source"]), changed_ns=stored["changed_ns"], sha256=stored.get("sha256"),
-            end_row=stored.get("end_row"), texts=stored.get("texts"),
-        )  # fmt: skip
+        source, changed_ns = Source(**stored["source"]), stored["changed_ns"]
+        if "texts" in stored:
+            return LoadFileSnapshot(source=source, changed_ns=changed_ns, texts=stored["texts"])
+        return cls(source=source, changed_ns=changed_ns, sha256=stored.get("sha256"), end_row=stored.get("end_row"))
 
     def as_stored(self) -> dict[str, object]:
         """Return the fields as JSON types; files have no digest here."""
         source = _plain(self.source) if isinstance(self.source, StoredSource) else self.source
         about = {name: value for name, value in asdict(source).items() if name != "text_root" or value is not None}
         stored: dict[str, object] = {"source": about, "changed_ns": self.changed_ns}
-        if self.texts is not None:
-            stored["texts"] = self.texts
+        if self.text_files is not None:
+            stored["texts"] = self.text_files
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
 
-    def reopened(self, in_memory: GivenAgain = NONE_GIVEN) -> Source:
+    def reopened(self, in_memory: GivenAgain = NONE_GIVEN, encoding: str = "utf-8") -> Source:
         """Return the source for a second reading; ``in_memory`` as for `stored_source`.
 
         Raises
@@ -105,17 +105,38 @@ class SourceSnapshot:
         if self.sha256 is None:
             path = self.source.path
             check_comes_again(STDIN if self.changed_ns is None else path)
-            now = SourceSnapshot.of(self.source, self.encoding)
+            now = SourceSnapshot.of(self.source, encoding)
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path, "its size or modification time differs")
-            if self.texts is not None and now.texts != self.texts:
-                raise changed(path, f"its text files differ: {self.texts} before, now {now.texts}")
+            if self.text_files is not None and now.text_files != self.text_files:
+                raise changed(path, f"its text files differ: {self.text_files} before, now {now.text_files}")
             return self.source
         entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
         found = stored_source(entry, in_memory)
         if found.documents.digest != self.sha256:
             raise changed(self.source.path)
         return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadFileSnapshot(SourceSnapshot):
+    """Load file at one moment, and the text files that it names.
+
+    Parameters
+    ----------
+    texts : str
+        State of these files.
+    encoding : str
+        Encoding of their names; it is not stored.
+    """
+
+    texts: str
+    encoding: str = field(default="utf-8", compare=False)
+
+    @property
+    def text_files(self) -> str | None:
+        """State of the text files."""
+        return self.texts
 
 
 Snapshots = tuple[SourceSnapshot, ...]
@@ -147,7 +168,8 @@ def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
         A source changed.
     """
     for source, one in zip(sources, before, strict=True):
-        if SourceSnapshot.of(source, one.encoding) != one:
+        encoding = one.encoding if isinstance(one, LoadFileSnapshot) else "utf-8"
+        if SourceSnapshot.of(source, encoding) != one:
             raise changed_while_read(one.source.path)
 
 
@@ -159,5 +181,5 @@ def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str, in_memory: G
     SourceError
         See `SourceSnapshot.reopened`.
     """
-    sources = [replace(one, encoding=encoding).reopened(in_memory) for one in snapshots]
+    sources = [one.reopened(in_memory, encoding) for one in snapshots]
     return Texts(sources, file_inputs(sources, encoding=encoding), ReadingRules.of_finished_run())

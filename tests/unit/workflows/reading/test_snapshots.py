@@ -61,7 +61,7 @@ def production(tmp_path) -> Source:
 def test_the_text_files_of_a_load_file_belong_to_it(production, tmp_path, change):
     before = snapshots_of([production])
     stored = SourceSnapshot.from_stored(before[0].as_stored())
-    assert before[0].texts.startswith("2 text files of 13 bytes in state ")
+    assert before[0].text_files.startswith("2 text files of 13 bytes in state ")
     assert stored == before[0]
     stored.reopened()
     first, other = tmp_path / "TEXT/a-1.txt", tmp_path / "TEXT/Größe.txt"
@@ -88,7 +88,7 @@ def test_the_text_files_of_a_load_file_belong_to_it(production, tmp_path, change
 def test_texts_in_a_load_file_and_snapshots_of_older_versions_have_no_text_files(production, tmp_path):
     inside = tmp_path / "inside.dat"
     inside.write_bytes("þDOCIDþ\x14þTEXTþ\r\nþA-1þ\x14þIt was.þ\r\n".encode("cp1252"))
-    assert SourceSnapshot.of(resolve_sources([str(inside)]).sources[0]).texts is None
+    assert SourceSnapshot.of(resolve_sources([str(inside)]).sources[0]).text_files is None
     stored = SourceSnapshot.of(production).as_stored()
     del stored["texts"]
     (tmp_path / "TEXT/a-1.txt").unlink()
