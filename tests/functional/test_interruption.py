@@ -477,5 +477,9 @@ def test_resume_with_nothing_to_resume(corpus, tmp_path):
     asked = ReadingRequest(inputs=corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
     dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
     assert f"--resume: {out} holds no unfinished run, so this run starts from the beginning" in heard.said
+    (out / ".work" / "kept").mkdir(parents=True)  # as a kill leaves it between the manifest and the end
+    before = (out / "manifest.json").read_bytes()
     with pytest.raises(OutputExistsError, match="a finished run: nothing is left to resume"):
         dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1))
+    assert not (out / ".work").exists()
+    assert (out / "manifest.json").read_bytes() == before

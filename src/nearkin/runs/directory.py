@@ -130,6 +130,8 @@ class RunDirectory:
             with writing(self.work):
                 shutil.rmtree(self.work, ignore_errors=True)
         elif self.manifest.exists():
+            if resume and self._written() is not None:  # the run was killed when only its work was left to remove
+                shutil.rmtree(self.work, ignore_errors=True)
             done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
             go_on = "--resume to continue the run that replaces them, or " if self._is_to_replace else ""
             instead = "both" if go_on else "them"
