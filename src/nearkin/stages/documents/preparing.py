@@ -33,7 +33,7 @@ ORIGIN = "origin"
 """Additional column of batches with extracted documents: see `records.ORIGIN_TYPE`."""
 ONLY_NUMBERS = "has_only_numbers"
 """Additional column if numbers do not count: whether the text has digits and no letters, so that nothing is left."""
-_WHITE_SPACE = Normalisation(nfkc=False, case=False)
+_WHITE_SPACE, _SPACE = Normalisation(nfkc=False, case=False), ord(" ")
 
 
 def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:
@@ -78,16 +78,25 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
     return prepared
 
 
-def visible_lengths(texts: pa.LargeStringArray) -> pa.Int64Array:
+def visible_lengths(texts: pa.LargeStringArray, *, is_collapsed: bool = False) -> pa.Int64Array:
     r"""Return the number of characters of each text that are no white space.
+
+    Parameters
+    ----------
+    texts : LargeStringArray
+    is_collapsed : bool, default False
+        Whether `Normalisation.space` was applied to them, which leaves no white space but spaces.
 
     Examples
     --------
     >>> visible_lengths(pa.array(["a b", " \t\u00a0a\n"], pa.large_string())).to_pylist()
     [2, 1]
     """
-    collapsed = _WHITE_SPACE.apply(texts)
-    return pc.subtract(pc.utf8_length(collapsed), pc.count_substring(collapsed, " ")).cast(pa.int64())
+    collapsed = texts if is_collapsed else _WHITE_SPACE.apply(texts)
+    data, offsets = text_buffers(collapsed)
+    # the places of all spaces: half the time of Arrow's count_substring
+    n_spaces = np.diff(np.searchsorted(np.flatnonzero(data == _SPACE), offsets))
+    return pc.subtract(pc.utf8_length(collapsed).cast(pa.int64()), integers(n_spaces))
 
 
 def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:

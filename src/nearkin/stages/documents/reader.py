@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +15,6 @@ from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.damage import problem_of, truncated_input
 from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import no_note, noting_values_without_number
@@ -34,7 +33,6 @@ def read_batches(
     stdin: BinaryIO | None = None,
     encoding: str = "utf-8",
     note: Callable[[str], None] = no_note,
-    nodes: Iterable[ExtractedNode] | None = None,
     content: bytes | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches.
@@ -68,8 +66,6 @@ def read_batches(
     note : callable, optional
         Receives a sentence at the end of the source if some documents have no value in ``keep_column``; for a dump
         of Wikipedia, the number of omitted pages with reasons; for an accepted damaged file, where it breaks off.
-    nodes : iterable of ExtractedNode, optional
-        What a worker extracted from the file already.
     content : bytes, optional
         All bytes of the file, if it was read already: it is not opened again.
 
@@ -91,7 +87,7 @@ def read_batches(
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
     keep = None if keep_column is None else KeepColumn(keep_column)
-    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, nodes, content)
+    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content)
     batches = _until_damage(source, batches, note)
     if keep is not None:
         check_has_columns(source.name, source.format)
@@ -127,7 +123,6 @@ def batches_of(
     stdin: BinaryIO | None,
     encoding: str,
     note: Callable[[str], None],
-    nodes: Iterable[ExtractedNode] | None = None,
     content: bytes | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of an opened source; parameters as for `read_batches`.
@@ -146,7 +141,6 @@ def batches_of(
             progress=progress,
             encoding=encoding,
             note=note,
-            nodes=nodes,
         )
         yield from FORMATS[source.format].read(opened)
 

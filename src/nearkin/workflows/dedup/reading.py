@@ -122,7 +122,7 @@ def prepare_to_choose(batch: pa.RecordBatch, options: DedupOptions, *, source_na
     prepared = prepare(batch, options.normalise, source_name=source_name)
     if not options.keep.is_by_length:
         return prepared
-    lengths = visible_lengths(prepared["text"]).cast(pa.float64())
+    lengths = visible_lengths(prepared["text"], is_collapsed=options.normalise.space).cast(pa.float64())
     return prepared.set_column(prepared.schema.get_field_index("keep_value"), "keep_value", lengths)
 
 

@@ -11,7 +11,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from nearkin.errors import RunError
@@ -62,7 +62,7 @@ class _Batch:
     """
 
     files: deque[tuple[WorkerAnswer, ExtractionRequest]]
-    n_files: int = 0
+    n_files: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.n_files = len(self.files)
