@@ -6,7 +6,6 @@ import bz2
 import gzip
 import json
 import lzma
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -20,10 +19,6 @@ import nearkin
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import DocumentError
-from nearkin.runs.progress import Silent
-from nearkin.workflows.pairing.inputs import PairInput, opened
-from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.reading.request import ReadingRequest
 
 PROSE = Prose(4)
 RECORDS = [{"id": f"d{i}", "text": PROSE.text(60)} for i in range(120)]
@@ -469,41 +464,3 @@ def test_a_run_that_fails_leaves_the_results_that_it_was_to_replace(cut: Path, t
     assert {path: data for path, data in before.items() if path.read_bytes() == data} == before
     assert nearkin_here("dedup", cut, *given, "--overwrite", "--on-error", "skip").code == 0
     assert not before.keys() <= {path for path in out.rglob("*") if path.is_file()}
-
-
-@pytest.fixture
-def production(tmp_path: Path) -> Path:
-    """A folder with texts and two equal load files that name them."""
-    folder = tmp_path / "vol"
-    folder.mkdir()
-    for name in ("1", "2"):
-        (folder / f"{name}.txt").write_text(f"The tenant shall pay the rent on the first day of month {name}.")
-    rows = [["DOCID", "TEXTPATH"], ["A-1", "1.txt"], ["A-2", "2.txt"]]
-    for name in ("load.dat", "other.dat"):
-        content = "".join("þ" + "þ\x14þ".join(row) + "þ\r\n" for row in rows)
-        (folder / name).write_bytes(content.encode("cp1252"))
-    return folder
-
-
-def test_a_text_file_of_a_load_file_that_changed_is_noticed(production: Path, tmp_path: Path, monkeypatch) -> None:
-    from nearkin.workflows.dedup import job
-
-    with monkeypatch.context() as patched:
-        patched.setattr(job, "write_tables", lambda *asked: 1 / 0)
-        with pytest.raises(ZeroDivisionError):  # interrupted
-            dedup(production / "load.dat", tmp_path)
-    os.utime(production / "2.txt", ns=(0, 0))
-    ended = dedup(production / "load.dat", tmp_path, "--resume")
-    assert_refused(ended, 5, "load.dat was ", "with 2 text files of 116 bytes in state ")
-    assert dedup(production / "load.dat", tmp_path, "--overwrite").code == 0
-
-
-def test_pairs_are_those_of_the_text_files_of_a_load_file(production: Path) -> None:
-    from nearkin.workflows.pairing.job import _identity
-
-    given = PairInput(*(ReadingRequest(inputs=[str(production / name)]) for name in ("load.dat", "other.dat")))
-    before, again = (_identity(given, opened(given, None, Silent()), None, PairOptions()) for _ in range(2))
-    os.utime(production / "2.txt", ns=(0, 0))
-    after = _identity(given, opened(given, None, Silent()), None, PairOptions())
-    assert before == again
-    assert {name for name, value in before.items() if after[name] != value} == {"left", "right"}

@@ -1,0 +1,57 @@
+"""Load files whose text files change: a run that goes on notices it, and another state is another input."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import Ended, nearkin_here
+from nearkin.runs.progress import Silent
+from nearkin.workflows.dedup import job
+from nearkin.workflows.pairing.inputs import PairInput, opened
+from nearkin.workflows.pairing.job import _identity
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.reading.request import ReadingRequest
+
+
+def dedup(path: Path, tmp_path: Path, *options: str) -> Ended:
+    return nearkin_here("dedup", path, "--out", tmp_path / "o", "--no-report", "-q", *options)
+
+
+@pytest.fixture
+def production(tmp_path: Path) -> Path:
+    """A folder with texts and two equal load files that name them."""
+    folder = tmp_path / "vol"
+    folder.mkdir()
+    for name in ("1", "2"):
+        (folder / f"{name}.txt").write_text(f"The tenant shall pay the rent on the first day of month {name}.")
+    rows = [["DOCID", "TEXTPATH"], ["A-1", "1.txt"], ["A-2", "2.txt"]]
+    for name in ("load.dat", "other.dat"):
+        content = "".join("þ" + "þ\x14þ".join(row) + "þ\r\n" for row in rows)
+        (folder / name).write_bytes(content.encode("cp1252"))
+    return folder
+
+
+def test_a_text_file_of_a_load_file_that_changed_is_noticed(production: Path, tmp_path: Path, monkeypatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(job, "write_tables", lambda *asked: 1 / 0)
+        with pytest.raises(ZeroDivisionError):  # interrupted
+            dedup(production / "load.dat", tmp_path)
+    os.utime(production / "2.txt", ns=(0, 0))
+    ended = dedup(production / "load.dat", tmp_path, "--resume")
+    ended.assert_clean()
+    assert (ended.code, ended.out) == (5, ""), ended.err
+    assert "load.dat was " in ended.err
+    assert "with 2 text files of 116 bytes in state " in ended.err
+    assert dedup(production / "load.dat", tmp_path, "--overwrite").code == 0
+
+
+def test_pairs_are_those_of_the_text_files_of_a_load_file(production: Path) -> None:
+    given = PairInput(*(ReadingRequest(inputs=[str(production / name)]) for name in ("load.dat", "other.dat")))
+    before, again = (_identity(given, opened(given, None, Silent()), None, PairOptions()) for _ in range(2))
+    os.utime(production / "2.txt", ns=(0, 0))
+    after = _identity(given, opened(given, None, Silent()), None, PairOptions())
+    assert before == again
+    assert {name for name, value in before.items() if after[name] != value} == {"left", "right"}
