@@ -34,6 +34,10 @@ BAD = {
     'nearkin.dedup(["a"], preset="fine-web")': '"preset"',
     'nearkin.dedup(["a"], normalise="lower")': '"normalise"',
     'nearkin.dedup(["a"], drop="all")': '"drop"',
+    'nearkin.dedup(["a"], treshold=0.8)': '"treshold"',
+    'nearkin.dedup(["a"], threshold="0.8")': '"threshold"',
+    'nearkin.spark.dedup(None, drop="either")': '"drop"',
+    'nearkin.spark.dedup_result(None, measure="jacard")': '"measure"',
     'nearkin.sign(["a"], method="md5")': '"method"',
     'nearkin.sign(["a"], normalise="lower")': '"normalise"',
     'nearkin.pairs(["a"], ["b"], method="fast")': '"method"',
@@ -50,7 +54,7 @@ BAD = {
 @pytest.mark.slow
 def test_options_are_typed(tmp_path: Path) -> None:
     """The good calls pass; each of the bad ones is refused, at its argument."""
-    head = "import nearkin\nfrom nearkin.stages.documents.rules import ReadingRules\n"
+    head = "import nearkin.spark\nfrom nearkin.stages.documents.rules import ReadingRules\n"
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "bad.py").write_text(head + "\n".join(BAD) + "\n")
     cache = ["--cache-dir", str(ROOT / ".mypy_cache")]

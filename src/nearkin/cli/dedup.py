@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from nearkin.cli.options.dedup import DedupChoices
 from nearkin.cli.options.definitions import (
     Against,
     By,
-    DedupChoices,
     Inputs,
     Json,
     Memory,
     Out,
     Overlay,
     Overwrite,
+    Preset,
     Quiet,
     Report,
     Resume,
@@ -46,6 +47,7 @@ def dedup(
     *,
     reading: ReadingOptions,
     against: Against = None,
+    preset: Preset = None,
     chosen: DedupChoices,
     write_kept: WriteKept = False,
     report: Report = True,
@@ -64,10 +66,9 @@ def dedup(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.files import Delivery, dedup_files
-    from nearkin.workflows.dedup.options import DedupOptions
     from nearkin.workflows.resources import Resources
 
-    options = DedupOptions.of(**vars(chosen))
+    options = chosen.options(preset)
     delivery = Delivery(resume=resume, overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay)
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
@@ -75,7 +76,7 @@ def dedup(
         bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         manifest = dedup_files(
             reading.request(inputs), out, options, against=against or (), delivery=delivery, resources=resources,
-            progress=bars, preset=chosen.preset, engine=where,
+            progress=bars, preset=preset, engine=where,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(manifest.as_stored, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import ReadOnly
+from nearkin.cli.options.dedup import IgnoreFile, IgnoreNumbers
 from nearkin.cli.options.definitions import (
     FamilyShingle,
     FamilyThreshold,
-    IgnoreFile,
-    IgnoreNumbers,
     Inputs,
     Json,
     Memory,

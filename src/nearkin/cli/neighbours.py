@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nearkin.cli.options.dedup import IgnoreFile, IgnoreNumbers
 from nearkin.cli.options.definitions import (
     AgainstSignatures,
     Distance,
     Equal,
-    IgnoreFile,
-    IgnoreNumbers,
     JsonSummary,
     OutFileIfAny,
     Overwrite,

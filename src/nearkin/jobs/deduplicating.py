@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
 
@@ -13,17 +13,13 @@ from nearkin.errors import ParameterError
 from nearkin.jobs.documents import Documents, Inputs, inputs_of, only, paths_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
-from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.keywords import taking
 from nearkin.stages.documents.rules import OnError, ReadingRules
-from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.grouping.principals import Rule
-from nearkin.stages.grouping.survivors import Keep
-from nearkin.stages.verification.measures import MeasureName
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
-from nearkin.workflows.dedup.options import DedupOptions, Drop, Preset
+from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -100,6 +96,7 @@ class DedupResult(Tabular):
         return f"DedupResult({counts_in_words(self.manifest['counts'])})"
 
 
+@taking(DedupGiven)
 def dedup(
     documents: Documents,
     options: DedupOptions | None = None,
@@ -108,19 +105,6 @@ def dedup(
     id: str | None = None,
     against: Documents | None = None,
     out: Where | None = None,
-    preset: Preset | None = None,
-    threshold: float | None = None,
-    measure: MeasureName | None = None,
-    recall: float | None = None,
-    shingle: Shingling | str | None = None,
-    group: Rule | None = None,
-    keep: Keep | str | None = None,
-    normalise: Normalisation | Steps | None = None,
-    ignore: Path | str | Sequence[str] | None = None,
-    ignore_numbers: bool = False,
-    seed: int | None = None,
-    drop: Drop | None = None,
-    min_shared: int | None = None,
     file_format: str | None = None,
     encoding: str = "utf-8",
     on_error: OnError = "skip-documents",
@@ -135,6 +119,7 @@ def dedup(
     overlay: str | None = None,
     overwrite: bool = False,
     progress: Listener | None = None,
+    **given: Unpack[DedupGiven],
 ) -> DedupResult:
     """Find exact copies and near-duplicates; the exact similarity of every reported pair is verified.
 
@@ -154,12 +139,6 @@ def dedup(
         Drop the documents whose text occurs in these, instead of those repeated among ``documents``.
     out : path, optional
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
-    preset, threshold, measure, recall, shingle, group, keep, normalise, seed, drop, min_shared
-        As on the command line; see `DedupOptions`.
-    ignore : path or list of str, optional
-        Passages that do not count, such as disclaimers: a file, or the passages, in the syntax of its lines.
-    ignore_numbers : bool
-        Whether digits do not count.
     file_format, encoding
         Format of all files, by default recognized; fallback encoding of text, CSV and TSV that is not valid UTF-8.
     on_error : {"skip-documents", "skip", "stop"}
@@ -182,6 +161,9 @@ def dedup(
         With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
+    **given
+        Options of the search, as on the command line: ``threshold``, ``measure`` and all others of `DedupOptions`, and
+        ``preset``, ``ignore`` and ``ignore_numbers`` of `DedupOptions.of`.
 
     Returns
     -------
@@ -207,10 +189,7 @@ def dedup(
     ['near-duplicate', 'unique', 'too short']
     """
     listening = progress_of(progress, "dedup")
-    chosen = _chosen(
-        options, preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
-        normalise=normalise, ignore=ignore, ignore_numbers=ignore_numbers, seed=seed, drop=drop, min_shared=min_shared,
-    )  # fmt: skip
+    chosen = _chosen(options, **given)
     chosen.check_fits(is_against=against is not None)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
@@ -233,13 +212,14 @@ def dedup(
         others = inputs_of(against, "dedup", name="against", text=text, id=id, progress=listening)
     with directory_for(out, "dedup") as directory:
         manifest = dedup_files(
-            asked, directory, chosen, against=others, resources=resources, progress=listening, preset=preset,
+            asked, directory, chosen, against=others, resources=resources, progress=listening,
+            preset=given.get("preset"),
             delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay),
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
 
 
-def _chosen(options: DedupOptions | None, preset: Preset | None, **given: object) -> DedupOptions:
+def _chosen(options: DedupOptions | None, preset: Preset | None = None, **given: object) -> DedupOptions:
     """Return the options, with the given parameters in the place of their fields."""
     if options is None:
         return DedupOptions.of(preset=preset, **given)

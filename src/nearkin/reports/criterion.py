@@ -30,11 +30,6 @@ def measure_of(manifest: DedupManifest) -> str:
     return measure_name(measure if isinstance(measure, str) and measure else "jaccard")
 
 
-def shingles_of(manifest: DedupManifest) -> str:
-    """Name the shingles of a run: ``word 5-grams``; "" if the manifest does not say."""
-    return grams_text(manifest.parameters.get("shingle"))
-
-
 def grams_text(shingle: object) -> str:
     """Name shingles: ``word 5-grams``; "" if they are not known.
 

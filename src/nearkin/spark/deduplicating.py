@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError
+from nearkin.keywords import taking
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.spark.columns import arrow_schema, check_named
 from nearkin.spark.work import claimed, stages_in
-from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.features.shingles import Shingling
-from nearkin.stages.grouping.principals import Rule
-from nearkin.stages.grouping.survivors import Keep
-from nearkin.stages.verification.measures import MeasureName
 from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns
-from nearkin.workflows.dedup.options import DedupOptions, Preset
+from nearkin.workflows.dedup.options import DedupOptions, SearchGiven
 from nearkin.workflows.dedup.plans import plan_as_stored
 
 if TYPE_CHECKING:
@@ -58,7 +54,18 @@ class SparkDedupResult:
     manifest: Mapping[str, object]
 
 
-def dedup(df: DataFrame, text: str = "text", **options: object) -> DataFrame:
+class FrameGiven(SearchGiven, total=False):
+    """Keywords of `dedup_result`."""
+
+    id: str | None
+    work: str | Path | None
+    resume: bool
+    prefix: str
+    max_unreadable: float | str
+    progress: Progress | None
+
+
+def dedup(df: DataFrame, text: str = "text", **options: Unpack[FrameGiven]) -> DataFrame:
     """Find the near-duplicates among the rows of a data frame; every pair that counts is verified.
 
     Parameters
@@ -76,9 +83,10 @@ def dedup(df: DataFrame, text: str = "text", **options: object) -> DataFrame:
     >>> annotated = dedup(spark.read.parquet("crawl"), work="/shared/work")  # doctest: +SKIP
     >>> annotated.where("keep").drop("group", "reason").write.parquet("clean")  # doctest: +SKIP
     """
-    return dedup_result(df, text, **options).documents  # type: ignore[arg-type]  # it checks them
+    return dedup_result(df, text, **options).documents
 
 
+@taking(SearchGiven)
 def dedup_result(
     df: DataFrame,
     text: str = "text",
@@ -87,17 +95,9 @@ def dedup_result(
     work: str | Path | None = None,
     resume: bool = False,
     prefix: str = "",
-    preset: Preset | None = None,
-    threshold: float | None = None,
-    measure: MeasureName | None = None,
-    recall: float | None = None,
-    shingle: Shingling | str | None = None,
-    group: Rule | None = None,
-    keep: Keep | str | None = None,
-    normalise: Normalisation | Steps | None = None,
-    seed: int | None = None,
     max_unreadable: float | str = 0.5,
     progress: Progress | None = None,
+    **given: Unpack[SearchGiven],
 ) -> SparkDedupResult:
     """Find the near-duplicates among the rows of a data frame, and return pairs and counts, too.
 
@@ -115,12 +115,14 @@ def dedup_result(
         Go on with the run that was interrupted in ``work``, of the same data frame.
     prefix : str
         Of the names of the columns that are added.
-    preset, threshold, measure, recall, shingle, group, keep, normalise, seed
-        As on the command line; see `nearkin.DedupOptions`.
     max_unreadable : float or str
         Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
         Receives progress reports.
+    **given
+        Options of the search, as on the command line: ``threshold``, ``measure`` and all others of
+        `nearkin.DedupOptions` but ``drop`` and ``min_shared``, which compare with another collection; and ``preset``,
+        ``ignore`` and ``ignore_numbers`` of `nearkin.DedupOptions.of`.
 
     Returns
     -------
@@ -144,10 +146,7 @@ def dedup_result(
     >>> result = dedup_result(df, id="url", work="/shared/work", threshold=0.8)  # doctest: +SKIP
     >>> result.pairs.orderBy("jaccard").show()  # doctest: +SKIP
     """
-    options = DedupOptions.of(
-        preset=preset, threshold=threshold, measure=measure, recall=recall, shingle=shingle, group=group, keep=keep,
-        normalise=normalise, seed=seed,
-    )  # fmt: skip
+    options = DedupOptions.of(**given)
     rules = ReadingRules.of(max_unreadable=max_unreadable)
     columns = FrameColumns(text, id, options.keep.column)
     _check_columns(df, columns, prefix)

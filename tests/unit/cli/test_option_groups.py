@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import pytest
 
-from nearkin.cli.options.definitions import DedupChoices
+from nearkin.cli.options.dedup import DedupChoices
 from nearkin.cli.options.groups import OptionGroup, taking_options
 from nearkin.cli.options.pairs import PairChoices
 from nearkin.workflows.dedup.options import DedupOptions
@@ -53,11 +53,11 @@ def test_every_command_has_plain_options():
 @pytest.mark.parametrize(
     ("choices", "options", "beside"),
     [
-        (DedupChoices, DedupOptions, {"preset", "ignore", "ignore_numbers"}),
+        (DedupChoices, DedupOptions, {"ignore", "ignore_numbers"}),
         (PairChoices, PairOptions, {"n_terms", "bm25", "ignore", "ignore_numbers", "ignored"}),
     ],
 )
 def test_whatever_a_job_lets_choose_is_an_option(choices, options, beside):
     """But for what is said otherwise, or cannot be said on a command line."""
-    own, those_of_the_job = ({one.name for one in fields(kind)} for kind in (choices, options))
-    assert own ^ those_of_the_job == beside
+    own = {name for name, _, _ in choices.listed()}
+    assert own ^ {one.name for one in fields(options)} == beside

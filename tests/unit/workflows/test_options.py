@@ -13,6 +13,7 @@ import nearkin
 from nearkin import spark
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest
+from nearkin.reports.dedup.options import OPTIONS
 from nearkin.reports.dedup.wording import parameter_rows
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Characters, Words
@@ -66,6 +67,19 @@ def test_the_report_explains_each():
     parameters = {name: told.get(name, "any value") for name in names}
     rows = list(parameter_rows(DedupManifest.of({"command": "dedup", "parameters": parameters})))
     assert {row.name for row in rows if row.meaning} == set(names)
+
+
+def test_the_help_shows_the_defaults():
+    shown = {name: option.default for name, option in OPTIONS.items() if option.default}
+    assert shown.pop("drop") == "contained"  # where there is another collection
+    assert shown == {name: str(value) for name, value in DedupOptions().in_words().items()}
+
+
+@pytest.mark.parametrize("function", [nearkin.dedup, spark.dedup_result])
+def test_a_function_refuses_what_is_no_parameter_as_python_does(function):
+    with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an unexpected keyword argument 'treshold'$"):
+        function(["a"], treshold=0.8)
+    assert "given" not in inspect.signature(function).parameters
 
 
 def test_none_is_not_given():

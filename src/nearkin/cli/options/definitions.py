@@ -6,14 +6,12 @@ which may come from a preset or from the input.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nearkin.cli.options.groups import OptionGroup
 from nearkin.nouns import one_of
 from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 from nearkin.stages.verification.measures import MEASURES
@@ -80,10 +78,6 @@ Preset = Annotated[
     str | None,
     _search(help="fineweb, stack, ediscovery or contracts: starting points that other options override."),
 ]
-Threshold = Annotated[
-    float | None,
-    _search(help="Minimum similarity of a near-duplicate, above 0 and up to 1. [dim]default: 0.7[/]"),
-]
 FamilyThreshold = Annotated[
     float | None,
     _search(
@@ -100,48 +94,6 @@ FamilyShingle = Annotated[
     ),
 ]
 HigherThreshold = Annotated[float, _search(help="Minimum similarity; at least the threshold of the run.")]
-Measure = Annotated[
-    str | None,
-    _search(help=" ".join(f"{one.name}: {one.summary}." for one in MEASURES.values()) + " [dim]default: jaccard[/]"),
-]
-Recall = Annotated[
-    float | None,
-    _search(
-        help="Probability of finding a pair at the threshold; bands and rows are chosen to reach it. "
-        "[dim]default: 0.99[/]"
-    ),
-]
-Shingle = Annotated[str | None, _search(help="words:N or chars:N. [dim]default: words:5[/]")]
-Normalise = Annotated[
-    str | None,
-    _search(
-        help="Differences to ignore: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
-        "or none. [dim]default: nfkc,case,space[/]"
-    ),
-]
-IgnoreFile = Annotated[
-    Path | None,
-    _search(
-        "--ignore",
-        metavar="FILE",
-        help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
-        ">>>; re:PATTERN for patterns of RE2. The stored texts are unchanged.",
-    ),
-]
-IgnoreNumbers = Annotated[
-    bool,
-    _search("--ignore-numbers", help="Digits do not count. A text of digits without letters is numbers only."),
-]
-MinShared = Annotated[
-    int | None,
-    _search(
-        help="With --against: minimum number of shingles shared with a document of the other set, instead of "
-        "--threshold. --shingle words:13 --min-shared 1 drops documents that share a 13-gram."
-    ),
-]
-Seed = Annotated[
-    int | None, _search(help="Random seed of the sketches; a different seed misses different pairs. [dim]default: 0[/]")
-]
 
 # -- Threads ----------------------------------------------------------------------------------------------------------
 
@@ -167,50 +119,7 @@ NewTextOnly = Annotated[
 
 # -- What is kept -----------------------------------------------------------------------------------------------------
 
-Group = Annotated[
-    str | None,
-    _choice(
-        help="principal: every member is similar to its principal. component: everything a chain of pairs connects. "
-        "[dim]default: principal[/]"
-    ),
-]
 OtherGroup = Annotated[str | None, _choice(help="principal or component. [dim]default: as in the run[/]")]
-Keep = Annotated[
-    str | None,
-    _choice(
-        help="longest or shortest (without white space), first (on the command line), max:COLUMN or min:COLUMN "
-        "(numbers, dates or times). "
-        "[dim]default: longest[/]"
-    ),
-]
-
-Drop = Annotated[
-    str | None,
-    _choice(
-        help="With --against, by containment: contained drops documents that lie in a document of the other set, "
-        "containing drops those that contain one, either drops both. [dim]default: contained[/]"
-    ),
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class DedupChoices(OptionGroup):
-    """Choices of a deduplication: each field is one of `DedupOptions`, None if not given."""
-
-    preset: Preset = None
-    threshold: Threshold = None
-    measure: Measure = None
-    recall: Recall = None
-    shingle: Shingle = None
-    normalise: Normalise = None
-    ignore: IgnoreFile = None
-    ignore_numbers: IgnoreNumbers = False
-    min_shared: MinShared = None
-    seed: Seed = None
-    group: Group = None
-    keep: Keep = None
-    drop: Drop = None
-
 
 # -- Output -----------------------------------------------------------------------------------------------------------
 

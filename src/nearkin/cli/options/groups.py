@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
@@ -27,6 +27,17 @@ __all__ = ["OptionGroup", "taking_options"]
 @dataclass(frozen=True)
 class OptionGroup:
     """Frozen dataclass whose fields are options, each with its default, or groups of options."""
+
+    @classmethod
+    def listed(cls) -> Iterable[tuple[str, Any, object]]:
+        """Name, type and default of each option."""
+        hints = get_type_hints(cls, include_extras=True)
+        return ((one.name, hints[one.name], one.default) for one in fields(cls))
+
+    @classmethod
+    def of(cls, **given: Any) -> OptionGroup:
+        """Make the group of the values of its options."""
+        return cls(**given)
 
 
 def taking_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,22 +68,17 @@ def _is_group(annotation: object) -> bool:
 
 
 def _options_of(kind: type[OptionGroup]) -> Iterator[inspect.Parameter]:
-    for name, annotation, default in _fields_of(kind):
+    for name, annotation, default in kind.listed():
         if _is_group(annotation):
             yield from _options_of(annotation)
         else:
             yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _fields_of(kind: type[OptionGroup]) -> Iterator[tuple[str, Any, object]]:
-    hints = get_type_hints(kind, include_extras=True)
-    return ((one.name, hints[one.name], one.default) for one in fields(kind))
-
-
 def _gathered(kind: type[OptionGroup], values: Mapping[str, Any]) -> OptionGroup:
-    return kind(
+    return kind.of(
         **{
             name: _gathered(annotation, values) if _is_group(annotation) else values[name]
-            for name, annotation, _ in _fields_of(kind)
+            for name, annotation, _ in kind.listed()
         }
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.definitions import JsonSummary, Measure, Recall, Shingle, Text, Threshold
+from nearkin.cli.options.dedup import PlannedDedupChoices
+from nearkin.cli.options.definitions import JsonSummary, Text
 from nearkin.cli.options.engine import check_engine
 from nearkin.cli.options.reading import RulesOptions
 from nearkin.cli.plan.options import PlanEngine
@@ -63,10 +64,7 @@ def plan_corpus(
     documents: CorpusSize = None,
     text: Text = None,
     rules: RulesOptions,
-    threshold: Threshold = None,
-    measure: Measure = None,
-    recall: Recall = None,
-    shingle: Shingle = None,
+    chosen: PlannedDedupChoices,
     engine: PlanEngine = "local",
     cores: ClusterCores = None,
     as_json: JsonSummary = False,
@@ -78,7 +76,6 @@ def plan_corpus(
     from nearkin.cli.printing import tell
     from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
-    from nearkin.workflows.dedup.options import DedupOptions
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
@@ -86,7 +83,7 @@ def plan_corpus(
     if cores is not None and engine == "local":
         raise ParameterError("--cores is the size of a cluster: add --engine spark.")
     n_documents = None if documents is None else parse_count(documents, "--documents")
-    options = DedupOptions.of(threshold=threshold, recall=recall, shingle=shingle, measure=measure)
+    options = chosen.options()
     request = ReadingRequest(inputs=sample, text=text, rules=rules.rules())
     with bars_shown(is_quiet=as_json) as bars:
         told = forecast(request, options, n_documents=n_documents, resources=Resources(), progress=bars)

@@ -10,33 +10,13 @@ from nearkin.decimals import share_text
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.criterion import criterion_of, measure_of, shingles_of
+from nearkin.reports.criterion import criterion_of, measure_of
+from nearkin.reports.dedup.options import OPTIONS
 from nearkin.reports.quantities import estimate_text, parameter_text, percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
-from nearkin.stages.verification.measures import MEASURES
-
-_GROUPING = {
-    "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group are"
-    " counted as bridges refused, not followed",
-    "component": "documents joined by any chain of verified pairs; two members may be less alike than the threshold,"
-    " so each group states its lowest similarity",
-}
-_EXPLAINED = (
-    "threshold", "min_shared", "measure", "shingle", "normalise", "recall", "group", "keep", "drop", "seed",
-)  # fmt: skip
-_DROPPING = {
-    "contained": "documents that are contained in a document of the other set are dropped",
-    "containing": "documents that contain a document of the other set are dropped",
-    "either": "documents that are contained in a document of the other set, or contain one, are dropped",
-}
-_KEEPING = {
-    "longest": "the longest text of a group, without white space, is kept",
-    "shortest": "the shortest text of a group, without white space, is kept",
-    "first": "the first document in reading order is kept",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +203,10 @@ def outcome_of(facts: DedupManifest, reason: str) -> str:
 
 def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
     """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
-    for name in _EXPLAINED:
+    for name, option in OPTIONS.items():
         if name in facts.parameters:
             value = facts.parameters[name]
-            yield ParameterRow(name, _spelt(value), _parameter_meaning(facts, name, str(value)))
+            yield ParameterRow(name, _spelt(value), option.meaning_of(facts, str(value)))
     if {"bands", "rows"} <= facts.plan_numbers.keys():
         bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
         text = f"{_chosen_from(facts)}: {counted(round(bands * rows), 'slot')} per sketch; two documents are compared"
@@ -234,7 +214,7 @@ def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
     if rate := facts.plan_numbers.get("rate"):
         meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"
         yield ParameterRow("sampling", f"{rate:.4g}", meaning)
-    for name in sorted(facts.parameters.keys() - set(_EXPLAINED)):
+    for name in sorted(facts.parameters.keys() - OPTIONS.keys()):
         if facts.parameters[name] is not None:
             yield ParameterRow(name, _spelt(facts.parameters[name]), "")
 
@@ -245,29 +225,6 @@ def _chosen_from(facts: DedupManifest) -> str:
         f" of {parameter_text(facts.found_at_threshold)} of the run" if facts.found_at_threshold is not None else ""
     )
     return f"chosen from the recall and the threshold{of_run}"
-
-
-def _parameter_meaning(facts: DedupManifest, name: str, value: str) -> str:
-    """Explain a parameter with its value."""
-    if name == "threshold":
-        return f"the minimum {measure_of(facts)} similarity at which two documents are near-duplicates"
-    if name == "shingle":
-        unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
-        return f"{shingles_of(facts)}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
-    if name == "recall":
-        return "the requested probability of finding a pair at the threshold"
-    if name == "keep" and value.partition(":")[0] in {"max", "min"}:
-        side, _, column = value.partition(":")
-        return f"the document with the {'greatest' if side == 'max' else 'least'} {column} of a group is kept"
-    if name == "min_shared":
-        return "the minimum number of shingles shared with a document of the other set; such documents are dropped"
-    if name == "seed":
-        return "random seed of the sketches; the same seed gives the same result"
-    if name == "normalise":
-        return "differences that were ignored; see above"
-    meanings = {name: measure.meaning for name, measure in MEASURES.items()}
-    words = {"measure": meanings, "group": _GROUPING, "keep": _KEEPING, "drop": _DROPPING}
-    return words.get(name, {}).get(value, "")
 
 
 def normalisation_steps(facts: DedupManifest) -> tuple[str, ...]:

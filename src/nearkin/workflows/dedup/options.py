@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, Never, cast, get_args
+from pathlib import Path
+from typing import Literal, Never, TypedDict, cast, get_args
 
 import numpy as np
 
@@ -13,11 +14,11 @@ from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
 from nearkin.stages.documents.ignoring import Ignored
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
-from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure
+from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure, MeasureName
 from nearkin.workflows.resources import in_percent
 
 Drop = Literal["contained", "containing", "either"]
@@ -34,6 +35,29 @@ PRESETS: dict[str, dict[str, str | float]] = {
     "contracts": {"threshold": 0.6, "shingle": "words:3", "group": "principal", "keep": "longest"},
 }
 """Starting points, chosen in docs/decisions/0001; options given beside a preset override it."""
+
+
+class SearchGiven(TypedDict, total=False):
+    """Keywords of functions that search one set of documents, as a type checker sees them; None means not given."""
+
+    preset: Preset | None
+    threshold: float | None
+    measure: MeasureName | None
+    recall: float | None
+    shingle: Shingling | str | None
+    group: Rule | None
+    keep: Keep | str | None
+    normalise: Normalisation | Steps | None
+    ignore: Path | str | Sequence[str] | None
+    ignore_numbers: bool
+    seed: int | None
+
+
+class DedupGiven(SearchGiven, total=False):
+    """Those of functions that also compare with another collection."""
+
+    drop: Drop | None
+    min_shared: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +141,16 @@ class DedupOptions:
 
     @classmethod
     def of(cls, *, preset: str | None = None, **given: object) -> DedupOptions:
-        """Make the options from a preset and the user's values; ``None`` means not given.
+        """Make the options from a preset and the user's values.
 
-        ``ignore`` and ``ignore_numbers`` become a part of the normalisation; see `Ignored.of`.
+        Parameters
+        ----------
+        preset : {"fineweb", "stack", "ediscovery", "contracts"}, optional
+            Starting point, which the other values override.
+        **given
+            Parameters of `DedupOptions`, as values or as on the command line; None means not given. And two that become
+            a part of the normalisation: ``ignore``, passages that do not count, such as disclaimers (a file, or a list
+            of passages in the syntax of its lines), and ``ignore_numbers``, whether digits do not count.
 
         Raises
         ------

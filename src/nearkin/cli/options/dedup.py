@@ -1,0 +1,66 @@
+"""Options of a deduplication, made from their table in the report's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+
+from nearkin.cli.options.groups import OptionGroup
+from nearkin.reports.dedup.options import OPTIONS
+
+if TYPE_CHECKING:
+    from nearkin.workflows.dedup.options import DedupOptions
+
+
+def dedup_option(name: str) -> Any:
+    """Return the option for Typer: its name on the command line, help and panel."""
+    one = OPTIONS[name]
+    return typer.Option(
+        f"--{name.replace('_', '-')}",
+        metavar=one.metavar,
+        help=one.help + (f" [dim]default: {one.default}[/]" if one.default else ""),
+        rich_help_panel=one.panel,
+        show_default=False,
+    )
+
+
+IgnoreFile = Annotated[Path | None, dedup_option("ignore")]
+IgnoreNumbers = Annotated[bool, dedup_option("ignore_numbers")]
+
+
+@dataclass(frozen=True)
+class DedupChoices(OptionGroup):
+    """Values of the options of a deduplication by name; None if not given."""
+
+    names: ClassVar[tuple[str, ...]] = tuple(OPTIONS)
+    given: Mapping[str, object]
+
+    @classmethod
+    def of(cls, **given: object) -> DedupChoices:
+        """Gather the values."""
+        return cls(given)
+
+    @classmethod
+    def listed(cls) -> Iterator[tuple[str, Any, object]]:
+        """Yield name, type and default of each option."""
+        for name in cls.names:
+            takes = OPTIONS[name].takes
+            kind = takes if takes is bool else takes | None
+            yield name, Annotated[kind, dedup_option(name)], False if takes is bool else None
+
+    def options(self, preset: str | None = None) -> DedupOptions:
+        """Return the options of a job."""
+        from nearkin.workflows.dedup.options import DedupOptions
+
+        return DedupOptions.of(preset=preset, **self.given)
+
+
+@dataclass(frozen=True)
+class PlannedDedupChoices(DedupChoices):
+    """Those options that decide how a corpus is searched."""
+
+    names = ("threshold", "measure", "recall", "shingle")

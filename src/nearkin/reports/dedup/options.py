@@ -1,0 +1,145 @@
+"""Options of a deduplication as users read them: in the help of ``nearkin dedup``, and in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.reports.criterion import grams_text, measure_of
+from nearkin.stages.verification.measures import MEASURES
+
+_SEARCHED = "What is a near-duplicate"
+_KEPT = "What is kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupOption:
+    """One option in words.
+
+    Parameters
+    ----------
+    help : str
+        Help text of the option, without its default.
+    default : str
+        Default that the help shows; "" for none.
+    takes : type
+        Type of its value on the command line; an option of type bool takes no value.
+    metavar : str, optional
+        Name of the value in the help.
+    panel : str
+        Part of the help.
+    meaning : str, mapping or callable
+        What the report says of the parameter: a text, a text for each value, or a function of the run and the value.
+    """
+
+    help: str
+    default: str = ""
+    takes: type = str
+    metavar: str | None = None
+    panel: str = _SEARCHED
+    meaning: str | Mapping[str, str] | Callable[[DedupManifest, str], str] = ""
+
+    def meaning_of(self, facts: DedupManifest, value: str) -> str:
+        """Explain the parameter with its value; "" if there is nothing to say."""
+        if isinstance(self.meaning, str):
+            return self.meaning
+        return self.meaning.get(value, "") if isinstance(self.meaning, Mapping) else self.meaning(facts, value)
+
+
+def _of_shingle(facts: DedupManifest, value: str) -> str:
+    unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
+    return f"{grams_text(value)}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
+
+
+def _of_keep(facts: DedupManifest, value: str) -> str:
+    rule, _, column = value.partition(":")
+    if rule in {"max", "min"}:
+        return f"the document with the {'greatest' if rule == 'max' else 'least'} {column} of a group is kept"
+    return {
+        "longest": "the longest text of a group, without white space, is kept",
+        "shortest": "the shortest text of a group, without white space, is kept",
+        "first": "the first document in reading order is kept",
+    }.get(rule, "")
+
+
+OPTIONS = {
+    "threshold": DedupOption(
+        help="Minimum similarity of a near-duplicate, above 0 and up to 1.",
+        default="0.7",
+        takes=float,
+        meaning=lambda facts, _: (
+            f"the minimum {measure_of(facts)} similarity at which two documents are near-duplicates"
+        ),
+    ),
+    "measure": DedupOption(
+        help=" ".join(f"{one.name}: {one.summary}." for one in MEASURES.values()),
+        default="jaccard",
+        meaning={name: one.meaning for name, one in MEASURES.items()},
+    ),
+    "recall": DedupOption(
+        help="Probability of finding a pair at the threshold; bands and rows are chosen to reach it.",
+        default="0.99",
+        takes=float,
+        meaning="the requested probability of finding a pair at the threshold",
+    ),
+    "shingle": DedupOption(help="words:N or chars:N.", default="words:5", meaning=_of_shingle),
+    "normalise": DedupOption(
+        help="Differences to ignore: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
+        "or none.",
+        default="nfkc,case,space",
+        meaning="differences that were ignored; see above",
+    ),
+    "ignore": DedupOption(
+        help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
+        ">>>; re:PATTERN for patterns of RE2. The stored texts are unchanged.",
+        takes=Path,
+        metavar="FILE",
+    ),
+    "ignore_numbers": DedupOption(
+        help="Digits do not count. A text of digits without letters is numbers only.", takes=bool
+    ),
+    "min_shared": DedupOption(
+        help="With --against: minimum number of shingles shared with a document of the other set, instead of "
+        "--threshold. --shingle words:13 --min-shared 1 drops documents that share a 13-gram.",
+        takes=int,
+        meaning="the minimum number of shingles shared with a document of the other set; such documents are dropped",
+    ),
+    "seed": DedupOption(
+        help="Random seed of the sketches; a different seed misses different pairs.",
+        default="0",
+        takes=int,
+        meaning="random seed of the sketches; the same seed gives the same result",
+    ),
+    "group": DedupOption(
+        help="principal: every member is similar to its principal. component: everything a chain of pairs connects.",
+        default="principal",
+        panel=_KEPT,
+        meaning={
+            "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group"
+            " are counted as bridges refused, not followed",
+            "component": "documents joined by any chain of verified pairs; two members may be less alike than the"
+            " threshold, so each group states its lowest similarity",
+        },
+    ),
+    "keep": DedupOption(
+        help="longest or shortest (without white space), first (on the command line), max:COLUMN or min:COLUMN "
+        "(numbers, dates or times).",
+        default="longest",
+        panel=_KEPT,
+        meaning=_of_keep,
+    ),
+    "drop": DedupOption(
+        help="With --against, by containment: contained drops documents that lie in a document of the other set, "
+        "containing drops those that contain one, either drops both.",
+        default="contained",
+        panel=_KEPT,
+        meaning={
+            "contained": "documents that are contained in a document of the other set are dropped",
+            "containing": "documents that contain a document of the other set are dropped",
+            "either": "documents that are contained in a document of the other set, or contain one, are dropped",
+        },
+    ),
+}
+"""The options, in their order in the help and in the report; those without a meaning are no parameters of a run."""
