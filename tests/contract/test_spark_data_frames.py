@@ -96,7 +96,8 @@ def frame(spark, some_texts: Sequence[str | None], ids: Sequence[object], n: int
 def test_strings_as_ids_and_columns_of_any_type(spark, some_texts, tmp_path):
     df = frame(spark, some_texts, [f"d{i * 7 % 101}" for i in range(len(some_texts))], 8)
     df = df.selectExpr("*", *(f"{value} AS `{name.replace('`', '``')}`" for name, value in ODD.items()))
-    assert_as_one_machine_finds(df, tmp_path, id="id", threshold=0.6)
+    footer = " ".join((some_texts[0] or "").split()[:4])
+    assert_as_one_machine_finds(df, tmp_path, id="id", threshold=0.6, ignore=[footer], ignore_numbers=True)
 
 
 @pytest.mark.soak
