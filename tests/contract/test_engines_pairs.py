@@ -243,7 +243,7 @@ def test_too_many_pairs_are_refused(tmp_path, monkeypatch):
 BY_WINDOW = {"method": "window", "bits": 64, "distance": 26, "permutations": 5, "window": 12}
 BY_SIGNATURES = {"method": "signatures", "bits": 64, "distance": 24}
 BY_VECTORS = {"method": "vectors"}
-TABLES = ("pairs.parquet", "pairs.tsv", "known.tsv", "documents.parquet")
+TABLES = ("pairs.parquet", "pairs.tsv", "known.tsv", "documents.parquet", "exceptions.csv")
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import collect, save
-from nearkin.workflows.signing.job import sign
+from nearkin.workflows.signing.job import exceptions_beside, sign
 from nearkin.workflows.signing.on_spark import counting, job, signing
 from nearkin.workflows.signing.options import METHODS, SigningOptions
 
@@ -78,6 +78,7 @@ class Told:
     """What a run leaves, and what it says."""
 
     content: bytes
+    exceptions: bytes | None
     summary: Mapping[str, object]
     said: Sequence[str]
 
@@ -173,13 +174,23 @@ def cases() -> dict[str, Case]:
             {"a.csv": b"key,body\nk1,text one\nk2,text two\n"}, reading={"text": "body", "doc_id": "key"}
         ),
         "another encoding": Case({"a.txt": b"caf\xe9 " * 9, "b.tsv": b"x\tcaf\xe9\n"}, reading={"encoding": "latin-1"}),
+        "documents": Case(
+            {
+                "in/a.eml": b"Subject: A\nFrom: a@b.org\n\nSome words of a mail.\n",
+                "in/b.pdf": b"%PDF-1.4 damaged",
+                "in/c.txt": b"\n",
+                "in/d.html": b"<p>A page of words</p>",
+                "in/e.zip": b"PK\x03\x04 damaged",
+                "z.jsonl": named(["one", " "]) + b"{broken\n",
+            }
+        ),
         "pages": Case(dumps()),
         "pages, counted": Case(dumps(), WEIGHTED),
     }
 
 
 def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statistics: Path | None = None) -> Told:
-    """What an engine makes of a case; it leaves the file of signatures and nothing else."""
+    """What an engine makes of a case; it leaves the file of signatures, its exceptions if any, and nothing else."""
     out = folder / "out" / name
     out.parent.mkdir(exist_ok=True)
     before = set(out.parent.iterdir())
@@ -198,15 +209,18 @@ def told_of(case: Case, folder: Path, name: str, engine: Engine = LOCAL, statist
     except NearkinError:
         assert set(out.parent.iterdir()) == before
         raise
-    assert set(out.parent.iterdir()) == before | {out}
+    beside = exceptions_beside(out)
+    exceptions = beside.read_bytes() if beside.exists() else None
+    assert set(out.parent.iterdir()) - before == {out} if exceptions is None else {out, beside}
     summary = dict(record.as_stored())
     del summary["elapsed_s"]
-    return Told(out.read_bytes(), summary, listener.said)
+    return Told(out.read_bytes(), exceptions, summary, listener.said)
 
 
 def assert_same(found: Told, expected: Told) -> None:
     assert found.summary == expected.summary
     assert found.said == expected.said
+    assert found.exceptions == expected.exceptions
     if found.content != expected.content:
         one, other = (pq.read_table(pa.BufferReader(told.content)) for told in (found, expected))
         assert one.to_pylist() == other.to_pylist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from pathlib import Path
 
@@ -90,6 +91,12 @@ def test_info_show_and_list_know_the_files(matter):
     assert json.loads(nearkin_here("show", matter, "1.eml", "--json").out)["origin"]["mail"]["message_id"] == "1@b.org"
 
 
+def listed(path: Path) -> list[list[str]]:
+    """What is said of each document, apart from its file."""
+    with path.open(newline="") as file:
+        return sorted(row[:5] for row in csv.reader(file))
+
+
 def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path):
     for name, place in (("files", folder), ("stored", matter)):
         ended = nearkin_here("threads", place, "--out", tmp_path / name, "-q")
@@ -98,7 +105,7 @@ def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path
     of_place = {"row", "source", "line"}
     assert stored.drop_columns(of_place).equals(files.drop_columns(of_place))
     assert stored["n_attachments"].to_pylist() == [2, 0]
-    exceptions = [(tmp_path / name / "exceptions.csv").read_text().splitlines() for name in ("files", "stored")]
+    exceptions = [listed(tmp_path / name / "exceptions.csv") for name in ("files", "stored")]
     assert sorted(exceptions[0]) == sorted(exceptions[1])
     counts = [json.loads((tmp_path / name / "manifest.json").read_text())["counts"] for name in ("files", "stored")]
     assert counts[0] == counts[1]
@@ -138,12 +145,18 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     lines = (tmp_path / "pairs/exceptions.csv").read_text().splitlines()
     assert [line.split(",")[:4] for line in lines[1:]] == [
         ["1.eml!scan.pdf", "1.eml", "image only", "false"],
+        ["blank.txt", "", "empty", "false"],
         ["damaged.pdf", "", "corrupt", "false"],
         ["table.rtf", "", "embedded objects lost", "true"],
     ]
     ended = nearkin_here("sign", folder, "--out", tmp_path / "case.bits", "-q")
     assert ended.code == 0, ended.err
     assert (tmp_path / "case-exceptions.csv").read_text().splitlines() == lines
+    blank = hashlib.sha256((folder / "blank.txt").read_bytes()).hexdigest()
+    assert lines[2].endswith(f",text,{blank},1,blank.txt,1")  # a text that was not extracted has the bytes of its file
+    told = nearkin_here("dedup", folder, "--out", tmp_path / "dedup", "-q", "--no-report")
+    assert told.code == 0, told.err
+    assert (tmp_path / "dedup/exceptions.csv").read_text().splitlines() == lines
     assert nearkin_here("sign", tmp_path / "note.txt", "--out", tmp_path / "case.bits", "--overwrite", "-q").code == 0
     assert len((tmp_path / "case-exceptions.csv").read_text().splitlines()) == 1  # no longer those of other files
     (tmp_path / "mine-exceptions.csv").write_text("written by somebody else")

@@ -66,8 +66,8 @@ def add_files(
 
 def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
-    for batch, sources, name in texts.raw_batches(progress):
-        yield Incoming(batch, names.take(pa.array(sources)), name)
+    for raw in texts.raw_batches(progress):
+        yield Incoming(raw.batch, names.take(pa.array(raw.sources)), raw.name)
 
 
 def _check_apart(collection: Collection, texts: Texts) -> None:

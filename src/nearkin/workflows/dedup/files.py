@@ -18,11 +18,13 @@ from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
-from nearkin.workflows.dedup.inputs import Sourced, describe
+from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.resuming import resumed_in_words
+from nearkin.workflows.dedup.tables import write_exceptions_of
+from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
@@ -199,9 +201,10 @@ def dedup_files(
 def _record(
     found: RunResult, engine: Mapping[str, object] | None, written: Written, *, command: str, preset: str | None
 ) -> DedupManifest:
-    """Return the manifest, without the report and the memory."""
+    """Write the exceptions with the digests of the files, and return the manifest without the report and the memory."""
     sourced, meter = found.sourced, found.meter
     told, others = (describe(sources, found.resources, meter) for sources in (sourced.sources, sourced.others))
+    write_exceptions_of(found.directory.path, found.result.places, dict(enumerate([*told, *others])))
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(
         record, encoding=sourced.asked.encoding, reading=sourced.asked.as_read(), engine=engine, kept=written.kept,

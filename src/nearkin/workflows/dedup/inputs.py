@@ -9,14 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nearkin._version import __version__
-from nearkin.engines.local import map_ordered
-from nearkin.errors import OutputExistsError, ParameterError, SourceError
-from nearkin.manifests.inputs import InputFile
+from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.nouns import counted
 from nearkin.runs.files import printable
-from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.options import DedupOptions
@@ -26,7 +22,6 @@ from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
 from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check_unchanged, snapshots_of
 from nearkin.workflows.reading.standard_input import is_pipe
-from nearkin.workflows.resources import Resources
 
 _MAX_NAMED = 100
 
@@ -149,44 +144,3 @@ def _listed(sources: Sequence[Source], encoding: str) -> dict[str, object]:
             texts = "" if now.text_files is None else f", with {now.text_files}"
             files[printable(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}{texts}"
     return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}
-
-
-def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:
-    """Return the sources with the digests of their bytes.
-
-    A separate pass reads the bytes: a reader of Parquet or Arrow skips some of them, and a resumed run does
-    not read again what is in its spool.
-    """
-    if not sources:
-        return []
-    with meter.stage("digest inputs", sum(source.size_bytes for source in sources), "bytes") as progress:
-
-        def digest(source: Source) -> str | None:
-            if isinstance(source, StoredSource):
-                return source.documents.digest
-            try:
-                return None if is_pipe(source) else file_sha256(source.path)
-            except (OSError, SourceError):
-                return None  # it was reported as a problem when it was read
-
-        digests = []
-        for source, value in zip(sources, map_ordered(digest, sources, threads=resources.n_threads), strict=True):
-            digests.append(value)
-            progress.advance(source.size_bytes)
-    return [
-        InputFile(
-            path=printable(s.path),
-            size_bytes=s.size_bytes,
-            sha256=value,
-            format=s.format,
-            text=s.text,
-            id=s.id,
-            name=printable(s.name),
-            end_row=_end_row(s),
-        )
-        for s, value in zip(sources, digests, strict=True)
-    ]
-
-
-def _end_row(source: Source) -> int | None:
-    return source.documents.end_row if isinstance(source, StoredSource) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,7 @@ import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.runs.spool import Chunk
-from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.stages.documents.preparing import ORIGIN
-from nearkin.workflows.reading.exceptions import ExceptionRow
 
 FIELDS = (
     pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),
@@ -50,7 +49,7 @@ class Origins:
         return [self.columns[field.name].slice(a, b - a) for field in FIELDS]
 
     def counts(self, no_text: Mapping[int, str] | None = None) -> ExtractionCounts:
-        """Count documents by what became of them; ``no_text`` as for `exception_rows`."""
+        """Count documents by what became of them; ``no_text`` as for `told_rows`."""
         extracted = self.columns["extractor"]
         partial = pc.sum(self.columns["is_partial"]).as_py() or 0
         kinds = Counter[str](self.columns["exception"].drop_null().to_pylist())
@@ -66,17 +65,15 @@ class Origins:
         )  # fmt: skip
 
 
-def exception_rows(
-    origins: Origins | None, problems: Mapping[int, str], n_rows: int, no_text: Mapping[int, str]
-) -> Iterator[ExceptionRow]:
-    """Yield the exceptions in the order of the documents.
+def told_rows(
+    origins: Origins | None, n_rows: int, no_text: Mapping[int, str]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the rows of exceptions in the order of the documents, each with what its origin says.
 
     Parameters
     ----------
     origins : Origins or None
         None if nothing was extracted.
-    problems : dict of row to str
-        Why documents have no text; those of documents with one are passed over.
     n_rows : int
         Rows to look at.
     no_text : dict of row to str
@@ -87,18 +84,7 @@ def exception_rows(
         is_one = origins.columns["exception"].slice(0, n_rows).is_valid()
         with_one = np.flatnonzero(is_one.to_numpy(zero_copy_only=False))
     for row in sorted({*with_one.tolist(), *no_text}):
-        told = dict.fromkeys(_TOLD) if origins is None else {name: origins.columns[name][row].as_py() for name in _TOLD}
-        said = [None if told["is_partial"] else problems.get(row) or (NO_TEXT if row in no_text else None)]
-        sentence = "; ".join(dict.fromkeys(one for one in (*said, told["warnings"]) if one))
-        yield ExceptionRow(
-            row=row,
-            exception=told["exception"] or no_text[row],
-            is_partial=bool(told["is_partial"]),
-            sentence=sentence,
-            kind=told["kind"],
-            sha256=told["sha256"],
-            size_bytes=told["size_bytes"],
-        )
+        yield row, {} if origins is None else {name: origins.columns[name][row].as_py() for name in _TOLD}
 
 
 def find_origins(chunks: Sequence[Chunk]) -> Origins | None:

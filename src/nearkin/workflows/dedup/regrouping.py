@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from nearkin._version import __version__
 from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.inputs import InputFile
 from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
@@ -37,7 +39,7 @@ from nearkin.workflows.dedup.regrouped_overlays import sources_again, write_over
 from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_report
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
-from nearkin.workflows.dedup.tables import Places, write_tables
+from nearkin.workflows.dedup.tables import Places, write_exceptions_of, write_tables
 from nearkin.workflows.resources import Resources
 
 
@@ -121,6 +123,7 @@ def regroup(
         target.begin_results()
         with meter.stage("write", 0, "steps"):
             write_tables(target.path, run.corpus, run.sizes, judged, run.places)
+            write_exceptions_of(target.path, run.places, _files(run))
         if vendor is not None:
             write_overlays_again(
                 target.path,
@@ -149,6 +152,14 @@ def regroup(
         record = replace(record, stages=tuple(meter.costs))
         target.finish(record.as_stored())
     return target.path, record
+
+
+def _files(run: FinishedRun) -> dict[int, InputFile]:
+    """Return the files of the run by the numbers of the sources, as far as their names are unique."""
+    files = [*run.manifest.inputs, *run.manifest.against]
+    n_called = Counter(one.name for one in files)
+    by_name = {one.name: one for one in files if n_called[one.name] == 1}
+    return {number: by_name[name] for number, name in enumerate(run.places.source_names) if name in by_name}
 
 
 def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | None) -> DedupOptions:

@@ -211,7 +211,7 @@ def first_problems(places: Places) -> list[ProblemRow]:
 def first_exceptions(places: Places) -> list[ShownException]:
     """Return the first documents that were extracted in part or not at all."""
     return [
-        ShownException(places.names[one.row].as_py(), one.exception, one.is_partial, one.sentence, one.kind)
+        ShownException(one.doc_id, one.exception, one.is_partial, one.sentence, one.kind)
         for one in places.exceptions()[:_N_PROBLEMS]
     ]
 

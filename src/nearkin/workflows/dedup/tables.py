@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
+from nearkin.manifests.inputs import InputFile
 from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
@@ -23,15 +24,21 @@ from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
 from nearkin.workflows.dedup.origins import (
     FIELDS,
     Origins,
-    exception_rows,
     find_origins,
+    told_rows,
 )
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, OtherTable, Outcome
 from nearkin.workflows.dedup.parents import Parents, find_parents
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.reading.distinct_ids import renamed
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow, write_exceptions
+from nearkin.workflows.reading.exceptions import (
+    EXCEPTIONS_FILE,
+    ExceptionRow,
+    exception_lines,
+    exception_row,
+    write_exceptions,
+)
 
 ROWS_PER_GROUP = 1 << 17
 
@@ -125,7 +132,17 @@ class Places:
 
     def exceptions(self) -> list[ExceptionRow]:
         """Return the documents without a text, or with a part of it, in their order."""
-        return list(exception_rows(self.origins, self.problems, len(self.line), self.no_text))
+        return [
+            exception_row(
+                told,
+                self.problems.get(row),
+                self.no_text.get(row, ""),
+                doc_id=self.names[row].as_py(),
+                parent=self.parent_of(row),
+                place=(int(self.source[row]), int(self.line[row])),
+            )
+            for row, told in told_rows(self.origins, len(self.line), self.no_text)
+        ]
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
@@ -208,9 +225,12 @@ def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places
     if judged.others is not None:
         write_others(out / "against.parquet", corpus, sizes, judged.others, places)
     write_problems(out / "problems.parquet", places)
+
+
+def write_exceptions_of(out: Path, places: Places, files: Mapping[int, InputFile]) -> None:
+    """Write ``exceptions.csv`` if there are exceptions; ``files`` as for `exception_lines`."""
     if exceptions := places.exceptions():
-        rows = [(places.names[one.row].as_py(), places.parent_of(one.row), one) for one in exceptions]
-        write_exceptions(out / EXCEPTIONS_FILE, rows)
+        write_exceptions(out / EXCEPTIONS_FILE, exception_lines(exceptions, places.source_names, files))
 
 
 def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, places: Places) -> None:

@@ -26,9 +26,9 @@ from nearkin.stages.differences.relating import COPY
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
-from nearkin.workflows.dedup.inputs import describe
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.kept_documents import source_of_collection
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import kind_of

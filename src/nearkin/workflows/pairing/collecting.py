@@ -23,7 +23,7 @@ from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.texts import RawBatch, Texts
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
 DOCUMENTS_SCHEMA = pa.schema(
@@ -144,8 +144,8 @@ def count_texts(
     terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
     sizes, documents = [np.zeros(1, np.int64)], []
 
-    def read(raw: object) -> tuple[pa.RecordBatch, TextWords]:
-        batch = texts.prepare(raw, AS_IT_CAME)  # type: ignore[arg-type]
+    def read(raw: RawBatch) -> tuple[pa.RecordBatch, TextWords]:
+        batch = texts.prepare(raw, AS_IT_CAME)
         kept = batch.prepared.select(["doc_id", "has_id", "line", "problem"])
         sources = pa.field("source", names.type, nullable=False)
         return kept.append_column(sources, names.take(pa.array(batch.sources))), split(batch.texts)

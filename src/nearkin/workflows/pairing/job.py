@@ -28,7 +28,7 @@ from nearkin.workflows.pairing.tables import (
     write_pairs,
 )
 from nearkin.workflows.pairing.translated import TranslatedDocuments
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import snapshots_of
 from nearkin.workflows.reading.texts import Texts
@@ -119,7 +119,12 @@ def pair_files(
             record = _searched(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=worker
             )
-            if exceptions := [one for side in sides for one in side.exceptions]:
+            exceptions = [
+                line
+                for side in sides
+                for line in lines_with_digests(side.exceptions, side.names, side.sources, resources, meter)
+            ]
+            if exceptions:
                 write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = replace(record, report_problem=_report(directory, record, meter))

@@ -153,7 +153,7 @@ class PairsOfRun:
         if sum(one.size_bytes for one in again.inputs) > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
         first, found = 0, dict[int, str]()
-        for batch, _, _ in again.raw_batches(Silent()):
+        for batch, *_ in again.raw_batches(Silent()):
             for row in [row for row in rows if first <= row < first + batch.num_rows]:
                 found[row] = (batch["text"][row - first].as_py() or b"").decode("utf-8", "replace")
             first += batch.num_rows

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearkin import _compute as pc
 from nearkin.formats.delimited import SheetWriter
+from nearkin.manifests.inputs import InputFile
+from nearkin.records import I64
 from nearkin.runs.files import published
+from nearkin.runs.meter import Meter
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats.whole_file import WholeFile
+from nearkin.stages.documents.origin import NO_TEXT
+from nearkin.stages.documents.preparing import ONLY_NUMBERS, ORIGIN, PARENT
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.resources import Resources
 
 EXCEPTIONS_FILE = "exceptions.csv"
-_HEADER = ("id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes")
+_HEADER = (
+    "id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes", "source", "line",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,63 +35,142 @@ class ExceptionRow:
 
     Parameters
     ----------
-    row : int
+    doc_id : str
+    parent : str or None
     exception : str
     is_partial : bool
     sentence : str
     kind, sha256 : str or None
-        None for a file that was not extracted.
+        None for a document that was not extracted: `of_files` takes those of its file.
     size_bytes : int or None
+    source : int
+        Number of the source.
+    line : int
+        Place in the source.
     """
 
-    row: int
+    doc_id: str
+    parent: str | None
     exception: str
     is_partial: bool
     sentence: str
     kind: str | None
     sha256: str | None
     size_bytes: int | None
+    source: int
+    line: int
 
 
-def exceptions_in(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[str, str | None, ExceptionRow]]:
-    """Yield the exceptions in a batch of a reader, with the id and the parent of each.
+def exceptions_in(prepared: pa.RecordBatch, sources: I64) -> Iterator[ExceptionRow]:
+    """Yield the exceptions in a prepared batch.
 
     Parameters
     ----------
-    batch : RecordBatch
-        Of `DOCUMENTS_SCHEMA`.
-    names : sequence of str
-        Source of each document; one without an id is called after its place.
+    prepared : RecordBatch
+        Of `PREPARED_SCHEMA`.
+    sources : int64 array, shape (n_documents,)
+        Number of the source of each document.
     """
-    problem, origin = batch["problem"], batch["origin"]
-    is_one = problem.is_valid()
-    if origin.null_count < len(origin):
-        is_one = pc.or_(is_one, pc.struct_field(origin, "exception").is_valid())
+    problem, text, names = prepared["problem"], prepared["text"], prepared.schema.names
+    has_nothing = pc.or_(pc.equal(pc.binary_length(text), 0), pc.utf8_is_space(text))
+    if ONLY_NUMBERS in names:
+        has_nothing = pc.and_not(has_nothing, prepared[ONLY_NUMBERS])
+    is_one = pc.or_(problem.is_valid(), has_nothing)
+    if ORIGIN in names:
+        is_one = pc.or_(is_one, pc.struct_field(prepared[ORIGIN], "exception").is_valid())
     for row in pc.indices_nonzero(is_one).to_pylist():
-        told: Mapping[str, Any] = origin[row].as_py() or {}
-        said = [told.get("sentence") or problem[row].as_py(), told.get("warnings")]
-        doc_id = batch["doc_id"][row].as_py()
-        found = ExceptionRow(
-            row=row,
-            exception=told.get("exception") or "unreadable",
-            is_partial=bool(told.get("is_partial")),
-            sentence="; ".join(one for one in said if one),
-            kind=told.get("kind"),
-            sha256=told.get("sha256"),
-            size_bytes=told.get("size_bytes"),
-        )
-        yield (
-            f"{names[row]}:{batch['line'][row]}" if doc_id is None else str(doc_id),
-            batch["parent"][row].as_py(),
-            found,
+        said = problem[row].as_py()
+        yield exception_row(
+            (prepared[ORIGIN][row].as_py() if ORIGIN in names else None) or {},
+            said,
+            "empty" if said is None else "unreadable",
+            doc_id=prepared["doc_id"][row].as_py(),
+            parent=prepared[PARENT][row].as_py() if PARENT in names else None,
+            place=(int(sources[row]), prepared["line"][row].as_py()),
         )
 
 
-def write_exceptions(path: Path, rows: Sequence[tuple[str | None, str | None, ExceptionRow]]) -> None:
-    """Write ``exceptions.csv``, with the id and the parent of each document."""
+def exception_row(
+    origin: Mapping[str, Any],
+    problem: str | None,
+    without: str,
+    *,
+    doc_id: str,
+    parent: str | None,
+    place: tuple[int, int],
+) -> ExceptionRow:
+    """Make the exception of a document.
+
+    Parameters
+    ----------
+    origin : mapping
+        Fields of its `Origin`; empty if it was not extracted.
+    problem : str or None
+        Why it has no text.
+    without : str
+        The exception, if its origin has none: "unreadable" or "empty".
+    doc_id : str
+    parent : str or None
+    place : tuple of int
+        Number of its source, and place in it.
+    """
+    is_partial = bool(origin.get("is_partial"))
+    said = [origin.get("sentence") if is_partial else problem or NO_TEXT, origin.get("warnings")]
+    return ExceptionRow(
+        doc_id=doc_id,
+        parent=parent,
+        exception=origin.get("exception") or without,
+        is_partial=is_partial,
+        sentence="; ".join(dict.fromkeys(one for one in said if one)),
+        kind=origin.get("kind"),
+        sha256=origin.get("sha256"),
+        size_bytes=origin.get("size_bytes"),
+        source=place[0],
+        line=place[1],
+    )
+
+
+def exception_lines(
+    found: Iterable[ExceptionRow], names: Sequence[str], files: Mapping[int, InputFile]
+) -> list[Sequence[object]]:
+    """Return the lines of ``exceptions.csv``.
+
+    Parameters
+    ----------
+    found : iterable of ExceptionRow
+    names : sequence of str
+        Name of each source.
+    files : dict of int to InputFile
+        Sources by their numbers. A document that was not extracted has no bytes of its own: its line has kind, SHA-256
+        and size of its file.
+    """
+    lines = list[Sequence[object]]()
+    for one in found:
+        own: tuple[object, ...] = (one.kind, one.sha256, one.size_bytes)
+        if one.kind is None and (file := files.get(one.source)) is not None and file.format in FORMATS:
+            own = ("text" if file.format == WholeFile.name else file.format, file.sha256, file.size_bytes)
+        told = (one.doc_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
+        lines.append((*told, *own, names[one.source], one.line))
+    return lines
+
+
+def lines_with_digests(
+    found: Sequence[ExceptionRow], names: Sequence[str], sources: Sequence[Source], resources: Resources, meter: Meter
+) -> list[Sequence[object]]:
+    """Return the lines of ``exceptions.csv``, and digest the files that they need; see `exception_lines`.
+
+    None where nothing was extracted: tables have a column with the problems of records.
+    """
+    if all(one.kind is None for one in found):
+        return []
+    needed = sorted({one.source for one in found if one.kind is None})
+    files = describe([sources[number] for number in needed], resources, meter)
+    return exception_lines(found, names, dict(zip(needed, files, strict=True)))
+
+
+def write_exceptions(path: Path, lines: Iterable[Sequence[object]]) -> None:
+    """Write ``exceptions.csv``."""
     with published(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
         writer = SheetWriter(file)
         writer.write(_HEADER)
-        for doc_id, parent, one in rows:
-            told: list[Any] = [doc_id, parent, one.exception, str(one.is_partial).lower(), one.sentence, one.kind]
-            writer.write([*told, one.sha256, one.size_bytes])
+        writer.write_all(lines)

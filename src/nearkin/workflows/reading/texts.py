@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +54,27 @@ class TextBatch:
         return replace(count_features(self.texts, features), fingerprint=counts_fingerprint(features, normalise))
 
 
+class RawBatch(NamedTuple):
+    """Documents as they were read.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        Of `DOCUMENTS_SCHEMA`.
+    sources : int64 array, shape (n_documents,)
+        Number of the source of each document.
+    name : str
+        Prefix of the names of documents without an id.
+    number : int or None
+        Number of the batch; None for a part of one, whose exceptions are not noted.
+    """
+
+    batch: pa.RecordBatch
+    sources: I64
+    name: str
+    number: int | None = None
+
+
 class Texts:
     """Sources that are read batch by batch.
 
@@ -69,7 +91,7 @@ class Texts:
         self.rules = rules
         self.id_kind = IdKind.NONE
         self._damage: dict[tuple[str, int], str] = {}
-        self._exceptions: dict[tuple[str, str | None, str], ExceptionRow] = {}
+        self._exceptions: dict[int, list[ExceptionRow]] = {}
 
     @property
     def damaged_files(self) -> tuple[DamagedFile, ...]:
@@ -77,13 +99,13 @@ class Texts:
         return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
 
     @property
-    def exceptions(self) -> list[tuple[str, str | None, ExceptionRow]]:
-        """Documents without a text, or with a part of it, so far: the id and the parent of each.
+    def exceptions(self) -> list[ExceptionRow]:
+        """Documents without a text, or with a part of it, in reading order: of all batches that were prepared."""
+        return [one for _, some in sorted(self._exceptions.items()) for one in some]
 
-        None where nothing was extracted: tables have a column with the problems of records.
-        """
-        found = [(doc_id, parent, one) for (doc_id, parent, _), one in self._exceptions.items()]
-        return found if any(one.kind is not None for _, _, one in found) else []
+    def take_exceptions(self, number: int, found: Sequence[ExceptionRow]) -> None:
+        """Note the exceptions of a part of the documents, which another process read; the parts are numbered."""
+        self._exceptions[number] = list(found)
 
     @property
     def names(self) -> list[str]:
@@ -106,17 +128,17 @@ class Texts:
         """Whether no source is a pipe."""
         return all(one.can_be_read_again for one in self.inputs)
 
-    def raw_batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64, str]]:
-        """Yield batches as read, the source of each row, and the prefix of the names of nameless documents."""
-        first = 0
+    def raw_batches(self, progress: Progress) -> Iterator[RawBatch]:
+        """Yield batches as read."""
+        first, number = 0, 0
         for one in self.inputs:
             for batch, source in one.batches(progress):
                 if batch.num_rows:
                     self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
                     sources = np.broadcast_to(np.asarray(source, np.int64), batch.num_rows)
                     self._note_damage(batch, one.names)
-                    self._note_exceptions(batch, sources, one.names)
-                    yield batch, sources + first, one.names[0]
+                    yield RawBatch(batch, sources + first, one.names[0], number)
+                    number += 1
             first += len(one.names)
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
@@ -124,26 +146,22 @@ class Texts:
         if batch.num_rows == 1 and is_damage(batch["problem"][0].as_py()):
             self._damage[printable(names[0]), batch["line"][0].as_py()] = fault_of(batch["problem"][0].as_py())
 
-    def _note_exceptions(self, batch: pa.RecordBatch, sources: I64, names: Sequence[str]) -> None:
-        """Record the documents without a text, or with a part of it; what is read twice is recorded once."""
-        if batch["problem"].null_count == batch["origin"].null_count == batch.num_rows:
-            return
-        for doc_id, parent, found in exceptions_in(batch, [printable(names[source]) for source in sources]):
-            self._exceptions[doc_id, parent, found.sentence] = found
+    def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
+        """Check and normalise a batch, and note its exceptions: the part of reading that threads may share.
 
-    def prepare(self, raw: tuple[pa.RecordBatch, I64, str], normalise: Normalisation) -> TextBatch:
-        """Check and normalise a batch: the part of reading that threads may share.
+        What is read twice is noted once.
 
         Raises
         ------
         DocumentError
             A document cannot be read, and the rules stop the run.
         """
-        batch, sources, name = raw
-        prepared = prepare(batch, normalise, source_name=name)
+        prepared = prepare(raw.batch, normalise, source_name=raw.name)
         if self.rules.on_error == "stop":
-            stop_at_problem(prepared, lambda row: self.names[sources[row]])
-        return TextBatch(prepared, sources)
+            stop_at_problem(prepared, lambda row: self.names[raw.sources[row]])
+        if raw.number is not None and (found := list(exceptions_in(prepared, raw.sources))):
+            self._exceptions[raw.number] = found
+        return TextBatch(prepared, raw.sources)
 
 
 def check_not_an_input(out: Path, paths: Sequence[str]) -> None:

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.manifests.signing import DriftRow
-from nearkin.records import I64, BitSignatures, FeatureCounts
+from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.reading.texts import TextBatch, Texts
+from nearkin.workflows.reading.texts import RawBatch, TextBatch, Texts
 from nearkin.workflows.signing.options import SigningOptions
 
 DOCUMENTS = pa.schema(
@@ -68,16 +68,14 @@ def signed_batches(
     """Yield the documents of each batch, without their texts, and their signatures; batches are signed in any order."""
     count = _counter(texts, options)
 
-    def sign(raw: tuple[pa.RecordBatch, I64, str]) -> SignedBatch:
+    def sign(raw: RawBatch) -> SignedBatch:
         documents, counted = count(raw)
         return documents, method.sign(counted)
 
     return map_ordered(sign, texts.raw_batches(progress), threads=threads)
 
 
-def _counter(
-    texts: Texts, options: SigningOptions
-) -> Callable[[tuple[pa.RecordBatch, I64, str]], tuple[pa.RecordBatch, FeatureCounts]]:
+def _counter(texts: Texts, options: SigningOptions) -> Callable[[RawBatch], tuple[pa.RecordBatch, FeatureCounts]]:
     names = pa.array(texts.names, pa.large_string())
 
     def about(batch: TextBatch) -> pa.RecordBatch:
@@ -85,7 +83,7 @@ def _counter(
         sources = names.take(pa.array(batch.sources))
         return pa.RecordBatch.from_arrays([*kept.columns, sources], schema=DOCUMENTS)
 
-    def count(raw: tuple[pa.RecordBatch, I64, str]) -> tuple[pa.RecordBatch, FeatureCounts]:
+    def count(raw: RawBatch) -> tuple[pa.RecordBatch, FeatureCounts]:
         batch = texts.prepare(raw, options.normalise)
         return about(batch), batch.counted(options.features, options.normalise)
 

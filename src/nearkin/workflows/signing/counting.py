@@ -16,7 +16,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.workflows.reading.problems import check_readable
-from nearkin.workflows.reading.texts import Texts, counts_fingerprint
+from nearkin.workflows.reading.texts import RawBatch, Texts, counts_fingerprint
 
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
@@ -42,8 +42,8 @@ def count_all_texts(
     names, documents = pa.array(texts.names, pa.large_string()), []
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
 
-        def count(raw: object) -> tuple[FeatureCounts, pa.RecordBatch]:
-            batch = texts.prepare(raw, normalise)  # type: ignore[arg-type]
+        def count(raw: RawBatch) -> tuple[FeatureCounts, pa.RecordBatch]:
+            batch = texts.prepare(raw, normalise)
             sources = names.take(pa.array(batch.sources))
             about = batch.prepared.select(["line", "problem"]).append_column("source", sources)
             return batch.counted(features, normalise), about

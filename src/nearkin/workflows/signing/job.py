@@ -17,7 +17,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
 from nearkin.workflows.reading.problems import check_readable, damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
@@ -79,7 +79,7 @@ def sign(
     if out is not None:
         with published(out) as aside:
             file.save(aside)
-        _write_exceptions(texts, exceptions_beside(out))
+        _write_exceptions(texts, exceptions_beside(out), resources, meter)
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     return file, _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
 
@@ -89,10 +89,11 @@ def exceptions_beside(out: Path) -> Path:
     return out.with_name(f"{out.stem}-{EXCEPTIONS_FILE}")
 
 
-def _write_exceptions(texts: Texts, path: Path) -> None:
+def _write_exceptions(texts: Texts, path: Path, resources: Resources, meter: Meter) -> None:
     """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    if texts.exceptions or path.exists():
-        write_exceptions(path, texts.exceptions)
+    lines = lines_with_digests(texts.exceptions, texts.names, texts.sources, resources, meter)
+    if lines or path.exists():
+        write_exceptions(path, lines)
 
 
 def _record(

@@ -18,7 +18,7 @@ from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.reading.snapshots import texts_again
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.texts import RawBatch, Texts
 from nearkin.workflows.resources import Resources, in_percent
 from nearkin.workflows.signing.signature_file import SignatureFile
 
@@ -128,12 +128,12 @@ class SignatureVerifier:
         wanted[rows] = True
         numbered = _with_first_rows(texts, meter)
 
-        def shingles(item: tuple[int, tuple[pa.RecordBatch, I64, str]]) -> tuple[int, int, I64, ShingleSets]:
+        def shingles(item: tuple[int, RawBatch]) -> tuple[int, int, I64, ShingleSets]:
             first, raw = item
-            n = raw[0].num_rows
+            n = raw.batch.num_rows
             chosen = np.flatnonzero(wanted[first : first + n])
-            part = raw[0].take(pa.array(chosen))
-            prepared = texts.prepare((part, raw[1][chosen], raw[2]), verification.normalise)
+            part = raw.batch.take(pa.array(chosen))
+            prepared = texts.prepare(RawBatch(part, raw.sources[chosen], raw.name), verification.normalise)
             return first, n, chosen + first, verification.shingle.sets(prepared.texts)
 
         hashes: list[U64] = [np.zeros(0, np.uint64)]
@@ -170,9 +170,9 @@ class SignatureVerifier:
         return matches.where(good), good
 
 
-def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, tuple[pa.RecordBatch, I64, str]]]:
+def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, RawBatch]]:
     """Yield batches with the row of their first document."""
     first = 0
     for raw in texts.raw_batches(meter.progress):
         yield first, raw
-        first += raw[0].num_rows
+        first += raw.batch.num_rows

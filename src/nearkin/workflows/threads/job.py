@@ -18,8 +18,8 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
-from nearkin.workflows.dedup.inputs import describe
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
+from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
@@ -88,9 +88,10 @@ def thread_files(
         with meter.stage("compare", len(read.mails), "documents") as told:
             rows = _counted(threading.rows(told), page, tally)
             write_threads(directory.path / TABLE, rows, read)
-        if exceptions := read.exceptions():
-            write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
         inputs = describe(sources, Resources(), meter)
+        if exceptions := texts.exceptions:
+            lines = exception_lines(exceptions, texts.names, dict(enumerate(inputs)))
+            write_exceptions(directory.path / EXCEPTIONS_FILE, lines)
         inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
         manifest = _manifest(asked, options, inputs, texts, read, tally)
         manifest = replace(manifest, stages=tuple(meter.costs))

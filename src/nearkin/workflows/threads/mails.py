@@ -20,9 +20,8 @@ from nearkin.stages.documents.mail.threads import NamedMail
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.workflows.dedup.origins import Origins, exception_rows, find_origins
+from nearkin.workflows.dedup.origins import Origins, find_origins
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
-from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.texts import TextBatch, Texts
 
@@ -98,15 +97,6 @@ class ReadMails:
     def order(self) -> list[int]:
         """Numbers of the mails, the earliest first."""
         return sorted(range(len(self.mails)), key=lambda number: self.mails[number].order)
-
-    def exceptions(self) -> list[tuple[str, str | None, ExceptionRow]]:
-        """Return all documents without a text, or with a part of it, each with its name and its parent."""
-        told = self.documents["problem"].to_pylist()
-        problems = {row: problem for row, problem in enumerate(told) if problem is not None}
-        no_text = dict.fromkeys(np.flatnonzero(self.is_unreadable).tolist(), "unreadable")
-        found = exception_rows(self.origins, problems, self.documents.num_rows, no_text)
-        names, parents = self.documents["name"], self.documents["parent"]
-        return [(names[one.row].as_py(), parents[one.row].as_py(), one) for one in found]
 
 
 class MailReader:

@@ -29,7 +29,8 @@ from nearkin.workflows.pairing.collecting import (
     count_texts,
 )
 from nearkin.workflows.pairing.on_spark.streams import READ
-from nearkin.workflows.reading.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, take_exceptions, tell
+from nearkin.workflows.reading.on_spark.tasks import split as split_inputs
 from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input, texts_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import snapshots_of
@@ -80,6 +81,7 @@ def collect_all(
     counting = CountInputTask(files, split, reading.rules)
     told = stages.kept(f"read-{side}", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), counting)).collected()
     tell(told, progress)
+    take_exceptions(told, split_inputs(texts.inputs), texts)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = (load_part(files, number) for number in numbers.tolist())
     counted = joined(parts, count_places(arrays, side), id_kind=IdKind.joint(kinds))
@@ -144,6 +146,8 @@ class CountInputTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        found = count_part(self.files, target, texts_of(task_input(blocks), self.rules), self.split, notes)
+        texts = texts_of(task_input(blocks), self.rules)
+        found = count_part(self.files, target, texts, self.split, notes)
         yield from notes.blocks(target, target=target)
+        yield from exception_blocks(texts, target)
         yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))

@@ -94,7 +94,7 @@ class SigningCluster:
                 save(statistics, kept)
             method = options.signer(statistics)
             signing = SignInputTask(work / "parts", options, reading.rules, method.fingerprint, kept)
-            batches, id_kind = sign_all(stages, tasks, signing, self.meter.progress)
+            batches, id_kind = sign_all(stages, tasks, signing, texts, self.meter.progress)
         return SignedTexts(batches, method.fingerprint, id_kind, statistics)
 
 

@@ -24,8 +24,9 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.reading.on_spark.notes import Notes, tell
-from nearkin.workflows.reading.on_spark.tasks import task_input, texts_of
+from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, take_exceptions, tell
+from nearkin.workflows.reading.on_spark.tasks import split, task_input, texts_of
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, signed_batches
 from nearkin.workflows.signing.options import SigningOptions
 
@@ -110,6 +111,7 @@ class SignInputTask:
         n_documents = self.part(target).write(signed_batches(texts, self.options, method, threads=1, progress=notes))
         yield from SIGNED.packed(target, np.array([n_documents]), np.array([texts.id_kind]))
         yield from notes.blocks(target, target=target)
+        yield from exception_blocks(texts, target)
 
     def part(self, target: int) -> SignedPart:
         """Return the part for the documents of an input."""
@@ -123,12 +125,13 @@ def _loaded(path: Path) -> Statistics:
 
 
 def sign_all(
-    stages: Stages, tasks: Sequence[Block], signing: SignInputTask, progress: Progress
+    stages: Stages, tasks: Sequence[Block], signing: SignInputTask, texts: Texts, progress: Progress
 ) -> tuple[list[SignedBatch], IdKind]:
-    """Sign all inputs; return their batches in reading order, and the kind of their ids."""
+    """Sign all inputs; return their batches in reading order, and the kind of their ids; note their exceptions."""
     signing.folder.mkdir()
     told = stages.kept("sign", lambda: stages.given(tasks).shuffled(len(tasks), signing)).collected()
     tell(told, progress)
+    take_exceptions(told, split(texts.inputs), texts)
     n_told, kinds = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
     batches: list[SignedBatch] = []
     for task, n in enumerate(n_told.tolist()):
