@@ -17,7 +17,8 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql.installing import FUNCTIONS, install
 from nearkin.collection.plain_sql.queries import similar_query
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError
+from nearkin.errors import CollectionError, ParameterError
+from nearkin.reports.sentences.sql import install_sentences
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from places import SomePlace
 
@@ -362,3 +363,16 @@ def test_questions_are_answered_while_documents_are_added(collection, ask):
     for _ in range(20):
         assert ask("SELECT * FROM @similar_documents('f3', 0.05)") == right
     adding.join()
+
+
+def test_a_limit_that_is_no_longer_allowed_stops_flagging_instead_of_every_load(collection):
+    install(collection.opened, flag_look_alikes=0.05, measure="letters")
+    with collection.opened.store.writing() as connection:
+        collection.opened.store.say(connection, {"look_alikes_gamma": "5.0"})  # earlier versions allowed it
+    with pytest.raises(CollectionError, match=r"Got 5\.0 instead"):
+        collection.add([("late", Prose(8).text(60))])
+    installed = install(collection.opened)
+    assert (installed.flags_look_alikes, installed.flag_measure, installed.refused_limit) == (None, None, 5.0)
+    assert any("Choose another with --flag-look-alikes" in one.text for one in install_sentences(installed))
+    assert collection.add([("late", Prose(8).text(60))]).n_new == 1
+    assert install(collection.opened).refused_limit is None

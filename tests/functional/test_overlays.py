@@ -238,6 +238,24 @@ def test_overlays_of_an_earlier_call_do_not_stay_beside_fewer_new_ones(tmp_path:
     assert sorted(path.name for path in tmp_path.glob("g*")) == ["g-3.dat", "g-4.csv", "g.dat"]
 
 
+def test_a_table_over_an_overlay_leaves_none_of_its_further_files(tmp_path: Path) -> None:
+    matter, out = tmp_path / "matter", tmp_path / "g.csv"
+    with Collection.open(matter, create=True) as collection:
+        collection.add([("e", TEXTS["A-001"])])
+    load = load_file(tmp_path, "one.csv", "BEGDOC", CSV, {"A-1": TEXTS["A-001"]})
+    nearkin_here("add", str(matter), str(load)).assert_clean()
+    command = "groups", str(matter), "--out", str(out), "-q", "--overwrite"
+    nearkin_here(*command, "--overlay", "plain").assert_clean()
+    assert overlaid(tmp_path / "g-2.csv")[2] == ["e"]
+    nearkin_here(*command).assert_clean()
+    assert [path.name for path in tmp_path.glob("g*")] == ["g.csv"]
+    (tmp_path / "g-2.csv").write_bytes(
+        written(CSV, [["DOCID", *VENDORS["plain"].fields], ["e", *("" for _ in VENDORS["plain"].fields)]])
+    )
+    nearkin_here(*command).assert_clean()  # what it replaces is a table: the other file is somebody else's
+    assert (tmp_path / "g-2.csv").exists()
+
+
 def test_ids_that_are_no_control_numbers_are_not_keyed_on_them(tmp_path: Path) -> None:
     load = tmp_path / "load.dat"
     load.write_bytes(

@@ -70,6 +70,16 @@ def test_regroup(runs, name):
         assert [None if row is None else ids[row] for row in rows] == documents[column].to_pylist()
 
 
+def test_the_report_of_a_regrouped_run_says_which_lengths_were_compared(runs):
+    nearkin_here("regroup", "mixed-dedup", "--threshold", "0.6", "--out", "again", "-q").assert_clean()
+    report = Path("again/report.html").read_text("utf-8")
+    assert "the longest text of a group, with white space, is kept" in report
+    assert "without white space" not in report
+    nearkin_here("dedup", "mixed.jsonl", "--out", "anew", "-q", "--threshold", "0.5").assert_clean()
+    nearkin_here("regroup", "anew", "--threshold", "0.6", "--out", "again", "--overwrite", "-q").assert_clean()
+    assert "the longest text of a group, without white space, is kept" in Path("again/report.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", ANSWERS["neighbours"])
 def test_neighbours(runs, name):
     verify = ("--verify", "jaccard:0.5", "--shingle", "words:3")

@@ -75,6 +75,7 @@ def _fill_keys(collection: OpenedCollection, first: int) -> None:
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """Check and store a text in one exclusive transaction; see `Collection.check`."""
     from nearkin.collection.check_in.storing import CheckInTransaction  # a mere check starts faster
+    from nearkin.collection.decisions.contradictions import contradiction_of_load
     from nearkin.collection.loads.incoming import incoming_of
 
     wave, started = checked_wave(under.wave), time.perf_counter()
@@ -86,7 +87,8 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
         inside = CheckInTransaction(connection, collection, incoming, wave)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
-    return replace(checked, elapsed_s=_since(started))
+        contradicting = None if checked.stored_as is None else contradiction_of_load(connection)
+    return replace(checked, contradiction=contradicting, elapsed_s=_since(started))
 
 
 def check_many(

@@ -232,6 +232,8 @@ class Checked(Tabular):
         Number of such documents, including those not returned.
     is_repaired : bool
         Whether a damaged stored copy of this text was repaired.
+    contradiction : str or None
+        Decisions of which two cannot both be kept with the text that was stored; see `Added`.
     elapsed_s : float
         Including the time to make missing keys of stored texts.
     """
@@ -255,6 +257,7 @@ class Checked(Tabular):
     n_damaged: int
     elapsed_s: float
     is_repaired: bool = False
+    contradiction: str | None = None
 
     @property
     def is_truncated(self) -> bool:
@@ -292,6 +295,7 @@ class Checked(Tabular):
             "stored_as": self.stored_as,
             "version": self.version,
             "is_repaired": self.is_repaired,
+            "contradiction": self.contradiction,
             "n_damaged": self.n_damaged,
             "damaged": [one.doc_id for one in self.damaged],
             "elapsed_s": self.elapsed_s,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
-from nearkin.errors import ParameterError
+from nearkin.errors import CollectionError, ParameterError
 from nearkin.store.bulk import named
 from nearkin.store.schema import decisions, documents
 
@@ -88,6 +88,23 @@ class PairDecisions:
         first = dict[int, str]()
         both = [(first.setdefault(content, doc_id), doc_id) for doc_id, content in self.content_of.items()]
         return [(one, other) for one, other in both if one != other]
+
+
+def contradiction(connection: Connection) -> str | None:
+    """Return which current decisions cannot both be kept, because of the texts that are stored now; None if all can."""
+    try:
+        PairDecisions.read(connection).refuse_contradictions()
+    except ParameterError as error:
+        return str(error)
+    return None
+
+
+def contradiction_of_load(connection: Connection) -> str | None:
+    """Return the `contradiction` after documents were stored; damaged decisions keep no document from being stored."""
+    try:
+        return contradiction(connection)
+    except CollectionError:
+        return None
 
 
 def refuse_contradicting(connection: Connection, changes: Sequence[SettingChange]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from nearkin.collection.counting import TextCounting
+from nearkin.collection.decisions.contradictions import contradiction_of_load
 from nearkin.collection.loads.gone_members import AddedFiles
 from nearkin.collection.loads.incoming import PURGED, Examined, Incoming, examine
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
@@ -63,6 +64,9 @@ class Added:
         Documents that their files contained when they were added before, and contain no more.
     removed_unread : tuple of str
         Those without a text.
+    contradiction : str or None
+        Decisions of which two cannot both be kept with the texts that are stored now: groups are refused until one is
+        undone.
     is_dry_run : bool
         Nothing was stored; a load would store this.
     """
@@ -85,6 +89,7 @@ class Added:
     n_other_extractor: int = 0
     removed: tuple[str, ...] = ()
     removed_unread: tuple[str, ...] = ()
+    contradiction: str | None = None
     is_dry_run: bool = False
 
     def to_dict(self) -> dict[str, object]:
@@ -209,6 +214,7 @@ def _added(load: Load, *, is_dry_run: bool) -> Added:
         n_contents=load.next_content - load.first_content,
         removed=load.removed.doc_ids,
         removed_unread=load.removed.unread_ids,
+        contradiction=contradiction_of_load(load.connection),
         is_dry_run=is_dry_run,
         **figures,
     )

@@ -21,6 +21,7 @@ from nearkin.store.schema import PROJECTIONS
 
 FlagMeasure = Literal["words", "letters"]
 _FACT_OF: dict[FlagMeasure, str] = {"words": "look_alikes_threshold", "letters": "look_alikes_gamma"}
+_METHOD_OF: dict[FlagMeasure, Method] = {"words": "minhash", "letters": "range"}
 _FILES = "functions.sql", "word_functions.sql", "flagging.sql"
 FUNCTIONS = (
     "similar_by_words(id text, threshold numeric)",
@@ -59,6 +60,9 @@ class Installed:
         The Jaccard similarity, or the gamma, from which new documents are flagged; None: flagging is off.
     flag_measure : {"words", "letters"} or None
         Which of the two it is.
+    refused_limit : float or None
+        Limit that an earlier Nearkin stored and that is outside its rule: flagging was stopped, as it made every
+        load fail.
     example : str
         An example call.
     """
@@ -71,6 +75,7 @@ class Installed:
     functions: tuple[str, ...]
     flags_look_alikes: float | None
     flag_measure: FlagMeasure | None
+    refused_limit: float | None
     example: str
 
     def to_dict(self) -> dict[str, object]:
@@ -116,9 +121,12 @@ def install(
         if place.schema is not None:
             connection.exec_driver_sql(functions(place.schema))
             _set_flagging(connection, collection, flag_look_alikes, measure, stops_flagging=stops_flagging)
-        flagging = store.facts_now(connection, tuple(_FACT_OF.values()))
+        stored, limit = _flagging(connection, collection)
+        refused = None
+        if stored is not None and not is_limit(_METHOD_OF[stored], limit):
+            _set_flagging(connection, collection, None, measure, stops_flagging=True)
+            stored, limit, refused = None, None, limit
         example = _example(connection, place)
-    flagged = next((of for of, name in _FACT_OF.items() if name in flagging), None)
     is_sqlite = place.schema is None
     return Installed(
         place=str(place),
@@ -127,10 +135,20 @@ def install(
         tables=tables if is_sqlite else (*tables, "look_alikes"),
         views=("indexed_documents",) if is_sqlite else VIEWS,
         functions=() if is_sqlite else FUNCTIONS,
-        flags_look_alikes=None if flagged is None else float(flagging[_FACT_OF[flagged]]),
-        flag_measure=flagged,
+        flags_look_alikes=limit,
+        flag_measure=stored,
+        refused_limit=refused,
         example=example,
     )
+
+
+def _flagging(connection: Connection, collection: OpenedCollection) -> tuple[FlagMeasure | None, float | None]:
+    """Return the measure and the limit by which new documents are flagged."""
+    stored = collection.store.facts_now(connection, tuple(_FACT_OF.values()))
+    for measure, name in _FACT_OF.items():
+        if name in stored:
+            return measure, float(stored[name])
+    return None, None
 
 
 def _set_flagging(
@@ -166,7 +184,7 @@ def check_flagging(
         raise ParameterError.of("measure", owner, "'words' or 'letters'", measure)
     if measure is not None and limit is None:
         raise ParameterError("'measure' is of 'flag_look_alikes'; give both.", named=["measure", "flag_look_alikes"])
-    method: Method = "range" if measure == "letters" else "minhash"
+    method = _METHOD_OF["letters" if measure == "letters" else "words"]
     if limit is not None and not is_limit(method, limit):
         rule = f"a Jaccard similarity {RULES[method]}; 0.5 flags versions"
         if measure == "letters":

@@ -220,6 +220,7 @@ def render_dedup_report(
     run: RunNote | None = None,
     curve: RecallCurve | None = None,
     exceptions: Sequence[ShownException] = (),
+    counts_white_space: bool = False,
 ) -> str:
     """Return the page ``report.html`` of a finished run; the same bytes for the same arguments.
 
@@ -252,6 +253,8 @@ def render_dedup_report(
         For a search that has no bands; with bands the curve follows from the manifest's plan.
     exceptions : sequence of ShownException
         The first of the documents that were extracted in part or not at all.
+    counts_white_space : bool
+        Whether ``keep`` compared lengths with white space, as earlier versions did.
 
     Raises
     ------
@@ -271,7 +274,7 @@ def render_dedup_report(
         warnings=[note for note in notes if note.is_warning],
         promises=[note for note in notes if not note.is_warning],
         reason_rows=tuple(wording.reason_rows(manifest)),
-        parameter_rows=tuple(wording.parameter_rows(manifest)),
+        parameter_rows=tuple(wording.parameter_rows(manifest, counts_white_space=counts_white_space)),
         normalisation_steps=wording.normalisation_steps(manifest),
         glossary=wording.GLOSSARY,
         outcome=outcome_figure(manifest),

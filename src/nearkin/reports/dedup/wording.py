@@ -201,12 +201,15 @@ def outcome_of(facts: DedupManifest, reason: str) -> str:
     return "dropped" if reason in facts.dropped_reasons else "kept"
 
 
-def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
+def parameter_rows(facts: DedupManifest, *, counts_white_space: bool = False) -> Iterator[ParameterRow]:
     """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
     for name, option in OPTIONS.items():
         if name in facts.parameters:
             value = facts.parameters[name]
-            yield ParameterRow(name, _spelt(value), option.meaning_of(facts, str(value)))
+            meaning = option.meaning_of(facts, str(value))
+            if name == "keep" and counts_white_space:  # as earlier versions did
+                meaning = meaning.replace("without white space", "with white space")
+            yield ParameterRow(name, _spelt(value), meaning)
     if {"bands", "rows"} <= facts.plan_numbers.keys():
         bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
         text = f"{_chosen_from(facts)}: {counted(round(bands * rows), 'slot')} per sketch; two documents are compared"

@@ -49,9 +49,16 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_erased:
         was = agreeing(n, "was not stored, because its text was", "were not stored, because their texts were")
         yield Sentence(f"{counted(n, 'document')} {was} erased by nearkin purge", "warning")
+    yield from contradiction_sentences(added.contradiction)
     yield from damage_sentences(damaged, "The wave has")
     if added.is_dry_run:
         yield Sentence("Nothing was stored, because of --dry-run.", "warning")
+
+
+def contradiction_sentences(contradiction: str | None) -> Iterator[Sentence]:
+    """Say that stored texts make decisions contradict one another."""
+    if contradiction is not None:
+        yield Sentence(f"Groups cannot be made any more. {contradiction}", "warning")
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
+from nearkin.reports.sentences.add import contradiction_sentences
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
     if found.stored_as is not None:
         again = f", its version {found.version}: nearkin versions" if (found.version or 1) > 1 else ""
         yield Sentence(again, strong=f"stored as {found.stored_as}")
+        yield from contradiction_sentences(found.contradiction)
     elif is_storing:
         yield Sentence("not stored, because of --only-new")
     else:

@@ -29,6 +29,12 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
             else (f"within gamma {limit} of")
         )
         yield Sentence(f"documents {rule} a new one are listed in look_alikes")
+    if installed.refused_limit is not None:
+        yield Sentence(
+            f"Documents are no longer flagged: the stored limit {installed.refused_limit:g} is not allowed any more. "
+            "Choose another with --flag-look-alikes.",
+            "warning",
+        )
     yield Sentence(f"Try: {installed.example}")
 
 

@@ -50,7 +50,14 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
     added = add_incoming(service.collection.opened, [incoming], wave=asked.wave, threads=1, rules=rules)
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
     stored = service.collection.document(asked.id)
-    answer = ApiStored(doc_id=asked.id, outcome=outcome, version=stored.version, wave=stored.wave, page=_page(asked.id))
+    answer = ApiStored(
+        doc_id=asked.id,
+        outcome=outcome,
+        version=stored.version,
+        wave=stored.wave,
+        contradiction=added.contradiction,
+        page=_page(asked.id),
+    )
     return OperationAnswer(201 if added.n_new else 200, answer)
 
 

@@ -102,6 +102,7 @@ class ApiStored(msgspec.Struct, kw_only=True):
     outcome: str
     version: int
     wave: str
+    contradiction: str | None
     page: str
 
 
@@ -175,6 +176,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     stored_as: str | None
     version: int | None
     is_repaired: bool
+    contradiction: str | None
     n_damaged: int
     damaged: list[str]
     elapsed_s: float

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -128,9 +129,7 @@ def write_group_overlays(
         rows = _rows(members, contents_of_current(connection))
     for path, one in zip(paths, parts, strict=True):
         _write(path, one, vendor, rows)
-    for path in former:  # with the numbers of documents that are written to fewer files now
-        with writing(path):
-            path.unlink(missing_ok=True)
+    _remove(former)  # they have the numbers of documents that are written to fewer files now
     return [
         WrittenOverlay(
             path=path,
@@ -159,6 +158,20 @@ def _numbered(out: Path, number: int, part: _Keyed) -> Path:
         return out
     suffix = ".csv" if part.dialect.is_csv else ".dat"
     return out.with_name(f"{out.stem}-{number}{suffix}")
+
+
+@contextmanager
+def replacing_overlay(out: Path) -> Iterator[None]:
+    """Remove the numbered overlays of an overlay that the block replaces with another file, once it did."""
+    former = _former(out) if _is_overlay(out) else []
+    yield
+    _remove(former)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with writing(path):
+            path.unlink(missing_ok=True)
 
 
 def _former(out: Path) -> list[Path]:

@@ -146,6 +146,7 @@ def regroup(
                     thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
                     elapsed_s=meter.elapsed_s,
                     curve=_curve(run),
+                    counts_white_space=_counts_white_space(run, options),
                 )
                 problem = write_report(target.path / "report.html", record, data, options, stage)
                 record = replace(record, report_problem=problem)
@@ -344,6 +345,11 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         memory=None,
         report_problem=None,
     )
+
+
+def _counts_white_space(run: FinishedRun, options: DedupOptions) -> bool:
+    """Whether lengths have white space in them: earlier versions stored no others."""
+    return options.keep.is_by_length and bool(np.isnan(run.corpus.keep_value[run.corpus.first_row]).any())
 
 
 def _curve(run: FinishedRun) -> RecallCurve | None:

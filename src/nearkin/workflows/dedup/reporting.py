@@ -62,6 +62,8 @@ class PageData:
         The texts; empty if they were not read again.
     curve : RecallCurve or None
         Set if the plan samples shingles.
+    counts_white_space : bool
+        Whether the longest or the shortest text was chosen by its length with white space.
     """
 
     judged: Judged
@@ -73,6 +75,7 @@ class PageData:
     samples: list[SamplePair] = field(default_factory=list)
     chunks: tuple[Chunk, ...] = ()
     curve: RecallCurve | None = None
+    counts_white_space: bool = False
 
 
 def page_data(result: Result, options: DedupOptions, meter: Meter, *, by: ByColumn | None = None) -> PageData:
@@ -114,6 +117,7 @@ def write_report(
             run=_run_note(path.parent, manifest, data.elapsed_s),
             curve=data.curve,
             exceptions=first_exceptions(data.places),
+            counts_white_space=data.counts_white_space,
         )
 
     return write_page(path, render, progress, instead=_instead(path.parent, manifest))
