@@ -20,8 +20,13 @@ def test_every_query_of_the_page_runs(server: Server, collection: Path, tmp_path
         opened.add(list(map(json.loads, lines)), wave="march")
         install(opened.opened, flag_look_alikes=0.5)
         opened.groups()
-    rights, *queries = [block.text for block in blocks(PAGE, "sql")]
+    server.sql("CREATE TABLE tickets AS SELECT doc_id AS id FROM nearkin.documents", "page")
+    rights, of_tickets, *queries = [block.text for block in blocks(PAGE, "sql")]
     server.sql(rights, "page")
+    members = "SELECT doc_id, principal_doc_id FROM nearkin.group_of_documents WHERE doc_id <> principal_doc_id"
+    represented = server.sql(of_tickets, "page").splitlines()
+    assert len(represented) > 50
+    assert sorted(represented) == sorted(server.sql(members, "page").splitlines())
     answers = [server.sql(f"SET ROLE reader; {query}", "page") for query in queries]
     assert answers[0].splitlines()[1].startswith("nda-00/retyped|1|march|1|0|f")
     assert "3543382775" in answers[0].splitlines()

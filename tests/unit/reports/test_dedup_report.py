@@ -89,7 +89,7 @@ def test_a_few_dropped_documents_are_visible_beside_very_many() -> None:
 def test_what_other_thresholds_give_is_one_table() -> None:
     words = " ".join(Page(render(thresholds=THRESHOLDS)).words.split())
 
-    assert "0.50 not searched: run nearkin dedup with this --threshold" in words.replace("0.50not", "0.50 not")
+    assert "0.50 not searched: run nearkin dedup --threshold 0.5" in words.replace("0.50not", "0.50 not")
     assert "0.80 (this report)" in words
     assert "4,000" in words
 

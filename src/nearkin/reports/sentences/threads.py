@@ -52,6 +52,6 @@ def threads_sentences(told: ThreadsManifest) -> Iterator[Sentence]:
     if found.unreadable > (0 if told.extraction is None else told.extraction.unread):
         yield Sentence(f"Could not read {counted(found.unreadable, 'document')}.", "warning")
     if found.others:
-        are = agreeing(found.others, "is no mail and was", "are no mails and were")
-        yield Sentence(f"{counted(found.others, 'document')} {are} left out", "warning")
+        are = agreeing(found.others, "is not a mail", "are not mails")
+        yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}", "warning")
     yield Sentence(speed_text(total_s(told.stages), found.documents))
