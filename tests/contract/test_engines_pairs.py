@@ -250,7 +250,8 @@ TABLES = ("pairs.parquet", "pairs.tsv", "known.tsv", "documents.parquet", "excep
 class Case:
     """Two collections, by default those of two languages that `translated_corpus` makes, and how they are searched.
 
-    Texts are in some files of JSON Lines; what is no text is a record of its own.
+    Texts are in some files of JSON Lines; what is no text is a record of its own. The left side has further files,
+    whose texts are extracted.
     """
 
     options: Mapping[str, object] = field(default_factory=dict)
@@ -260,11 +261,17 @@ class Case:
     is_swapped: bool = False
     cut: Cut = Cut(part=50, chunk_size=20)
     n_files: int = 1
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def given(self, folder: Path) -> PairInput:
         corpus = translated_corpus(folder, n=60)
         sides = self.texts or (corpus.left_texts, corpus.right_texts)
         left, right = (written(folder / name, own, self.n_files) for name, own in zip(("left", "right"), sides))
+        if self.files:
+            (folder / "mails").mkdir()
+            for name, content in self.files.items():
+                (folder / "mails" / name).write_bytes(content)
+            left = replace(left, inputs=[*left.inputs, str(folder / "mails")])
         if self.is_swapped:
             return PairInput(right, left, corpus.table, "bb", "aa")
         return PairInput(left, right, corpus.table if self.has_table else None)
@@ -293,12 +300,19 @@ MIXED = {
     "n_files": 4,
 }
 
+DAMAGED = {
+    "a.eml": b"Subject: A\nFrom: a@b.org\n\nSome words of a mail.\n",
+    "b.pdf": b"%PDF-1.4 damaged",
+    "c.txt": b" \n",
+    "d.zip": b"PK\x03\x04 damaged",
+}
+
 
 def cases() -> dict[str, Case]:
     known = Beside(known="same-ids")
     tiny = Cut(part=1, chunk_size=1, rows_a_meeting=1)
     return {
-        "two languages, a window": Case(BY_WINDOW, beside=known, n_files=3),
+        "two languages, a window": Case(BY_WINDOW, beside=known, n_files=3, files=DAMAGED),
         "two languages, signatures": Case(BY_SIGNATURES, beside=known),
         "two languages, vectors": Case(BY_VECTORS, beside=known),
         "the left side translated, a window": Case(BY_WINDOW | {"translate": "left"}, beside=known, n_files=3),
@@ -365,6 +379,7 @@ def test_tasks_write_what_one_machine_writes(name, in_this_process, tmp_path):
     case = cases()[name]
     given = case.given(tmp_path)
     expected = tables_of(case, given, tmp_path / "local", LOCAL)
+    assert ("exceptions.csv" in expected) == bool(case.files)
     n_pairs = pq.read_metadata(tmp_path / "local" / "pairs.parquet").num_rows
     assert n_pairs > 5 or name == "nothing alike"  # else equal tables would say little
     assert_same_tables(tables_of(case, given, tmp_path / "tasks", in_this_process), expected)
