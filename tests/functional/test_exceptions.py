@@ -164,3 +164,26 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     assert refused.code == 5
     assert "mine-exceptions.csv is there already" in refused.err
     assert not (tmp_path / "mine.bits").exists()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("check",), ("similar", "--file"), ("compare", "2.eml", "--file")],
+    ids=["check", "similar", "compare"],
+)
+def test_a_question_about_a_partial_text_says_what_it_lacks(asked, matter, folder):
+    command, *before = asked
+    for name, lacks in (("table.rtf", "an embedded object was not read"), ("note.txt", None)):
+        said = f"Only a part of {'the text' if command == 'check' else folder / name} was read: {lacks}"
+        told = nearkin_here(command, matter, *before, folder / name)
+        assert (said in told.out) == (lacks is not None)
+        told = json.loads(nearkin_here(command, matter, *before, folder / name, "--json").out)
+        assert (told["b"] if command == "compare" else told)["missing"] == lacks
+
+
+def test_a_comparison_of_files_says_which_is_partial(folder):
+    files = folder / "note.txt", folder / "table.rtf"
+    assert f"Only a part of {files[1]} was read" in nearkin_here("compare", *files).out
+    told = json.loads(nearkin_here("compare", *files, "--json").out)
+    assert told["a"]["missing"] is None
+    assert told["b"]["missing"]

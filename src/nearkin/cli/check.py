@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -233,7 +234,7 @@ def check(
             bars_shown(is_quiet=quiet or as_json) as bars,
             Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
         ):
-            found = opened.check(document.text, options=options, store=under)
+            found = replace(opened.check(document.text, options=options, store=under), missing=document.missing)
     _finish(found, file, out, is_storing=store, as_json=as_json, quiet=quiet)
 
 

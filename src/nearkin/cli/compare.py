@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,6 +177,7 @@ class _Answer:
 
 def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, has_versions: bool) -> _Answer:
     from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
+    from nearkin.reports.sentences.sentence import missing_sentences
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.reading.one_text import read_one_document
 
@@ -197,8 +199,16 @@ def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, h
         texts=(one.text, other.text),
         comparison=found.comparison,
         facts=text_similarity_facts(found),
-        sentences=text_comparison_sentences(file_a, file_b, found),
-        to_dict=lambda: {"a": {"file": file_a}, "b": {"file": file_b}, **found.to_dict()},
+        sentences=chain(
+            text_comparison_sentences(file_a, file_b, found),
+            missing_sentences(file_a, one.missing),
+            missing_sentences(file_b, other.missing),
+        ),
+        to_dict=lambda: {
+            "a": {"file": file_a, "missing": one.missing},
+            "b": {"file": file_b, "missing": other.missing},
+            **found.to_dict(),
+        },
     )
 
 
@@ -236,22 +246,29 @@ def _compared_with_file(
 ) -> _Answer:
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
+    from nearkin.reports.sentences.sentence import missing_sentences
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.reading.one_text import read_one_document
 
-    text = read_one_document(file, encoding).text
+    document = read_one_document(file, encoding)
     with Collection.open(collection, read_only=read_only) as opened:
         stored = opened.details(doc_id, version=version)
-    found = compare(stored.text, text, context_lines=shown.context_lines, ignore=shown.ignore)
+    found = compare(stored.text, document.text, context_lines=shown.context_lines, ignore=shown.ignore)
     name = str(stored.document)
     return _Answer(
         name_a=name,
         name_b=str(file),
-        texts=(stored.text, text),
+        texts=(stored.text, document.text),
         comparison=found.comparison,
         facts=text_similarity_facts(found),
-        sentences=text_comparison_sentences(name, str(file), found),
-        to_dict=lambda: {"a": stored.document.to_dict(), "b": {"file": str(file)}, **found.to_dict()},
+        sentences=chain(
+            text_comparison_sentences(name, str(file), found), missing_sentences(str(file), document.missing)
+        ),
+        to_dict=lambda: {
+            "a": stored.document.to_dict(),
+            "b": {"file": str(file), "missing": document.missing},
+            **found.to_dict(),
+        },
     )
 
 

@@ -89,11 +89,13 @@ def similar(
     check_list_file(out, overwrite=overwrite, inputs=[] if file is None else [file])
     if sum(one is not None for one in (doc_id, file, text)) != 1:
         raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
+    missing = None
     if file is not None:
         from nearkin.stages.documents.rules import ReadingRules
-        from nearkin.workflows.reading.one_text import read_one_text
+        from nearkin.workflows.reading.one_text import read_one_document
 
-        text = read_one_text(file, encoding, ReadingRules.of(max_document_size=max_document_size))
+        document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
+        text, missing = document.text, document.missing
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
@@ -113,7 +115,12 @@ def similar(
     write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     shown = found.first(limit)
     name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
-    tell(shown.to_dict, lambda console: _show(console, shown, name, explain=explain), as_json=as_json, quiet=quiet)
+    tell(
+        lambda: shown.to_dict() if file is None else {**shown.to_dict(), "missing": missing},
+        lambda console: _show(console, shown, name, explain=explain, missing=missing),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDocuments:
@@ -129,9 +136,10 @@ def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDoc
     return found
 
 
-def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool) -> None:
+def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool, missing: str | None) -> None:
     from nearkin.cli.printing import say, shown, table
     from nearkin.decimals import distance_text, share_text
+    from nearkin.reports.sentences.sentence import missing_sentences
     from nearkin.reports.sentences.similar import similar_sentences
 
     if explain:
@@ -158,6 +166,7 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
                 shown(document.wave),
             )
         console.print(rows)
+    say(console, missing_sentences(name, missing))
     say(console, similar_sentences(found, name))
 
 

@@ -234,6 +234,8 @@ class Checked(Tabular):
         Whether a damaged stored copy of this text was repaired.
     contradiction : str or None
         Decisions of which two cannot both be kept with the text that was stored; see `Added`.
+    missing : str or None
+        What the text lacks, if its file gave only a part of it.
     elapsed_s : float
         Including the time to make missing keys of stored texts.
     """
@@ -258,6 +260,7 @@ class Checked(Tabular):
     elapsed_s: float
     is_repaired: bool = False
     contradiction: str | None = None
+    missing: str | None = None
 
     @property
     def is_truncated(self) -> bool:
@@ -296,6 +299,7 @@ class Checked(Tabular):
             "version": self.version,
             "is_repaired": self.is_repaired,
             "contradiction": self.contradiction,
+            "missing": self.missing,
             "n_damaged": self.n_damaged,
             "damaged": [one.doc_id for one in self.damaged],
             "elapsed_s": self.elapsed_s,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.add import contradiction_sentences
-from nearkin.reports.sentences.sentence import Sentence, not_shown
+from nearkin.reports.sentences.sentence import Sentence, missing_sentences, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked
@@ -40,6 +40,7 @@ def truncated_sentences(found: Checked) -> Iterator[Sentence]:
 
 def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
     """Say what the answer does not cover, and what was stored."""
+    yield from missing_sentences("the text", found.missing)
     yield from _on_damage(found)
     yield from _on_limits(found)
     if found.is_repaired:

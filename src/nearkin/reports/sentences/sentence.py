@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,3 +41,9 @@ class Sentence:
     def __str__(self) -> str:
         """Return the whole sentence."""
         return self.strong + self.text
+
+
+def missing_sentences(name: str, missing: str | None) -> Iterator[Sentence]:
+    """Warn of a text that is only a part of what its file holds; nothing if ``missing`` is None."""
+    if missing is not None:
+        yield Sentence(f"Only a part of {name} was read: {missing}", "warning")

@@ -177,6 +177,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     version: int | None
     is_repaired: bool
     contradiction: str | None
+    missing: str | None
     n_damaged: int
     damaged: list[str]
     elapsed_s: float

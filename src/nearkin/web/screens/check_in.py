@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 from markupsafe import Markup
 
@@ -31,7 +33,8 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     if asked.key is None:
         return ScreenAnswer("check_in.html.j2", {"asked": asked, "found": None}, {})
     sent = service.sent.get(asked.key)
-    found = service.collection.check(sent.text, options=CheckOptions(limit=_N_SHOWN, with_passage=False))
+    options = CheckOptions(limit=_N_SHOWN, with_passage=False)
+    found = replace(service.collection.check(sent.text, options=options), missing=sent.document.missing)
     said = [one for one in check_sentences(found, is_storing=False) if one.tone in ("warning", "damage")]
     values = {
         "asked": asked,

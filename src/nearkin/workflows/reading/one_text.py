@@ -46,14 +46,15 @@ class OneDocument:
     source: str
     file: KnownFile = UNKNOWN_FILE
 
+    @property
+    def missing(self) -> str | None:
+        """What the text lacks, if it is only a part of what its file holds; otherwise None."""
+        origin = self.file.origin
+        return origin.sentence if origin is not None and origin.is_partial else None
+
     def file_under(self, doc_id: str) -> KnownFile:
         """Return what is known of the file if the document is stored under another id."""
         return self.file.under(doc_id, self.doc_id)
-
-
-def read_one_text(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> str:
-    """Return the text of one document; see `read_one_document`."""
-    return read_one_document(path, encoding, rules).text
 
 
 def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> OneDocument:
