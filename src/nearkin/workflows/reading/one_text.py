@@ -48,7 +48,7 @@ class OneDocument:
 
     @property
     def missing(self) -> str | None:
-        """What the text lacks, if it is only a part of what its file holds; otherwise None."""
+        """Content that the text lacks, in words, if it is only a part of its file; otherwise None."""
         origin = self.file.origin
         return origin.sentence if origin is not None and origin.is_partial else None
 
