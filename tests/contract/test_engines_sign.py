@@ -327,8 +327,8 @@ UNREADABLE = {"a.jsonl": lines({"id": "a"}, {"id": "b", "text": "b"}), "b.jsonl"
     ("files", "error", "message"),
     [
         (DAMAGED, TruncatedInputError, r"f\.jsonl\.gz: the gzip stream is truncated, after 4 documents"),
-        (UNREADABLE, DocumentError, "^3 of 4 documents cannot be read: 75%, more than the 50% of --max-unreadable"),
-        ({"b.jsonl": b"{\n{\n"}, SourceError, "^None of the 2 documents can be read"),
+        (UNREADABLE, DocumentError, "^3 of 4 documents are unreadable: 75%, more than the 50% of --max-unreadable"),
+        ({"b.jsonl": b"{\n{\n"}, SourceError, "^All 2 documents are unreadable"),
     ],
     ids=["damaged", "most unreadable", "none readable"],
 )

@@ -216,7 +216,7 @@ def test_a_folder_that_holds_something_else(spark, tmp_path):
          r"Ids must be unique, and in column 'id' 6 are repeated: that of row 5 is that of row 1"),
         (["'text ' || id AS text", "nullif(id, 7) AS id"], ParameterError, "in column 'id' some rows have none"),
         (["cast(null AS string) AS text", "id"], SourceError,
-         "None of the 10 documents can be read. The first: row 1: the text is null"),
+         "All 10 documents are unreadable. The first: row 1: the text is null"),
         (["id + 1 AS text", "id"], SourceError, "the text must be a column of strings. The column 'text' holds int64"),
         (["assert_true(id < 5, 'too many') AS x", "'' AS text", "id"], NearkinError, "too many"),
     ],

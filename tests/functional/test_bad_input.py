@@ -152,7 +152,7 @@ def test_nothing_can_be_read(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_text('{"id": 1, "text": null}\n{"id": 2, "text": null}\n')
     ended = dedup(path, tmp_path, "--text", "text")
-    assert_refused(ended, 3, "None of the 2 documents can be read", f"{path}:1", "null")
+    assert_refused(ended, 3, "All 2 documents are unreadable", f"{path}:1", "null")
     assert not (tmp_path / "out").exists()  # nothing to go on with: the mended command is not asked to resume
 
 
@@ -173,13 +173,13 @@ def test_files_without_text_among_texts(tmp_path):
     for name in ("b.pdf", "c.pdf"):
         (folder / name).write_bytes(b"%PDF-1.7 and so on")
     refused = dedup(folder, tmp_path)
-    assert_refused(refused, 4, "2 of 3 documents cannot be read: 66.67%", "b.pdf:1: damaged", "--max-unreadable")
+    assert_refused(refused, 4, "2 of 3 documents are unreadable: 66.67%", "b.pdf:1: damaged", "--max-unreadable")
     assert dedup(folder, tmp_path, "--max-unreadable", "67%").code == 0
     assert verdicts(tmp_path)["b.pdf"] == "unreadable"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert list(manifest["problems"].values()) == [2]
     assert manifest["extraction"]["exceptions"] == {"corrupt": 2}
-    assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "The only document cannot be read")
+    assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "The only document is unreadable")
 
 
 # -- files and columns ------------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_options_that_break_a_rule(matter, tmp_path, arguments, code, said):
 def test_input_of_which_no_line_can_be_read(matter, tmp_path):
     (tmp_path / "draft.txt").write_text("A letter.\nIts second line.\n")
     ended = nearkin_here("check", matter, tmp_path / "draft.txt", "--jsonl")
-    assert (ended.code, "None of the 2 documents can be read" in ended.err) == (3, True)
+    assert (ended.code, "All 2 documents are unreadable" in ended.err) == (3, True)
     assert nearkin_here("check", matter, tmp_path / "missing.jsonl", "--jsonl").code == 3
     assert nearkin("check", matter, "-", "--jsonl", stdin=b"").out == ""
 

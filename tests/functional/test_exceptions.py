@@ -48,7 +48,7 @@ def matter(folder) -> Path:
     place = folder.parent / "matter"
     added = nearkin_here("add", place, folder, "--wave", "march")
     assert added.code == 0, added.err
-    said = "Of 8 documents, 3 gave no text, 1 gave only a part of it: nearkin exceptions"
+    said = "Of 8 documents, 3 gave no text, 1 gave only a part of its text: nearkin exceptions"
     assert said in added.out
     assert "could not be stored" not in added.out
     return place
@@ -60,7 +60,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     said = " ".join(told.out.split())
     for words in ("1 0 image only march", "0 1 embedded objects lost march", "corrupt damaged.pdf",
                   "embedded objects lost (partial) table.rtf", "empty blank.txt no text was found in it",
-                  "4 exceptions: 3 gave no text, 1 gave only a part of it"):  # fmt: skip
+                  "4 exceptions: 3 gave no text, 1 gave only a part of its text"):  # fmt: skip
         assert words in said, (words, said)
     found = json.loads(nearkin_here("exceptions", matter, "--json", "--limit", "1").out)
     assert (found["n_no_text"], found["n_partial"], found["is_truncated"]) == (3, 1, True)
@@ -81,7 +81,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
 def test_info_show_and_list_know_the_files(matter):
     info = nearkin_here("info", matter).out
     assert "4 documents extracted from files" in info
-    assert "3 gave no text, 1 gave only a part of it: nearkin exceptions" in info
+    assert "3 gave no text, 1 gave only a part of its text: nearkin exceptions" in info
     shown = " ".join(nearkin_here("show", matter, "table.rtf").out.split())
     assert "rtf, " in shown
     assert "extracted by xberg " in shown

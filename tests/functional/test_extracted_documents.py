@@ -61,7 +61,7 @@ def run(case) -> Path:
     out = case.parent / "out"
     done = nearkin_here("dedup", case, "--out", out)
     assert done.code == 0, done.err
-    told = "2 documents gave no text, 1 gave a part of it: 1 corrupt, 1 embedded objects lost, 1 image only"
+    told = "2 gave no text, 1 gave only a part of its text: 1 corrupt, 1 embedded objects lost, 1 image only"
     assert f"{told}; see exceptions.csv" in " ".join(done.out.split())
     return out
 

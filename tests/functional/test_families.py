@@ -192,7 +192,7 @@ def test_all_equal(tmp_path: Path) -> None:
     assert ended.code == 0
     assert {row["relation"] for row in rows(tmp_path / "out")} == {"", "exact copy"}
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert "Shown: 50 members, the most similar to the principal; 9 more of this family are in families.csv" in page
+    assert "Shown: 50 members, the most similar to the principal; 9 more of this form group are in families.csv" in page
 
 
 @pytest.mark.parametrize("texts", [[FAST], [FAST, "another one that is like nothing here", ""]])
@@ -267,7 +267,7 @@ def test_what_has_no_text_is_not_like_no_other(tmp_path: Path) -> None:
     for name in ("scan-1", "scan-2", "scan-3"):
         (folder / f"{name}.txt").write_bytes(b"\xff\xd8\xff\xe0 no text")
     ended = nearkin_here("families", folder, "--out", tmp_path / "out")
-    assert "7 documents: 2 in 1 family, 1 without a match at Jaccard" in ended.out
+    assert "7 documents: 2 in 1 form group, 1 without a match at Jaccard" in ended.out
     assert "on word 3-grams, 1 empty, 3 unreadable" in ended.out
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
     assert (manifest["families"]["documents"], manifest["families"]["alone"]) == (2, 1)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 HELP = """
 Group contracts into form groups: versions of one form or contract, such as signed and unsigned copies, revisions, and \
-one form with different parties. The results call a form group a family; it is not a mail with its attachments.
+one form with different parties. Names of files and columns call a form group a family; it is not a mail with its \
+attachments.
 
 Of a COLLECTION, the form groups are its groups, as nearkin groups makes them: they are updated, keep their numbers \
 and principals, and respect all decisions. Relations are stored, so that after the next wave only new pairs are \
@@ -68,7 +69,7 @@ def families(
     threads: Threads = 0,
     memory: Memory = "2GiB",
 ) -> None:
-    """Group contracts into families."""
+    """Group contracts into form groups."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.errors import ParameterError
@@ -105,8 +106,9 @@ def families(
 
 
 def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
-    """Print the members by relation, the documents without a family, and where to look."""
+    """Print the members by relation, the documents without a form group, and where to look."""
     from nearkin.cli.printing import say, say_results, table
+    from nearkin.kernels.choosing import has_compiled
     from nearkin.manifests.dedup import FamilyCounts
     from nearkin.reports.sentences.families import families_sentences, family_group_sentences
 
@@ -115,7 +117,7 @@ def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | 
     for relation, n in found.relations.items():
         rows.add_row(f"{n:,}", f"{n / max(1, found.documents - found.families):.1%}", relation)
     console.print(rows)
-    say(console, families_sentences(manifest, found))
+    say(console, families_sentences(manifest, found, has_compiled=has_compiled()))
     if groups is not None:
         say(console, family_group_sentences(groups))
     say_results(console, out, "families.csv")

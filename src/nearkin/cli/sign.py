@@ -111,6 +111,7 @@ def sign(
 def _show(console: Console, told: SigningRecord, out: Path) -> None:
     """Print the number of signatures, the drift of online signatures, and the next step."""
     from nearkin.cli.printing import say, say_place, table
+    from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.cost import speed_text
     from nearkin.reports.sentences.sentence import Sentence
     from nearkin.reports.sentences.sign import sign_sentences
@@ -122,5 +123,5 @@ def _show(console: Console, told: SigningRecord, out: Path) -> None:
             seen = f"{row.n_seen_from:,} to {row.n_seen_to:,}"
             rows.add_row(seen, f"{row.n_sampled:,}", f"{row.mean_share:.1%}", f"{row.high_share:.1%}")
         console.print(rows)
-    say(console, [Sentence(speed_text(told.elapsed_s, told.signed))])
+    say(console, [Sentence(speed_text(told.elapsed_s, told.signed, has_compiled=has_compiled()))])
     say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")

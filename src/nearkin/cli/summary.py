@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def print_summary(console: Console, manifest: DedupManifest, out: Path) -> None:
     """Print documents by reason, groups, missed pairs, and where to look."""
+    from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.dedup import dedup_sentences, reason_rows
 
     rows = table("documents", "share", "reason", "", numbers=2)
@@ -22,5 +23,5 @@ def print_summary(console: Console, manifest: DedupManifest, out: Path) -> None:
     for row in reason_rows(manifest):
         rows.add_row(*row)
     console.print(rows)
-    say(console, dedup_sentences(manifest, has_kept=(out / "kept").exists()))
+    say(console, dedup_sentences(manifest, has_kept=(out / "kept").exists(), has_compiled=has_compiled()))
     say_results(console, out, "documents.parquet")

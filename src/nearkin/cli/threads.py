@@ -62,6 +62,7 @@ def threads(
 def _show(console: Console, manifest: ThreadsManifest, out: Path) -> None:
     """Print mails by result, threads, and where to look."""
     from nearkin.cli.printing import say, say_results, table
+    from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.threads import result_rows, threads_sentences
 
     rows = table("mails", "share", "result", "meaning", numbers=2)
@@ -69,5 +70,5 @@ def _show(console: Console, manifest: ThreadsManifest, out: Path) -> None:
     for row in result_rows(manifest):
         rows.add_row(*row)
     console.print(rows)
-    say(console, threads_sentences(manifest))
+    say(console, threads_sentences(manifest, has_compiled=has_compiled()))
     say_results(console, out, "threads.parquet")

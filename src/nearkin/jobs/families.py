@@ -65,8 +65,8 @@ class FamiliesResult(Tabular):
 
     def __repr__(self) -> str:
         found = self.manifest["families"]
-        families = counted(found["families"], "family", "families")
-        return f"FamiliesResult({families} of {counted(found['documents'], 'document')}; {found['alone']:,} alone)"
+        groups = counted(found["families"], "form group")
+        return f"FamiliesResult({groups} of {counted(found['documents'], 'document')}; {found['alone']:,} alone)"
 
 
 def families(

@@ -39,6 +39,7 @@ _COLD_S = 0.25
 _START_S = 0.5
 _LOAD_S = 0.05  # for one more kernel, once numba is loaded
 _when_compiling: Callable[[], None] | None = None
+_has_compiled = False
 _spent_s = 0.0
 _spent_on: dict[str, float] = {}
 
@@ -64,12 +65,17 @@ def is_worth_starting(work_s: float) -> bool:
 @contextmanager
 def announcing(say: Callable[[], None]) -> Iterator[None]:
     """Call ``say`` once within the block, before kernels are compiled for the first time on this machine."""
-    global _when_compiling
-    before, _when_compiling = _when_compiling, say
+    global _when_compiling, _has_compiled
+    before, _when_compiling, _has_compiled = _when_compiling, say, False
     try:
         yield
     finally:
         _when_compiling = before
+
+
+def has_compiled() -> bool:
+    """Whether kernels were compiled for the first time on this machine within the latest block of `announcing`."""
+    return _has_compiled
 
 
 def loops(name: str, size_bytes: int) -> ModuleType:
@@ -93,10 +99,10 @@ def loops(name: str, size_bytes: int) -> ModuleType:
 
 
 def _announce(module: ModuleType) -> None:
-    global _when_compiling
+    global _when_compiling, _has_compiled
     say = _when_compiling
     if say is not None and _is_cold(module):
-        _when_compiling = None
+        _when_compiling, _has_compiled = None, True
         say()
 
 

@@ -145,9 +145,9 @@ def render_families_report(
 def _headline(manifest: DedupManifest, totals: FamilyCounts) -> str:
     n_families = totals.families
     if not n_families:
-        return f"{counted(manifest.count('documents'), 'document')}: no two of them are a family"
-    families = counted(n_families, "family", "families")
-    return f"{totals.documents:,} of {counted(manifest.count('documents'), 'document')} are in {families}"
+        return f"{counted(manifest.count('documents'), 'document')}: no two of them are in one form group"
+    groups = counted(n_families, "form group")
+    return f"{totals.documents:,} of {counted(manifest.count('documents'), 'document')} are in {groups}"
 
 
 def _marked(one: DifferenceInContext) -> ShownDifference:

@@ -80,10 +80,9 @@ def similarity_chart(
 
 
 def _asked_for(plot: Plot, recall: float) -> str:
-    """Draw the requested recall across the plot."""
+    """Draw the requested recall across the plot; words there would overlap the line, so the caption has them."""
     at = plot.down(recall)
-    line = element("path", d=f"M0,{number(at)}h{plot.width}", stroke=QUIET, stroke_dasharray="2,3")
-    return line + plot.text(4, at + 15, f"requested recall: {recall:g}", colour=QUIET)
+    return element("path", d=f"M0,{number(at)}h{plot.width}", stroke=QUIET, stroke_dasharray="2,3")
 
 
 def _operating_point(plot: Plot, threshold: float, recall: float) -> str:
@@ -161,7 +160,7 @@ def outcome_chart(
 
 def _strip(n_kept: int, n_dropped: int, n_unreadable: int, width: int) -> str:
     """Draw one bar of all documents; a part that has any is at least `_THINNEST` pixels wide."""
-    shares = [(n_kept, QUIET, "kept"), (n_dropped, ACCENT, "dropped"), (n_unreadable, SIGNAL, "not readable")]
+    shares = [(n_kept, QUIET, "kept"), (n_dropped, ACCENT, "dropped"), (n_unreadable, SIGNAL, "unreadable")]
     seen = [(n, colour, words) for n, colour, words in shares if n]
     total = sum(n for n, _, _ in seen)
     free = width - _THINNEST * len(seen)

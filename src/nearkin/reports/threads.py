@@ -17,7 +17,7 @@ _DEEPEST = 12
 _REASONS = {
     "message": "no later mail holds all of its text",
     "attachment": "its text occurs in a later mail, an attachment does not",
-    "not read": "its text could not be read completely",
+    "not read": "its text is unreadable or incomplete",
     "": "",
 }
 

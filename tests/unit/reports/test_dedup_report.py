@@ -34,7 +34,7 @@ THRESHOLDS = [ThresholdRow(0.5), ThresholdRow(0.8, 5000, 279, 2135), ThresholdRo
 
 def test_the_headline_says_it_in_words() -> None:
     headline = (
-        "12,345 documents read; 10,210 kept; 2,135 dropped: 1,200 exact copies, 935 near-duplicates"
+        "12,345 documents; 10,210 kept; 2,135 dropped: 1,200 exact copies, 935 near-duplicates"
         " at Jaccard\N{NO-BREAK SPACE}≥\N{NO-BREAK SPACE}0.80 on word 5-grams."
     )
 
@@ -114,7 +114,7 @@ def test_a_group_shows_the_beginning_of_its_text() -> None:
 
 
 def test_the_run_has_its_date_and_duration() -> None:
-    assert "2026-01-02 03:04 UTC · 12.3\N{NO-BREAK SPACE}s" in render(run=RUN)
+    assert "2026-01-02 03:04 UTC · 12.3\N{NO-BREAK SPACE}s without this report" in render(run=RUN)
 
 
 def test_ids_are_unique_and_every_link_has_its_place() -> None:
@@ -154,7 +154,7 @@ def test_one_document() -> None:
 
     text = render(MANIFEST | {"counts": counts, "estimated_missed_pairs": 0.0}, **NOTHING)
 
-    assert "1 document read; all kept: no exact copies and no near-duplicates" in text
+    assert "1 document; all kept: no exact copies and no near-duplicates" in text
     assert "No pair is reported." in text
 
 
@@ -185,8 +185,8 @@ def test_a_run_whose_groups_were_cut_anew_tells_of_the_search_of_the_run() -> No
     assert "At 0.90 it is 0.999." in text
     assert "0.4 more that were not found (recall 0.999)" in text
     assert "0.999 at 0.90" in text  # the dot
-    assert "requested recall: 0.99" not in text
-    assert "requested recall: 0.99" in render()
+    assert "requested recall of 0.99" not in text
+    assert "the dot is the threshold, the dotted line the requested recall of 0.99." in render()
     assert "chosen from the recall and the threshold of 0.80 of the run" in text
 
 
@@ -208,7 +208,7 @@ def test_a_run_against_another_collection() -> None:
 
     text = render(MANIFEST | {"against": [other]}, **NOTHING)
 
-    assert "12,345 documents read and compared with 2,000 others; 10,210 kept" in text
+    assert "12,345 documents compared with 2,000 others; 10,210 kept" in text
     assert "eval/questions.jsonl" in text
     assert "compared with those of another collection, not with one another" in text
 
@@ -267,10 +267,10 @@ def test_where_pairs_were_not_compared_no_recall_is_told(estimated_recall: float
 def test_unreadable_documents_stand_apart_from_dropped_ones() -> None:
     text = render(with_counts(unreadable=15, documents=12360))
 
-    assert "on word 5-grams; 15 could not be read.</h1>" in text
+    assert "on word 5-grams; 15 unreadable.</h1>" in text
     assert "2,135 dropped: 1,200 exact copies, 935 near-duplicates" in text
-    assert '<div class="note warning">\n<h3>15 documents could not be read</h3>' in text
-    assert '<td data-label="Outcome">could not be read</td>' in text
+    assert '<div class="note warning">\n<h3>15 documents are unreadable</h3>' in text
+    assert '<td data-label="Outcome">neither</td>' in text
 
 
 def test_nothing_dropped_but_something_unreadable() -> None:
@@ -278,8 +278,8 @@ def test_nothing_dropped_but_something_unreadable() -> None:
 
     text = render(MANIFEST | {"counts": counts}, **NOTHING)
 
-    assert "3 documents read; 2 kept, none dropped: no exact copies" in text
-    assert "; 1 could not be read.</h1>" in text
+    assert "3 documents; 2 kept, none dropped: no exact copies" in text
+    assert "; 1 unreadable.</h1>" in text
 
 
 def test_groups_say_what_they_are_made_of() -> None:

@@ -68,5 +68,5 @@ def test_what_is_left_out_is_told() -> None:
     html = page("100", "250", n_cut=12)
     assert "12 more words of the principal" in html
     assert "The first 1 of 7 differences are shown" in html
-    assert "The 1 largest families are shown, of 3; all of them are in families.csv" in html
-    assert "Shown: 1 member, the most similar to the principal; 2 more of this family are in families.csv" in html
+    assert "The 1 largest form groups are shown, of 3; all of them are in families.csv" in html
+    assert "Shown: 1 member, the most similar to the principal; 2 more of this form group are in families.csv" in html

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.planning.audit import AuditEstimate
 from nearkin.planning.audit_sample import ProposedSample
 from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
 from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.dedup import extraction_sentence
 
 
 def test_damaged_files_are_named_and_beyond_five_counted() -> None:
@@ -81,3 +83,22 @@ def test_what_another_sample_would_tell() -> None:
     assert (
         str(proposal_sentence(ProposedSample(900, 61.0, 0.0))) == "For the exact recall: --sample 900 (about 1 min 1 s)"
     )
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"in_part": 0, "unread": 0}, "9 documents extracted from files, all of them completely"),
+        ({"in_part": 0, "unread": 2}, "Of 9 documents extracted from files, 2 gave no text"),
+        ({"in_part": 1, "unread": 0}, "Of 9 documents extracted from files, 1 gave only a part of its text"),
+        (
+            {"in_part": 2, "unread": 1},
+            "Of 9 documents extracted from files, 1 gave no text, 2 gave only a part of",
+        ),
+    ],
+)
+def test_documents_in_part_are_counted_only_where_there_are_some(counts: dict[str, int], said: str) -> None:
+    n = sum(counts.values())
+    told = ExtractionCounts(documents=9, exceptions={"corrupt": n} if n else {}, **counts)
+    assert extraction_sentence(told).text.startswith(said)
+    assert " 0 " not in extraction_sentence(told).text

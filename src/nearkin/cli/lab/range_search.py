@@ -104,7 +104,7 @@ def _show(console: Console, results: RangeSearchResults) -> None:
         (results.counted.n_few_letters, "with fewer than 20 letters"),
         (results.counted.n_other_letters, "in other letters"),
         (results.documents.n_without_text, "without text"),
-        (results.documents.n_unreadable, "that could not be read"),
+        (results.documents.n_unreadable, "unreadable"),
     )
     if any(n for n, _ in left_out):
         words = ", ".join(f"{n:,} {why}" for n, why in left_out if n)

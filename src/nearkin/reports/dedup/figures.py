@@ -66,7 +66,9 @@ def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCu
     bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
     search = f" with {counted(bands, 'band')} of {counted(rows, 'row')}" if curve is None else ""
     texts = "" if curve is None else ", for the smallest texts that are searched by a sample of their shingles"
-    return f" Line: the predicted probability that the search finds a pair{search}{texts}; the dot is the threshold."
+    line = f" Line: the predicted probability that the search finds a pair{search}{texts}; the dot is the threshold"
+    asked = "" if recall.asked_for is None else f", the dotted line the requested recall of {recall.asked_for:g}"
+    return f"{line}{asked}."
 
 
 def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:

@@ -170,8 +170,8 @@ class RunNote:
 
     @property
     def in_words(self) -> str:
-        """Date, time and duration."""
-        return f"{self.ended} · {elapsed_text(self.elapsed_s)}"
+        """Date, time and duration; that of the command is longer, by the time that this page takes."""
+        return f"{self.ended} · {elapsed_text(self.elapsed_s)} without this report"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,13 +53,13 @@ def headline(facts: DedupManifest) -> str:
     n_read, n_dropped, n_unreadable = (facts.count(name) for name in ("documents", "dropped", "unreadable"))
     if not n_read:
         return "No documents were read."
-    read = f"{counted(n_read, 'document')} read"
+    documents = counted(n_read, "document")
     if facts.against:
-        read += f" and compared with {counted(sum(file.n_documents or 0 for file in facts.against), 'other')}"
-    unread = f"; {n_unreadable:,} could not be read" if n_unreadable else ""
+        documents += f" compared with {counted(sum(file.n_documents or 0 for file in facts.against), 'other')}"
+    unread = f"; {n_unreadable:,} unreadable" if n_unreadable else ""
     if not n_dropped:
         kept = f"{facts.count('kept'):,} kept, none dropped" if n_unreadable else "all kept"
-        return f"{read}; {kept}: no exact copies and no near-duplicates at {criterion_of(facts)}{unread}."
+        return f"{documents}; {kept}: no exact copies and no near-duplicates at {criterion_of(facts)}{unread}."
     parts = []
     if n_copies := facts.count("exact_copy"):
         parts.append(counted(n_copies, "exact copy", "exact copies"))
@@ -71,7 +71,7 @@ def headline(facts: DedupManifest) -> str:
         parts.append(f"{facts.by_reason[reason]:,} {reason}")
     if facts.dropped_reasons is None:
         parts.append(f"{n_dropped - n_copies - n_near - n_overlap:,} for other reasons")
-    return f"{read}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}{unread}."
+    return f"{documents}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}{unread}."
 
 
 def promises(facts: DedupManifest) -> Iterator[Note]:
@@ -85,7 +85,7 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
         )
     if n_unreadable := facts.count("unreadable"):
         yield Note(
-            f"{counted(n_unreadable, 'document')} could not be read",
+            f"{counted(n_unreadable, 'document')} {agreeing(n_unreadable, 'is', 'are')} unreadable",
             f"{'It was' if n_unreadable == 1 else 'They were'} not compared, and"
             f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. The remarks below list which"
             " ones and why.",
@@ -193,7 +193,7 @@ def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
 def outcome_of(facts: DedupManifest, reason: str) -> str:
     """Return the outcome for documents with a reason."""
     if reason in ("unique", "unreadable"):
-        return "kept" if reason == "unique" else "could not be read"
+        return "kept" if reason == "unique" else "neither"
     if reason in ("exact copy", "near-duplicate", "overlap"):
         return "dropped"
     if facts.dropped_reasons is None:

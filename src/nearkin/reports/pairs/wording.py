@@ -133,7 +133,7 @@ def notes(told: PairsManifest) -> Iterator[Note]:
     if unread:
         yield Note(
             f"{counted(unread, 'document')} {'was' if unread == 1 else 'were'} not compared",
-            "They could not be read or have too few words; see Documents. The recall does not include their pairs.",
+            "They are unreadable or have too few words; see Documents. The recall does not include their pairs.",
             is_warning=True,
         )
 
@@ -269,7 +269,7 @@ def _fates(told: PairsManifest, side: Side) -> Fates:
         "with a pair": n_paired,
         "compared, without a pair": facts.n_vectors - n_paired,
         "too few words to be compared": facts.n_few_terms,
-        "not readable": facts.n_unreadable,
+        "unreadable": facts.n_unreadable,
     }
     n_all = facts.n_documents
     rows = (ShareRow(name, n, n / max(n_all, 1), percent_text(n, n_all)) for name, n in counts.items())

@@ -10,6 +10,7 @@ from nearkin.reports.criterion import criterion_text
 from nearkin.reports.reasons import REASONS_IN_WORDS
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
+from nearkin.reports.sentences.exceptions import without_text
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 
@@ -22,7 +23,7 @@ def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
             yield f"{counts[reason]:,}", f"{counts[reason] / n_documents:.1%}", reason, meaning
 
 
-def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence]:
+def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool = False) -> Iterator[Sentence]:
     """Count documents, groups and pairs, and add remarks about the input and the search.
 
     Parameters
@@ -30,6 +31,8 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence
     told : DedupManifest
     has_kept : bool
         Whether the cleaned corpus was written.
+    has_compiled : bool
+        Whether the run compiled kernels.
     """
     documents = counted(told.count("documents"), "document")
     yield Sentence("", strong=f"{documents}: {told.count('kept'):,} kept, {told.count('dropped'):,} dropped")
@@ -44,7 +47,7 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool) -> Iterator[Sentence
     if told.against_counts is not None:
         yield from _on_others(told.against_counts, told.parameters)
     if told.plan:
-        yield from _on_search(told)
+        yield from _on_search(told, has_compiled=has_compiled)
 
 
 def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:
@@ -55,7 +58,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
         yield extraction_sentence(told.extraction)
     n_unreadable = told.count("unreadable")
     if n_unreadable and told.extraction is None:
-        yield Sentence(f"Could not read {counted(n_unreadable, 'document')}; see problems.parquet.", "warning")
+        yield Sentence(f"{counted(n_unreadable, 'unreadable document')}; see problems.parquet", "warning")
     n_repeated, n_without = sum(told.problems.values()) - n_unreadable, told.without_id or 0
     if n_repeated or n_without:
         yield Sentence(
@@ -70,16 +73,15 @@ def extraction_sentence(told: ExtractionCounts) -> Sentence:
 
     Examples
     --------
-    >>> kinds = {"corrupt": 2, "empty": 1}
-    >>> extraction_sentence(ExtractionCounts(documents=9, in_part=1, unread=2, exceptions=kinds)).text
-    '2 documents gave no text, 1 gave a part of it: 2 corrupt, 1 empty; see exceptions.csv'
+    >>> extraction_sentence(ExtractionCounts(documents=9, unread=2, exceptions={"corrupt": 2})).text
+    'Of 9 documents extracted from files, 2 gave no text: 2 corrupt; see exceptions.csv'
     """
     documents = counted(told.documents, "document")
     n_without = sum(told.exceptions.values()) - told.in_part
     if not told.in_part and not n_without:
         return Sentence(f"{documents} extracted from files, all of them completely")
     return Sentence(
-        f"{counted(n_without, 'document')} gave no text, {told.in_part:,} gave a part of it: "
+        f"Of {documents} extracted from files, {without_text(n_without, told.in_part)}: "
         f"{', '.join(f'{n:,} {kind}' for kind, n in told.exceptions.items())}; see exceptions.csv",
         "warning",
     )
@@ -100,11 +102,11 @@ def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> I
             "warning",
         )
     if n_unreadable := counts["unreadable"]:
-        documents = counted(n_unreadable, "document")
-        yield Sentence(f"Could not read {documents} of the other set; see problems.parquet.", "warning")
+        documents = counted(n_unreadable, "unreadable document")
+        yield Sentence(f"Other set: {documents}; see problems.parquet", "warning")
 
 
-def _on_search(told: DedupManifest) -> Iterator[Sentence]:
+def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]:
     """Estimate the missed pairs, and give the cost of the run."""
     if n_skipped := told.count("pairs_not_compared"):
         yield Sentence(
@@ -116,10 +118,10 @@ def _on_search(told: DedupManifest) -> Iterator[Sentence]:
         of_search = " of the search" if told.command == "regroup" else ""
         at = "the threshold" if "min_shared" not in told.parameters else "one shared shingle"
         yield Sentence(
-            f"Predicted recall at {at}{of_search} {told.plan_numbers['recall_at_threshold']:.2%}; pairs missed, "
-            f"estimated from those found: {told.estimated_missed_pairs or 0.0:,.1f}"
+            f"Predicted recall at {at}{of_search}: {told.plan_numbers['recall_at_threshold']:.2%}; estimated "
+            f"missed pairs: {told.estimated_missed_pairs or 0.0:,.1f}"
         )
-    speed = speed_text(total_s(told.stages), told.count("documents"))
+    speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")
 
 

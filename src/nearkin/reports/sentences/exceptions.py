@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from nearkin.collection.listing.exceptions import StoredExceptions
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.sentence import Sentence
+
+if TYPE_CHECKING:
+    from nearkin.collection.listing.exceptions import StoredExceptions
 
 
 def exceptions_sentences(
@@ -31,8 +34,8 @@ def without_text(n_no_text: int, n_partial: int) -> str:
     Examples
     --------
     >>> without_text(3, 1), without_text(0, 2)
-    ('3 gave no text, 1 gave only a part of it', '2 gave only a part of their text')
+    ('3 gave no text, 1 gave only a part of its text', '2 gave only a part of their text')
     """
-    if not n_no_text:
-        return f"{n_partial:,} gave only a part of {'its' if n_partial == 1 else 'their'} text"
-    return f"{n_no_text:,} gave no text" + (f", {n_partial:,} gave only a part of it" if n_partial else "")
+    parts = [f"{n_no_text:,} gave no text"] * (n_no_text > 0)
+    parts += [f"{n_partial:,} gave only a part of {agreeing(n_partial, 'its', 'their')} text"] * (n_partial > 0)
+    return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""Sentences of ``nearkin families``: documents in families, and remarks about the input."""
+"""Sentences of ``nearkin families``: documents in form groups, and remarks about the input."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 
 
-def families_sentences(told: DedupManifest, found: FamilyCounts) -> Iterator[Sentence]:
-    """Count the documents in families and those that are alone."""
-    n_documents, families = told.count("documents"), counted(found.families, "family", "families")
+def families_sentences(told: DedupManifest, found: FamilyCounts, *, has_compiled: bool = False) -> Iterator[Sentence]:
+    """Count the documents in form groups and those that are alone."""
+    n_documents, groups = told.count("documents"), counted(found.families, "form group")
     others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
     yield Sentence(
         f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
-        strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {families}",
+        strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",
     )
     yield from input_sentences(told)
-    yield Sentence(speed_text(total_s(told.stages), n_documents))
+    yield Sentence(speed_text(total_s(told.stages), n_documents, has_compiled=has_compiled))
 
 
 def family_group_sentences(found: CollectionGroups) -> Iterator[Sentence]:

@@ -21,5 +21,5 @@ def sign_sentences(told: SigningRecord) -> Iterator[Sentence]:
     if told.without_features:
         yield Sentence(f"{counted(told.without_features, 'document')} without text; never reported as a neighbour")
     if told.unreadable:
-        yield Sentence(f"Could not read {counted(told.unreadable, 'document')}; see the column problem.", "warning")
+        yield Sentence(f"{counted(told.unreadable, 'unreadable document')}; see the column problem", "warning")
     yield from damage_sentences(told.damaged_files, "The file of signatures has")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MEANINGS = {
     "message": "no later mail of the thread holds all of its text",
     "attachment": "the text occurs in a later mail, an attachment does not",
-    "not read": "the text could not be read completely",
+    "not read": "the text is unreadable or incomplete",
 }
 
 
@@ -32,11 +32,26 @@ def result_rows(told: ThreadsManifest) -> Iterator[tuple[str, str, str, str]]:
             yield f"{n:,}", f"{n / max(1, found.mails):.1%}", result, meaning
 
 
-def threads_sentences(told: ThreadsManifest) -> Iterator[Sentence]:
+def _of_several(n_of_several: int, n_threads: int) -> str:
+    """Say how many threads have several mails.
+
+    Examples
+    --------
+    >>> _of_several(3, 3), _of_several(1, 1), _of_several(2, 3), _of_several(0, 3)
+    (', each with several mails', '', ', 2 of them with several mails', ', each with one mail')
+    """
+    if n_threads <= 1:  # the number of mails says it
+        return ""
+    if n_of_several in (0, n_threads):
+        return f", each with {'several mails' if n_of_several else 'one mail'}"
+    return f", {n_of_several:,} of them with several mails"
+
+
+def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> Iterator[Sentence]:
     """Count threads and missing mails, and say what to know of the input."""
     found = told.counts
     yield Sentence(
-        f", {found.threads_of_several:,} of them of several mails",
+        _of_several(found.threads_of_several, found.threads),
         strong=f"{counted(found.mails, 'mail')}: {counted(found.threads, 'thread')}",
     )
     if found.missing:
@@ -50,8 +65,8 @@ def threads_sentences(told: ThreadsManifest) -> Iterator[Sentence]:
     if told.extraction is not None:
         yield extraction_sentence(told.extraction)
     if found.unreadable > (0 if told.extraction is None else told.extraction.unread):
-        yield Sentence(f"Could not read {counted(found.unreadable, 'document')}.", "warning")
+        yield Sentence(counted(found.unreadable, "unreadable document"), "warning")
     if found.others:
         are = agreeing(found.others, "is not a mail", "are not mails")
         yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}", "warning")
-    yield Sentence(speed_text(total_s(told.stages), found.documents))
+    yield Sentence(speed_text(total_s(told.stages), found.documents, has_compiled=has_compiled))

@@ -25,8 +25,8 @@
       family.open = isFiltered ? isShown && (wanted !== "" || kind !== "") : wasOpen[i];
     });
     if (!isFiltered) status.textContent = "";
-    else if (shown) status.textContent = `${shown.toLocaleString("en")} of ${families.length.toLocaleString("en")} families on this page`;
-    else status.textContent = "None on this page; families.csv has every family";
+    else if (shown) status.textContent = `${shown.toLocaleString("en")} of ${families.length.toLocaleString("en")} form groups on this page`;
+    else status.textContent = "None on this page; families.csv has every form group";
   };
   find.addEventListener("input", apply);
   relation.addEventListener("change", apply);

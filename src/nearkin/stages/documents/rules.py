@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nearkin.errors import DocumentError, ParameterError, SourceError, is_number
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 OnError = Literal["skip-documents", "skip", "stop"]
@@ -108,16 +108,13 @@ class ReadingRules:
             return
         prefix = f"{of}: " if of else ""
         if n_unreadable == n_documents:
-            none = (
-                "The only document cannot"
-                if n_documents == 1
-                else f"None of the {counted(n_documents, 'document')} can"
-            )
-            raise SourceError(f"{prefix}{none} be read. The first: {first}.")
+            every = "The only document is" if n_documents == 1 else f"All {counted(n_documents, 'document')} are"
+            raise SourceError(f"{prefix}{every} unreadable. The first: {first}.")
         share = n_unreadable / n_documents
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29 %, despite rounding errors
+            are = agreeing(n_unreadable, "is", "are")
             raise DocumentError(
-                f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} cannot be read: {100 * share:.4g}%, "
+                f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "
                 f"more than the {100 * self.max_unreadable:.4g}% of --max-unreadable. The first: {first}."
             )
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.collection.listing.exceptions import REASONS, StoredExceptions, WhichExceptions
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
+from nearkin.reports.sentences.exceptions import without_text
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import JobProgress
 from nearkin.web.read_again import ENCODINGS, MAX_FILES, SentAgain, read_again, store_read_again
@@ -44,6 +45,7 @@ def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
         "stored": stored if stored is not None and stored.kind == "storing" else None,
         "asked": asked,
         "found": found,
+        "without_text": without_text(found.n_no_text, found.n_partial),
         "rows": found.exceptions[:_MAX_SHOWN],
         "waves": [one.name for one in service.info.get().info.waves],
         "reasons": REASONS,

@@ -20,7 +20,7 @@ def aligned_sentences(aligned: Aligned) -> Iterator[Sentence]:
     for n, why in (
         (aligned.n_empty, "one side is empty"),
         (aligned.n_too_long, f"one side has more than {MAX_WORDS} words"),
-        (aligned.n_unreadable, "could not be read"),
+        (aligned.n_unreadable, "unreadable"),
     ):
         if n:
             yield Sentence(f"{counted(n, 'pair')} skipped: {why}", "warning")

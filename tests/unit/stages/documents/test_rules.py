@@ -44,7 +44,7 @@ def test_as_many_as_are_allowed(n_unreadable: int, n_documents: int, share: str)
 
 def test_more_than_are_allowed() -> None:
     message = (
-        r"^--left: 2 of 3 documents cannot be read: 66\.67%, more than the 1% of --max-unreadable\. The first: a:1: x"
+        r"^--left: 2 of 3 documents are unreadable: 66\.67%, more than the 1% of --max-unreadable\. The first: a:1: x"
     )
     with pytest.raises(DocumentError, match=message):
         ReadingRules.of(max_unreadable="1%").check_readable(2, 3, "a:1: x", of="--left")
@@ -53,7 +53,7 @@ def test_more_than_are_allowed() -> None:
 @pytest.mark.parametrize("share", ["1%", "100%"])
 def test_nothing_readable_is_no_input_whatever_is_allowed(share: str) -> None:
     rules = ReadingRules.of(max_unreadable=share)
-    with pytest.raises(SourceError, match=r"^None of the 2 documents can be read\. The first: a:1: x\.$"):
+    with pytest.raises(SourceError, match=r"^All 2 documents are unreadable\. The first: a:1: x\.$"):
         rules.check_readable(2, 2, "a:1: x")
-    with pytest.raises(SourceError, match=r"^The only document cannot be read\. The first"):
+    with pytest.raises(SourceError, match=r"^The only document is unreadable\. The first"):
         rules.check_readable(1, 1, "a:1: x")

@@ -1,0 +1,33 @@
+"""Kernels that no cache of this machine has: whoever asks learns that the run compiles them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_ASKED = """
+from nearkin.kernels.choosing import announcing, has_compiled, loops
+
+with announcing(lambda: print("announced")):
+    before = has_compiled()
+    loops("grouping", 1 << 30)
+print(before, has_compiled())
+with announcing(lambda: None):
+    print(has_compiled())
+"""
+
+
+def _printed(cache: Path) -> list[str]:
+    """What a process of its own says, which begins without kernels."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", _ASKED]
+    return subprocess.run(command, env=environment, text=True, capture_output=True, check=True).stdout.split()
+
+
+def test_a_run_that_compiles_knows_it_and_the_next_one_does_not(tmp_path: Path) -> None:
+    assert _printed(tmp_path) == ["announced", "False", "True", "False"]
+    for folder in [path for path in tmp_path.iterdir() if path.is_dir()]:  # numba made it when it looked for kernels
+        (folder / "grouping.any-1.py311.nbi").touch()
+    assert _printed(tmp_path) == ["False", "False", "False"]
