@@ -27,13 +27,17 @@ Row = tuple[str, int, str, float, float | None, bool]
 
 
 def fill(collection: Collection) -> None:
-    """Families from 20 to 400 words, changed by up to a third; versions, copies, texts without words, a removed one."""
+    """Families from 20 to 400 words, changed by up to a third; versions, copies, texts without words, a removed one.
+
+    And two of 3,000 words.
+    """
     prose = Prose(7)
     families = prose.families(20)
     texts = dict(families)
     collection.add(families, wave="one")
     varied = [(f"v{i}", prose.altered(texts[f"f{i % 10}"], 1 + 4 * (i % 8))) for i in range(40)]
-    collection.add([*varied, (ODD, prose.altered(texts["f0"], 1)), ("copy", texts["f1"]), ("short", "No")])
+    long = prose.text(3000)
+    collection.add([("long", long), ("longer", prose.altered(long, 4)), *varied, (ODD, prose.altered(texts["f0"], 1)), ("copy", texts["f1"]), ("short", "No")])
     collection.add([("short too", "No"), ("none", ""), ("none too", ""), ("dots", "...")], wave="later")
     collection.add([("f3", prose.altered(texts["f3"], 2)), ("f4", prose.text(80))], wave="later")
     collection.remove(["f7"])
@@ -135,6 +139,17 @@ def test_similar_by_words_is_exact_brute_force_over_shared_keys(oracle, ask, thr
             assert ask("SELECT * FROM @similar_by_words(%s)", doc_id) == expected
             assert ask("SELECT * FROM @near_duplicates(%s)", doc_id) == [(*row, False) for row in expected]
     assert n_found > 3
+
+
+def test_hashes_of_a_long_text_are_looked_up_in_whatever_memory_a_query_has(oracle, ask):
+    ask("LOAD 'auto_explain'")
+    for name, value in {"log_min_duration": "0", "log_nested_statements": "on", "log_level": "notice"}.items():
+        ask(f"SET auto_explain.{name} = {value}")
+    ask("SET work_mem = '64kB'")
+    assert ask("SELECT * FROM @similar_by_words('long')") == oracle.rows("long", 0.5) != []
+    plans = [notice[b"M"].decode() for notice in ask.notices]
+    assert any("Hash Join" in plan for plan in plans)
+    assert not any("SubPlan" in plan.replace("hashed SubPlan", "") for plan in plans)
 
 
 def test_letters_are_a_measure_of_near_duplicates_too(collection, ask):

@@ -84,11 +84,10 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        WITH ours AS MATERIALIZED (
-            SELECT substr(own, 8 * place + 1, 8) AS hash FROM generate_series(0, n_own::integer - 1) AS place
-        ), candidates AS MATERIALIZED (
+        WITH shared AS MATERIALIZED (
+            -- by a join of its own for each: IN (SELECT …) compares every hash with every other where work_mem is small
             SELECT s.content, octet_length(s.hashes) / 8 AS n_theirs,
-                   s.hashes || ''::bytea AS hashes  -- read from its own table once
+                   CASE s.content WHEN asked THEN n_own ELSE n_common(own, s.hashes) END AS n_both
             FROM (
                 SELECT DISTINCT theirs.content
                 FROM check_keys mine
@@ -98,13 +97,6 @@ BEGIN
             JOIN shingles s ON s.content = sharing.content
             WHERE octet_length(s.hashes) / 8 + 1 >= threshold * n_own  -- other lengths cannot reach the threshold
               AND (octet_length(s.hashes) / 8 - 1) * threshold <= n_own
-        ), shared AS (
-            SELECT candidates.content, candidates.n_theirs, (
-                -- a filter looks hashes up; a join would sort rows that hold a whole set each
-                SELECT count(*) FILTER (WHERE substr(candidates.hashes, 8 * place + 1, 8) IN (SELECT hash FROM ours))
-                FROM generate_series(0, candidates.n_theirs - 1) AS place
-            ) AS n_both
-            FROM candidates
         )
         SELECT shared.content, n_both::double precision / (n_own + n_theirs - n_both)
         FROM shared
