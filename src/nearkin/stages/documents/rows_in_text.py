@@ -43,11 +43,9 @@ def caution_of_rows(name: str, file_format: str, head: Head) -> Caution | None:
 
     Examples
     --------
-        >>> head = Head(data=b"id	text
-    1	It was a dark night.
-    ", compression="none", is_all=True)
-        >>> caution_of_rows("-", "lines", head)
-        'Standard input looks like TSV with a header and was read as lines of ID<TAB>TEXT; for rows use --format tsv.'
+    >>> head = Head(data=b"id\ttext\n1\tIt was a dark night.\n", compression="none", is_all=True)
+    >>> caution_of_rows("-", "lines", head)
+    'Standard input looks like TSV with a header and was read as lines of ID<TAB>TEXT; for rows use --format tsv.'
     """
     form = rows_in(head) if file_format == "file" else FORMATS["tsv"] if has_header(head, TAB.encode()) else None
     if file_format not in ("file", "lines") or form is None:

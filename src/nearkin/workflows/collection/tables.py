@@ -13,7 +13,6 @@ from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import SheetWriter
 from nearkin.runs.files import published
-from nearkin.workflows.collection.overlays import replacing_overlay
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflicts
@@ -41,6 +40,8 @@ def write_table(table: pa.Table, out: Path) -> None:
 
 def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Path) -> None:
     """Write a table that comes in batches, completely or not at all."""
+    from nearkin.workflows.collection.overlays import replacing_overlay  # slow to import
+
     with replacing_overlay(out), published(out) as aside:
         if out.suffix.lower() == ".parquet":
             with parquet.table_writer(aside, schema) as into:
