@@ -122,6 +122,11 @@ def test_a_file_is_checked_in_and_stored_as_a_version_or_as_new_or_rejected(visi
     assert visit.post("/check-in/store", key=key, id="new.txt").status_code == 303
     assert visit.service.collection.has_document("new.txt")
 
+    place = sent(visit, "new.txt", b"NOTHING of this kind was ever written by anybody here before.")
+    page = words_of(visit.get(place).text)
+    assert "already stored, the same text once normalised: new.txt" in page
+    assert "exact (once normalised)" in page
+
     key = sent(visit, "other.txt", b"Some words that nobody wants to keep.").partition("key=")[2]
     assert "nothing was stored" in words_of(visit.get(visit.post("/check-in/reject", key=key).headers["location"]).text)
     assert not visit.service.collection.has_document("other.txt")

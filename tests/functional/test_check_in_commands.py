@@ -67,6 +67,17 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     assert "not stored" in shown.out
 
 
+def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path):
+    text = LEASE.format(street="Mill Lane", rent=900)
+    same = check(repository, written(tmp_path, text)).out.splitlines()
+    assert "draft.txt is already stored: lease; " in same[0]
+    assert same[2].split(maxsplit=4)[3:] == ["1.000", "exact     lease (same text)  wave 1"]
+    other = check(repository, written(tmp_path, text.replace("The owner", "THE OWNER"))).out.splitlines()
+    assert "draft.txt is already stored, the same text once normalised: lease; " in other[0]
+    assert other[2].split(maxsplit=4)[3] < "1.000"
+    assert other[2].split(maxsplit=4)[4] == "exact     lease (once normalised)  wave 1"
+
+
 def test_a_shell_script(repository, tmp_path):
     script = f"""
         set -u

@@ -152,3 +152,32 @@ def test_how_a_file_is_named_beside_a_document(files, matter, monkeypatch) -> No
     hint = nearkin_here("compare", matter, "old", "old.txt")
     assert (hint.code, "To compare with a file: --file old.txt" in hint.err) == (3, True)
     assert nearkin_here("compare", matter, "old", "new.txt").code == 0  # a document of that name comes first
+
+
+def test_the_counts_of_kinds_can_exceed_the_differences(tmp_path) -> None:
+    old, new, moved = (tmp_path / name for name in ("old.txt", "new.txt", "moved.txt"))
+    passage = "Keys of the house stay with the owner of the garden and its gate. "
+    old.write_text(f"{passage}The tenant shall pay 30 crowns. Nobody reads this long clause about boats to its end.\n")
+    new.write_text(old.read_text().replace("pay 30", "not 45"))
+    moved.write_text(old.read_text().removeprefix(passage).strip() + f" {passage}\n")
+    told = nearkin_here("compare", old, new, "--html", tmp_path / "page.html").out
+    assert "1 difference: " in told
+    assert "by kind: numbers 1, negations 1, wording 1; a difference can have several kinds\n" in told
+    assert "A difference can have several kinds." in (tmp_path / "page.html").read_text()
+    told = nearkin_here("compare", old, moved).out
+    assert "1 passage moved" in told
+    assert "moves" not in told  # two differences, but one passage
+    old.write_text("It is due in 30 days, and not before.\n")
+    new.write_text("It is due in 45 days, and not before.\n")
+    told = nearkin_here("compare", old, new, "--html", tmp_path / "other.html").out
+    assert "by kind: numbers 1\n" in told
+    assert "several kinds" not in told + (tmp_path / "other.html").read_text()
+
+
+def test_written_files_are_named(files, tmp_path) -> None:
+    page, changes = tmp_path / "page.html", tmp_path / "changes.docx"
+    told = nearkin_here("compare", *files, "--html", page, "--docx", changes)
+    assert told.err == f"wrote {page}\nwrote {changes}\n"
+    for silent in ("-q", "--json"):
+        told = nearkin_here("compare", *files, "--html", page, "--docx", changes, "--overwrite", silent)
+        assert (told.code, told.err) == (0, "")

@@ -47,6 +47,26 @@ def test_tags_of_named_documents(matter) -> None:
     assert tags(matter) == [{"field": "responsive", "value": "yes", "n_documents": 2, "n_removed": 0}]
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        (("tag", "d000", "privilege=yes"), "nearkin tag COLLECTION privilege=yes d000"),
+        (("tag", "d000", "d001", "privilege=yes"), "nearkin tag COLLECTION privilege=yes d000"),
+        (("tag", "d000", "privileged"), "nearkin tag COLLECTION privileged d000"),
+        (("untag", "d000", "privilege=yes"), "nearkin untag COLLECTION privilege d000"),
+        (("untag", "d000", "privilege"), "nearkin untag COLLECTION privilege d000"),
+        (("tag", "privilege=yes", "missing"), None),
+    ],
+)
+def test_a_tag_behind_the_ids_is_recognised(matter, typed, hint) -> None:
+    command, *names = typed
+    told = run(command, matter, *names, code=3).err
+    assert "There is no document" in told
+    assert ("The tag comes before the ids" in told) == (hint is not None)
+    assert hint is None or hint in told
+    assert tags(matter) == []
+
+
 def test_more_than_100_changes_are_only_shown(matter, tmp_path) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("".join(f"d{i:03}\n\n" for i in range(120)))
@@ -106,6 +126,11 @@ def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
     table = pq.read_table(tmp_path / "log.parquet")
     assert table["subject"].to_pylist() == ["d000", "d001", "d000"]
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 3
+    ended = run("tags", matter, "--out", tmp_path / "tags.csv", "--overwrite")
+    assert ended.err == f"wrote 2 tags to {tmp_path / 'tags.csv'}\n"
+    ended = run("log", matter, "--out", tmp_path / "log.csv", "--overwrite")
+    assert ended.err == f"wrote 3 changed values to {tmp_path / 'log.csv'}\n"
+    assert run("log", matter, "--out", tmp_path / "log.csv", "--overwrite", "--json").err == ""
     run("log", matter, "--out", tmp_path / "log.csv", code=5)
     run("log", matter, "--out", tmp_path / "log.txt", code=2)
 

@@ -45,7 +45,7 @@ def found(*arguments: str | Path) -> list[str]:
 def test_words_are_found_and_marked(matter: str) -> None:
     ended = run("search", matter, "rent", "crowns", "--wave", "march")
     lines = ended.out.splitlines()
-    assert lines[0].startswith("lease  ")
+    assert lines[0].startswith("lease  relevance ")
     assert lines[0].endswith("  march")
     assert lines[1] == "    The [rent] of 900 [crowns] is due on the first day of each month."
     assert lines[2].startswith("1 document with rent crowns of wave march; ")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -20,9 +21,11 @@ from rich.progress import (
 from rich.text import Text
 
 from nearkin.cli.printing import Printer, shown
+from nearkin.hidden_characters import reveal_line
 from nearkin.kernels.choosing import announcing
 from nearkin.nouns import agreeing
 from nearkin.runs.progress import Unit
+from nearkin.stages.documents.caution import Caution
 
 _COMPILING = "compiling kernels for this job, once on this machine; nearkin warm-up compiles them ahead"
 
@@ -74,6 +77,7 @@ class Bars:
             disable=is_quiet or not console.is_terminal,
         )
         self._task: TaskID | None = None
+        self.cautions = list[Caution]()
 
     @contextmanager
     def shown(self) -> Iterator[Bars]:
@@ -99,16 +103,20 @@ class Bars:
             self._task = None
 
     def say(self, message: str) -> None:
-        """Print a message above the bars."""
-        if not self._is_quiet:
+        """Print a message above the bars; keep a caution for the end."""
+        if isinstance(message, Caution):
+            self.cautions.append(message)
+        elif not self._is_quiet:
             self._progress.console.print(f"[dim]·[/] {shown(message)}", highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def bars_shown(*, is_quiet: bool) -> Iterator[Bars]:
-    """Show bars on standard error until the block ends."""
+    """Show bars on standard error until the block ends, and then the cautions, even if ``is_quiet``."""
     with Bars(Printer(stderr=True), is_quiet=is_quiet).shown() as bars, announcing(partial(bars.say, _COMPILING)):
         yield bars
+    for caution in bars.cautions:
+        typer.secho(f"Warning: {reveal_line(caution)}", fg="yellow", err=True)
 
 
 def _amount(n: float | None, unit: str) -> str:

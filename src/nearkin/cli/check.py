@@ -22,7 +22,7 @@ from nearkin.cli.options.reading import LARGEST_DOCUMENT, MaxDocumentSize
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nearkin.collection.check_in.results import Checked
+    from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 
 EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12}
 
@@ -32,9 +32,9 @@ Check whether something similar is stored already.
 With --store the check and the store are one transaction: if two similar documents are checked in at once, the \
 second sees the first.
 
-The exit code is the answer: 0 nothing similar, 10 an exact copy (apart from case and white space), 11 a \
-near-duplicate, 12 one text contains the other. Any other code is a failure; its message says whether anything was \
-stored.
+The exit code is the answer: 0 nothing similar, 10 an exact copy (the same text once normalised: case and \
+white space do not count), 11 a near-duplicate, 12 one text contains the other. Any other code is a failure; its \
+message says whether anything was stored.
 
 --out writes the listed documents, at most --limit, to a .csv, .tsv, .jsonl or .parquet file.
 
@@ -222,20 +222,42 @@ def check(
         storing = {"store": store, "id": doc_id, "wave": wave, "only_new": only_new}
         found = check_by_server(server, token_file, file, encoding, options=options, under=storing)
     else:
-        from nearkin.cli.bars import bars_shown
-        from nearkin.collection.collection import Collection
         from nearkin.workflows.reading.one_text import read_one_document
 
         document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
         name = document.doc_id if doc_id is None else doc_id
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
-        with (
-            bars_shown(is_quiet=quiet or as_json) as bars,
-            Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
-        ):
-            found = replace(opened.check(document.text, options=options, store=under), missing=document.missing)
+        found = _checked(
+            collection, file, document.text, options, under, wait=wait, read_only=read_only, is_quiet=quiet or as_json
+        )
+        found = replace(found, missing=document.missing)
     _finish(found, file, out, is_storing=store, as_json=as_json, quiet=quiet)
+
+
+def _checked(
+    collection: str,
+    file: Path,
+    text: str,
+    options: CheckOptions,
+    under: CheckIn | None,
+    *,
+    wait: float | None,
+    read_only: bool,
+    is_quiet: bool,
+) -> Checked:
+    from nearkin.cli.bars import bars_shown
+    from nearkin.collection.collection import Collection
+    from nearkin.stages.documents.rows_in_text import caution_of_one_text
+
+    caution = caution_of_one_text(str(file), text, for_json_lines="for one document per line use --jsonl")
+    with (
+        bars_shown(is_quiet=is_quiet) as bars,
+        Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
+    ):
+        if caution is not None:
+            bars.say(caution)
+        return opened.check(text, options=options, store=under)
 
 
 def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, as_json: bool, quiet: bool) -> NoReturn:
@@ -327,7 +349,7 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
     from nearkin.cli.printing import say, say_passage, shown, table
     from nearkin.decimals import share_text
-    from nearkin.reports.sentences.check import check_sentences, truncated_sentences, verdict_sentence
+    from nearkin.reports.sentences.check import check_sentences, copy_in_words, truncated_sentences, verdict_sentence
 
     say(console, [verdict_sentence(found, name)])
     if found.documents:
@@ -335,7 +357,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
         for one in found.documents:
             measured = one.jaccard, one.contained, one.contains, one.edit_similarity
             numbers = [share_text(value) for value in measured]
-            same = " [dim](same text)[/]" if one.is_same_text else ""
+            same = f" [dim]({copy_in_words(one)})[/]" if one.relation == "exact" else ""
             same = " [red](same SHA-256; its stored text is damaged)[/]" if one.is_damaged else same
             rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
         console.print(rows)

@@ -49,8 +49,8 @@ Compare two documents word by word.
 
 Shows both texts merged into one: \\[-words-] are only in A, {+words+} only in B, with the lines around them; then how \
 similar the two are. A passage of at least 8 words that is in both texts, in different places, is shown as moved. \
-Differences are counted by kind: numbers, dates, names, negations, wording, formatting. A and B are two files, or with \
-a COLLECTION the ids of two of its documents; --file takes the place of B.
+Differences are counted by kind: numbers, dates, names, negations, wording, formatting; a difference can have several \
+kinds. A and B are two files, or with a COLLECTION the ids of two of its documents; --file takes the place of B.
 
 [bold]Examples[/]
 
@@ -103,8 +103,11 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare two documents."""
+    import typer
+
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
+    from nearkin.hidden_characters import reveal_line
 
     inputs = [file] if file is not None else documents if len(documents) == 2 else ()
     for option, out in (("--html", html), ("--docx", docx)):
@@ -112,8 +115,6 @@ def compare(
             check_free(out, overwrite=overwrite, inputs=inputs, option=option)
     if html is not None and html == docx:
         raise ParameterError(f"--html and --docx must be two files. Got {str(html)!r} for both.")
-    if html is not None:
-        from nearkin.reports.comparison.page import comparison_html
     shown = _Shown(context, tuple(kind.strip() for one in ignore or () for kind in one.split(",")))
     if file is not None:
         if len(documents) != 2 or version_b is not None:
@@ -133,14 +134,22 @@ def compare(
             f"Name two files, or a collection and two documents. Got {counted(len(documents), 'name')}."
         )
     if html is not None:
-        from nearkin.runs.files import published
-
-        page = comparison_html(found.comparison, name_a=found.name_a, name_b=found.name_b, facts=found.facts)
-        with published(html) as aside:
-            aside.write_text(page, encoding="utf-8")
+        _write_html(found, html)
     if docx is not None:
         _write_docx(found, docx)
     tell(found.to_dict, lambda console: _show(console, found), as_json=as_json, quiet=quiet)
+    for out in (html, docx):
+        if out is not None and not (quiet or as_json):
+            typer.echo(f"wrote {reveal_line(str(out))}", err=True)
+
+
+def _write_html(found: _Answer, out: Path) -> None:
+    from nearkin.reports.comparison.page import comparison_html
+    from nearkin.runs.files import published
+
+    page = comparison_html(found.comparison, name_a=found.name_a, name_b=found.name_b, facts=found.facts)
+    with published(out) as aside:
+        aside.write_text(page, encoding="utf-8")
 
 
 def _write_docx(found: _Answer, out: Path) -> None:

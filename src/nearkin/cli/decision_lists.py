@@ -45,18 +45,14 @@ def tags(
     overwrite: Overwrite = False,
 ) -> None:
     """Count tags."""
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
-    from nearkin.workflows.collection.tables import check_format, write_table
 
-    if out is not None:
-        check_format(out)
-        check_free(out, overwrite=overwrite, inputs=())
+    check_list_file(out, overwrite=overwrite)
     with Collection.open(collection, read_only=read_only) as opened:
         found = opened.tags()
-    if out is not None:
-        write_table(found.documents, out)
+    write_list(out, lambda: found.documents, "tag", is_silent=quiet or as_json)
     tell(found.to_dict, lambda console: _show_tags(console, found), as_json=as_json, quiet=quiet)
 
 
@@ -72,19 +68,15 @@ def log(
     overwrite: Overwrite = False,
 ) -> None:
     """List activities."""
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
     from nearkin.collection.collection import Collection
     from nearkin.collection.decisions.log import table_of_log
-    from nearkin.workflows.collection.tables import check_format, write_table
 
-    if out is not None:
-        check_format(out)
-        check_free(out, overwrite=overwrite, inputs=())
+    check_list_file(out, overwrite=overwrite)
     with Collection.open(collection, read_only=read_only) as opened:
         listed = opened.log(since=since, of=of)
-    if out is not None:
-        write_table(table_of_log(listed), out)
+    write_list(out, lambda: table_of_log(listed), "changed value", is_silent=quiet or as_json)
     tell(
         lambda: [one.to_dict() for one in listed],
         lambda console: _show_log(console, listed, limit),

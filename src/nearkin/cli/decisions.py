@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from nearkin.collection.collection import Collection
     from nearkin.collection.decisions.records import ActivityResult
 
 _WITHOUT_YES = 100
@@ -139,7 +141,7 @@ def tag(
         return
     field, set_to = parsed(tag)
     wanted = _ids(ids, from_file, id)
-    with Collection.open(collection, wait=wait) as opened:
+    with Collection.open(collection, wait=wait) as opened, _hinting_at_order(opened, "tag", tag, ids):
         _change(
             lambda most: opened.tag(
                 wanted, field, set_to, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
@@ -169,7 +171,7 @@ def untag(
     from nearkin.collection.collection import Collection
 
     wanted = _ids(ids, from_file)
-    with Collection.open(collection, wait=wait) as opened:
+    with Collection.open(collection, wait=wait) as opened, _hinting_at_order(opened, "untag", field, ids):
         _change(
             lambda most: opened.untag(
                 wanted, field, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run, max_changes=most
@@ -268,6 +270,23 @@ def _change(
     tell(found.to_dict, lambda console: _show_result(console, found, limit), as_json=as_json, quiet=quiet)
     if found.is_dry_run and not dry_run:
         raise ParameterError(f"This changes {counted(len(found.changes), 'document')}. Add --yes to change them.")
+
+
+@contextmanager
+def _hinting_at_order(opened: Collection, command: str, tag: str, ids: Sequence[str] | None) -> Iterator[None]:
+    """Add to the error of an unknown id that the tag comes first, if an id looks like a tag, or the tag is an id."""
+    from nearkin.errors import UnknownDocumentError
+
+    try:
+        yield
+    except UnknownDocumentError as error:
+        swapped = next((one for one in ids or () if "=" in one and not opened.has_document(one)), None)
+        if swapped is None and ids and opened.has_document(tag):
+            swapped = next((one for one in ids if not opened.has_document(one)), None)
+        if swapped is not None:
+            name = swapped.partition("=")[0] if command == "untag" else swapped
+            error.add_note(f"The tag comes before the ids: nearkin {command} COLLECTION {name} {tag}")
+        raise
 
 
 def _ids(ids: Sequence[str] | None, file: Path | None, column: str | None = None) -> list[str]:

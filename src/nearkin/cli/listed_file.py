@@ -30,8 +30,7 @@ def write_list(out: Path | None, table: Callable[[], pa.Table], noun: str, *, is
     """Write the whole list, if a file is given, and say on standard error how long it is."""
     import typer
 
-    from nearkin.hidden_characters import reveal_line
-    from nearkin.nouns import counted
+    from nearkin.cli.result_file import written
     from nearkin.workflows.collection.tables import write_table
 
     if out is None:
@@ -39,4 +38,4 @@ def write_list(out: Path | None, table: Callable[[], pa.Table], noun: str, *, is
     rows = table()
     write_table(rows, out)
     if not is_silent:
-        typer.echo(f"wrote {counted(len(rows), noun)} to {reveal_line(str(out))}", err=True)
+        typer.echo(written(len(rows), noun, out), err=True)

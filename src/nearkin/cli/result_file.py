@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
+from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.paths import check_output
 
@@ -36,11 +37,11 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
 
 
 def written(n_rows: int, row: str, out: Path) -> str:
-    """Say that a table was written.
+    """Say that a table was written; nothing in the path can control the terminal.
 
     Examples
     --------
     >>> written(2, "document", Path("sheet.csv"))
     'wrote 2 documents to sheet.csv'
     """
-    return f"wrote {counted(n_rows, row)} to {out}"
+    return f"wrote {counted(n_rows, row)} to {reveal_line(str(out))}"

@@ -92,7 +92,7 @@ def _show(console: Console, found: SearchResult, wave: str | None, is_written: b
 
     for one in found.documents:
         console.print(
-            f"[bold]{shown(one.document)}[/]  {one.relevance:.2f}  [dim]{shown(one.document.wave)}[/]",
+            f"[bold]{shown(one.document)}[/]  relevance {one.relevance:.2f}  [dim]{shown(one.document.wave)}[/]",
             highlight=False,
             soft_wrap=True,
         )

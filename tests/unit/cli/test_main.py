@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -251,6 +252,20 @@ def test_the_list_of_commands_is_one_screen(capsys):
     assert len(lines) <= 66
     assert max(map(len, lines)) <= 80
     assert [one.strip(":") for one in lines if one and not one.startswith(" ")][2:] == list(app.Root.panels)
+
+
+def test_no_word_of_a_help_text_is_cut_off_at_80_columns(monkeypatch, capsys):
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
+    waiting, n_seen = [("nearkin", typer.main.get_command(app.app))], 0
+    while waiting:
+        name, one = waiting.pop()
+        waiting += [(f"{name} {inner}", command) for inner, command in getattr(one, "commands", {}).items()]
+        returned = one.get_help(one.make_context(name, [], resilient_parsing=True))
+        lines = (returned + capsys.readouterr().out).splitlines()  # rich prints it
+        assert max(map(len, lines)) <= 80, name
+        assert not [line for line in lines if re.search(r"\w…\s*│$", line)], name
+        n_seen += 1
+    assert n_seen > 40
 
 
 def test_lists_of_commands_have_a_line_for_each():

@@ -17,8 +17,9 @@ Place = Annotated[
     str,
     typer.Argument(
         metavar="COLLECTION",
-        help="A directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE\\[?schema=NAME], in which parts may be "
-        "omitted as for psql.",
+        # a help text at 80 columns cuts off words of more than 35 characters
+        help="A directory, or postgresql://USER@HOST/DATABASE, in which parts may be omitted as for psql; also "
+        "possible: USER:PASSWORD, HOST:PORT, and ?schema=NAME at the end.",
         show_default=False,
     ),
 ]

@@ -10,7 +10,7 @@ from nearkin.reports.sentences.add import contradiction_sentences
 from nearkin.reports.sentences.sentence import Sentence, missing_sentences, not_shown
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import Checked
+    from nearkin.collection.check_in.results import Checked, CheckedDocument
     from nearkin.collection.check_in.stream_summary import StreamSummary
 
 _VERDICTS = {
@@ -20,13 +20,23 @@ _VERDICTS = {
     "contains": "contains {}",
 }
 
+_SAME_ONCE_NORMALISED = "is already stored, the same text once normalised: {}"
+
+
+def copy_in_words(one: CheckedDocument) -> str:
+    """Say whether an exact copy is the same text or only once both are normalised, as by case and white space."""
+    return "same text" if one.is_same_text else "once normalised"
+
 
 def verdict_sentence(found: Checked, name: str) -> Sentence:
     """Say how the checked document relates to the most similar one."""
     elapsed = f"; {1000 * found.elapsed_s:,.0f} ms"
     if not found.documents:
         return Sentence(elapsed, strong=f"{name}: new, no match in the collection")
-    first = _VERDICTS[found.verdict].format(found.documents[0].document)
+    most_similar = found.documents[0]
+    is_same_once_normalised = found.verdict == "exact" and not most_similar.is_same_text
+    said = _SAME_ONCE_NORMALISED if is_same_once_normalised else _VERDICTS[found.verdict]
+    first = said.format(most_similar.document)
     more = found.n_found - 1
     also = f" (and {counted(more, 'similar document')})" if more else ""
     return Sentence(also + elapsed, strong=f"{name} {first}")

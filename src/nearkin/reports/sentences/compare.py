@@ -103,8 +103,11 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
         if compared.n_spelling_differences:
             said += f"; {compared.n_spelling_differences:,} in capitals or punctuation only"
     yield Sentence("", strong=said)
-    if compared.n_of_kind:
-        yield Sentence("by kind: " + ", ".join(f"{kind} {n:,}" for kind, n in compared.n_of_kind.items()))
+    # a moved passage is two differences, one in each text; the passages are counted above
+    n_of_kind = {kind: n for kind, n in compared.n_of_kind.items() if kind != "moves"}
+    if n_of_kind:
+        several = "; a difference can have several kinds" if compared.has_several_kinds else ""
+        yield Sentence("by kind: " + ", ".join(f"{kind} {n:,}" for kind, n in n_of_kind.items()) + several)
     if compared.n_ignored:
         kinds = ", ".join(compared.ignored)
         yield Sentence(f"Ignored ({kinds}): {counted(compared.n_ignored, 'difference')}; the words of A are shown")

@@ -161,6 +161,11 @@ class Comparison:
         return {kind: n[kind] for kind in KINDS if n[kind]}
 
     @property
+    def has_several_kinds(self) -> bool:
+        """Whether a difference has several kinds, so that the numbers of `n_of_kind` exceed that of differences."""
+        return any(len(one.kinds) > 1 for one in self.differences)
+
+    @property
     def move_notes(self) -> dict[int, str]:
         """Place of each moved passage in the other text, by the number of its difference: ``moved to B line 4``."""
         notes = {}

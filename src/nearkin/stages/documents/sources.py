@@ -22,6 +22,7 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
 from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
+from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import STDIN, Source
@@ -233,6 +234,8 @@ def _resolve_seen(
         told = FORMATS[file_format]
         if named != file_format or not told.is_settled:
             guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
+        if named is None and (caution := caution_of_rows(one.name, file_format, head)) is not None:
+            guesses.append(caution)
     elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].evidence(head)):
         guesses.append(f"{one.name}: {evidence.removeprefix(': ')}")
     _check_format(one, file_format, head)

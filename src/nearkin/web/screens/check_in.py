@@ -10,7 +10,7 @@ from markupsafe import Markup
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison.page import comparison_fragment
-from nearkin.reports.sentences.check import check_sentences, verdict_sentence
+from nearkin.reports.sentences.check import check_sentences, copy_in_words, verdict_sentence
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.screen import ChangeForm, FileField, Screen
@@ -41,6 +41,7 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
         "sent": sent,
         "found": found,
         "verdict": verdict_sentence(found, sent.name),
+        "copy_in_words": copy_in_words,
         "sentences": said,
         "comparisons": _comparisons(service, sent, found),
     }

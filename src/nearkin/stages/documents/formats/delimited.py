@@ -29,6 +29,10 @@ class DelimitedFormat(StreamFormat):
     def scanner(self, delimiter: str | None) -> Scanner:
         """Return the scanner that separates records."""
 
+    def rows(self, head: Head, delimiter: str | None) -> list[list[str]]:
+        """Return the fields of the header and of the first records; empty if they cannot be separated."""
+        return [*_rows(head, self.scanner(delimiter))]
+
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
         """Return the header, each column with an empty value, and the first records."""
         rows = (row for row in _rows(head, self.scanner(delimiter or self.delimiter(head))) if row)
@@ -123,10 +127,10 @@ class Tsv(DelimitedFormat):
         """Return this format if there is a header; otherwise the lines are ids and texts."""
         first = head.data.partition(b"\n")[0].rstrip(b"\r").removeprefix(b"\xef\xbb\xbf").split(b"\t")
         is_named = text is not None and text.encode() in first
-        return self.name if is_named or _has_header(head, b"\t") else "lines"
+        return self.name if is_named or has_header(head, b"\t") else "lines"
 
 
-def _has_header(head: Head, delimiter: bytes) -> bool:
+def has_header(head: Head, delimiter: bytes) -> bool:
     """Whether the first line contains known names of text or id columns."""
     from nearkin.stages.documents.columns import KNOWN_NAMES
 
