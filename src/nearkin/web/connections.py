@@ -12,6 +12,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from nearkin.web.accepted_socket import AcceptedSocket
 from nearkin.web.addresses import network_of, plain_address
 from nearkin.web.settings import Network
 
@@ -58,13 +59,13 @@ class LimitedListener(socket.socket):
         accepted, address = super().accept()
         client = self._client_of(str(address[0]))
         if client is None or self._max is None:
-            return accepted, address
+            return AcceptedSocket(accepted), address
         if self._open[client] >= self._max:
             accepted.close()
             self._tell(client)
             raise ConnectionAbortedError
         self._open[client] += 1
-        return _CountedSocket(accepted, lambda: self._ended(client)), address
+        return AcceptedSocket(accepted, lambda: self._ended(client)), address
 
     def _client_of(self, address: str) -> str | None:
         """Return the key of an address; None if its connections are not limited."""
@@ -86,26 +87,13 @@ class LimitedListener(socket.socket):
             self._say(f"Connections refused: {client} has {self._max} open connections, the maximum of one client.")
 
 
-class _CountedSocket(socket.socket):
-    """Accepted socket that says once when it is closed."""
-
-    def __init__(self, accepted: socket.socket, ended: Callable[[], None]) -> None:
-        super().__init__(fileno=accepted.detach())
-        self._ended: Callable[[], None] | None = ended
-
-    def close(self) -> None:
-        super().close()
-        if self._ended is not None:
-            self._ended()
-            self._ended = None
-
-
 class TimedConnection(H11Protocol):
     """Connection of HTTP that is closed if the head of a request does not arrive in time.
 
     uvicorn itself waits without end for the first request, and for the rest of a request whose first byte has arrived.
     After an answer that did not need the body, such as a refusal, the rest of the body has the same time. The gate
-    limits the time of bodies that it lets through.
+    limits the time of bodies that it lets through. While an answer is still on its way, its client is not late:
+    `AcceptedSocket` limits how slowly it is read.
     """
 
     wait_s = 10.0
@@ -127,6 +115,11 @@ class TimedConnection(H11Protocol):
         super().on_response_complete()
         self._watch()
 
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, but none whose answer is still on its way: TLS would cut that off soon."""
+        if not self._is_sending():
+            super().timeout_keep_alive_handler()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self._wait_for(None)
@@ -144,5 +137,26 @@ class TimedConnection(H11Protocol):
         self._awaited = awaited
         if self._timer is not None:
             self._timer.cancel()
-        # not close(), which waits until TLS has said farewell
-        self._timer = None if awaited is None else self.loop.call_later(self.wait_s, self.transport.abort)
+        self._timer = None if awaited is None else self.loop.call_later(self.wait_s, self._late)
+
+    def _late(self) -> None:
+        if self._is_sending():
+            self._timer = self.loop.call_later(self.wait_s, self._late)
+        else:
+            self.transport.abort()  # not close(), which waits until TLS has said farewell
+
+    def _is_sending(self) -> bool:
+        return self.transport.get_extra_info("socket").fileno() in AcceptedSocket.unsent
+
+
+class ReviewLoop(asyncio.SelectorEventLoop):
+    """Loop of the service: a handshake of TLS has the time of a request's head, not the minute of asyncio.
+
+    uvicorn passes no such limit on; others than the loop of selectors accept connections without asking the listener.
+    """
+
+    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:
+        """Begin to accept connections."""
+        if options.get("ssl") is not None:
+            options["ssl_handshake_timeout"] = TimedConnection.wait_s
+        return await super().create_server(*args, **options)

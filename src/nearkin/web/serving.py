@@ -112,7 +112,7 @@ def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        loop="asyncio",  # others accept connections without asking the listener
+        loop="nearkin.web.connections:ReviewLoop",
         http=TimedConnection,
         proxy_headers=False,  # request_source.py reads them, from known proxies only
         ssl_certfile=None if exposure is None else exposure.tls_cert,

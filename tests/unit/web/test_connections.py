@@ -5,23 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import partial
 from ipaddress import ip_network
 from typing import Any
 
 import pytest
-import uvicorn
 
-from nearkin.web.connections import LimitedListener, TimedConnection
-from nearkin.web.serving import _config, listening
+from nearkin.web.connections import TimedConnection
 from nearkin.web.users import sign_in
 from review_client import small_collection
 from team_client import PUBLIC, Browser, Team, field, service_of
+from team_server import PERSON, connected, received, team_server
 
-MAX, CROWD, PERSON = 3, "127.0.0.2", "127.0.0.1"
+MAX, CROWD = 3, "127.0.0.2"
 REQUEST = b"GET /sign-in/review.css HTTP/1.1\r\nhost: review.example.org\r\n\r\n"
 FORM = (
     b"POST %s HTTP/1.1\r\nhost: review.example.org\r\norigin: https://review.example.org\r\n"
@@ -39,33 +36,8 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
 
 @pytest.fixture
 def start(team: Team) -> Iterator[Start]:
-    """Start the server as `serve` does; without the signals of the main thread."""
     with ExitStack() as ends:
-
-        def started(**limits: Any) -> tuple[str, int]:
-            opened = ends.enter_context(listening(PERSON, 0, partial(LimitedListener, say=team.said.append, **limits)))
-            server = uvicorn.Server(_config(team.app, None))
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
-            ends.callback(thread.join)
-            ends.callback(setattr, server, "should_exit", True)
-            place = opened.getsockname()
-            thread.start()
-            return place
-
-        yield started
-
-
-def connected(place: tuple[str, int], source: str = PERSON) -> socket.socket:
-    return socket.create_connection(place, timeout=20, source_address=(source, 0))
-
-
-def received(opened: socket.socket) -> bytes:
-    """What comes until the other side closes the connection."""
-    found = b""
-    with contextlib.suppress(ConnectionResetError):
-        while part := opened.recv(1 << 16):
-            found += part
-    return found
+        yield lambda **limits: ends.enter_context(team_server(team, **limits))
 
 
 def is_answered(place: tuple[str, int], source: str = PERSON) -> bool:
