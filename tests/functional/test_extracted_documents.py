@@ -181,4 +181,4 @@ def test_texts_that_cannot_be_read_and_empty_documents_are_exceptions(tmp_path):
     assert done.code == 0, done.err
     with (tmp_path / "out/exceptions.csv").open(newline="") as file:
         assert [one["id"] for one in csv.DictReader(file)] == ["b.txt", "c.eml", "d.txt"]
-    assert "3 documents gave no text" in " ".join(done.out.split())
+    assert "3 gave no text: " in " ".join(done.out.split())
