@@ -165,13 +165,18 @@ class ReviewService:
             place=place,
             done=self._activity(done.done, visitor),
             job=None if done.job is None else self.jobs.find(done.job),
-            has_jobs=self.jobs.has_any,
             **answer.values,
         )
 
     def _has(self, path: str) -> bool:
-        """Whether a screen has something to show: those of runs are empty for most services."""
-        return {"/reports": bool(self.runs.all), "/pairs": bool(self.runs.of_pairs)}.get(path, True)
+        """Whether a screen has something to show: those of runs, for one, are empty for most services."""
+        found: dict[str, object] = {
+            "/reports": self.runs.all,
+            "/pairs": self.runs.of_pairs,
+            "/jobs": self.jobs.has_any,
+            "/users": self.users,
+        }
+        return bool(found.get(path, True))
 
     def sign_in_page(self, token: str, going: str, message: str) -> str:
         """Render the form of the sign-in."""

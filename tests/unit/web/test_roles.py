@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from nearkin.web import app
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.roles import ROLES, check_role, role_of_form, role_of_operation, role_of_screen
-from review_client import small_collection
+from review_client import Visit, small_collection
 from team_client import NAMES, Browser, Team, service_of
 
 READ = {
@@ -210,3 +211,19 @@ def test_an_activity_of_a_script_is_in_the_name_of_its_user(team: Team) -> None:
     answer = Browser(team).send("POST", f"{ROOT}/tags", json=body, headers=team.script("rita"))
     assert answer.status_code == 200, answer.text
     assert team.service.collection.log()[-1].by == "rita"
+
+
+def test_the_menu_has_no_screen_that_would_be_empty(tmp_path: Path) -> None:
+    with small_collection(tmp_path) as collection:
+        visit = Visit(collection).sign_in()
+        assert keys_of(visit.get("/").text) == "gxtdinle"
+        visit.service.jobs.begin("threads", lambda progress: "", by="ada")
+        assert keys_of(visit.get("/").text) == "gxtdinleb"
+        visit.service.jobs.close()
+        team = Team(service_of(collection), tmp_path)
+        assert keys_of(Browser(team).with_session("ada").get("/").text) == "gxtdinlebu"
+
+
+def keys_of(page: str) -> str:
+    """The keys that go to screens, in the order of the menu."""
+    return "".join(re.findall(r'data-go="(\w)"', page))

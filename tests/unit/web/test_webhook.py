@@ -6,6 +6,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -155,15 +156,32 @@ def test_a_name_that_is_not_found_in_time_is_a_failure(monkeypatch: pytest.Monke
         raise OSError
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    began = time.monotonic()
     for _ in range(_MAX_AT_ONCE + 1):
         webhook("https://example.org/", said, "open", timeout_s=0.02).ask(EVENT)
     assert said == ["The webhook failed: the address of example.org was not found in time."] * (_MAX_AT_ONCE + 1)
+    assert time.monotonic() - began < 5.0
     over.set()
     for _ in range(_MAX_AT_ONCE):
         assert ended.acquire(timeout=20)
     monkeypatch.undo()
     webhook("https://127.0.0.1:1/", said, "open").ask(EVENT)
     assert "not found in time" not in said[-1]
+
+
+def test_the_time_of_the_look_up_is_part_of_the_limit(hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow name server, and then a peer that sends a byte now and then: together no longer than one limit."""
+    hook.status, said, found = SLOW, list[str](), socket.getaddrinfo
+
+    def look_up(host: str, *others: Any, **more: Any) -> Any:
+        if host == "hook.example":
+            time.sleep(0.4)
+        return found("127.0.0.1", *others, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    began = time.monotonic()
+    webhook(hook.url.replace("127.0.0.1", "hook.example"), said, "open", timeout_s=0.5).ask(EVENT)
+    assert (0.5 <= time.monotonic() - began < 0.8, len(said), len(hook.told)) == (True, 1, 1)
 
 
 def test_a_certificate_is_verified(hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
