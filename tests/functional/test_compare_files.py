@@ -52,7 +52,7 @@ def test_the_accepted_changes_of_a_word_document_are_the_new_file(files, tmp_pat
 def test_as_a_page_and_as_json(files, tmp_path) -> None:
     page = tmp_path / "page.html"
     told = json.loads(nearkin_here("compare", *files, "--html", page, "--json").out)
-    assert told["a"] == {"file": str(files[0])}
+    assert told["a"] == {"file": str(files[0]), "missing": None}
     assert [one["n_words_b"] for one in told["comparison"]["differences"]] == [1, 2]
     assert "landlord" in page.read_text()
     again = nearkin_here("compare", *files, "--html", page)
@@ -131,7 +131,11 @@ def test_a_stored_document_is_compared_with_a_file(files, matter, tmp_path) -> N
     told = json.loads(
         nearkin_here("compare", matter, "old", "--version-a", "1", "--file", files[1], "--html", page, "--json").out
     )
-    assert (told["a"]["doc_id"], told["a"]["version"], told["b"]) == ("old", 1, {"file": str(files[1])})
+    assert (told["a"]["doc_id"], told["a"]["version"], told["b"]) == (
+        "old",
+        1,
+        {"file": str(files[1]), "missing": None},
+    )
     assert "old (version 1)" in page.read_text("utf-8")
     now = nearkin_here("compare", matter, "old", "--file", files[1]).out
     assert "A: old\n" in now
