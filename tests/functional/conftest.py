@@ -105,6 +105,10 @@ class Ended:
         assert "Traceback" not in self.out + self.err
         assert "Exception ignored" not in self.err
 
+    def assert_done(self) -> None:
+        self.assert_clean()
+        assert self.code == 0, self.err
+
 
 def nearkin(*arguments: str | Path, cwd: Path | None = None, stdin: bytes | None = None, **environment: str) -> Ended:
     """The command line, as its own process: a quick one, unless a variable is to be read when Python starts."""

@@ -23,8 +23,8 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     ids = [FORGED, f"{FORGED} 2", "plain"]
     path = write_jsonl(folder / "in.jsonl", [{"id": i, "text": t} for i, t in zip(ids, TEXTS)])
-    nearkin_here("add", folder / "matter", path, "--wave", "a\nwave", "-q").assert_clean()
-    nearkin_here("sign", path, "--out", folder / "sig", "-q").assert_clean()
+    nearkin_here("add", folder / "matter", path, "--wave", "a\nwave", "-q").assert_done()
+    nearkin_here("sign", path, "--out", folder / "sig", "-q").assert_done()
     (folder / "labels.csv").write_text(f'id,label\n"{FORGED}",yes\nplain,no\n"missing\nrow",no\n')
     (folder / "one.txt").write_text(FAST)
     return folder
@@ -67,7 +67,7 @@ def test_programs_get_them_as_they_are(folder, monkeypatch):
     monkeypatch.chdir(folder)
     told = json.loads(nearkin_here("similar", "matter", "plain", "--gamma", "0.5", "--json").out)
     assert FORGED in [one["doc_id"] for one in told["documents"]]
-    nearkin_here("groups", "matter", "--gamma", "0.5", "--out", "groups.jsonl", "--overwrite", "-q").assert_clean()
+    nearkin_here("groups", "matter", "--gamma", "0.5", "--out", "groups.jsonl", "--overwrite", "-q").assert_done()
     assert FORGED in [json.loads(line)["doc_id"] for line in Path("groups.jsonl").read_text().splitlines()]
 
 
@@ -80,7 +80,7 @@ ESCAPED = ["lone\\ud800", "lone\\ud801"]
 def test_an_unpaired_surrogate_is_escaped(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_text(HALF)
-    nearkin_here("dedup", path, "--out", tmp_path / "out", "-q").assert_clean()
+    nearkin_here("dedup", path, "--out", tmp_path / "out", "-q").assert_done()
     assert pq.read_table(tmp_path / "out/documents.parquet")["id"].to_pylist() == ESCAPED
     documents = [("lone\ud800", FAST), ("lone\ud801", FAST)]
     assert nearkin_of(documents) == ESCAPED
@@ -127,7 +127,7 @@ def test_bytes_that_are_not_utf8_are_escaped(tmp_path, suffix, content, n_more):
     more = {"jsonl": b'{"id": "x%d", "text": "t"}\n', "csv": b"x%d,t\n", "tsv": b"x%d\tt\n"}[suffix]
     path = tmp_path / f"in.{suffix}"
     path.write_bytes(content + b"".join(more % i for i in range(n_more)))
-    nearkin_here("dedup", path, "--out", tmp_path / "out", "-q").assert_clean()
+    nearkin_here("dedup", path, "--out", tmp_path / "out", "-q").assert_done()
     ids = pq.read_table(tmp_path / "out/documents.parquet")["id"].to_pylist()
     assert ids[:2] == ["caf\\xe9", "caf\\xe8"]
 

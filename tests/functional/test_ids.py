@@ -151,7 +151,7 @@ def assert_integers(table: pandas.DataFrame, columns: Sequence[str]) -> None:
 
 
 def test_pandas_reads_integers_from_the_tables_of_a_run(tmp_path, numbered):
-    nearkin_here("families", numbered, "--out", tmp_path / "out", "--threshold", "0.5", "-q").assert_clean()
+    nearkin_here("families", numbered, "--out", tmp_path / "out", "--threshold", "0.5", "-q").assert_done()
     for name, columns in IDS_OF.items():
         assert_integers(pandas.read_parquet(tmp_path / "out" / name), columns)
         assert_integers(pq.read_table(tmp_path / "out" / name).to_pandas(), columns)
@@ -160,15 +160,15 @@ def test_pandas_reads_integers_from_the_tables_of_a_run(tmp_path, numbered):
     assert documents["copy_of"].isna().tolist() == [True, True, False, True, True, False]
     nearkin_here(
         "regroup", tmp_path / "out", "--threshold", "0.6", "--out", tmp_path / "again", "-q", "--no-report"
-    ).assert_clean()
+    ).assert_done()
     for name in ("documents.parquet", "pairs.parquet", "groups.parquet"):
         assert_integers(pandas.read_parquet(tmp_path / "again" / name), IDS_OF[name])
 
 
 def test_pandas_reads_integers_from_signatures_and_neighbours(tmp_path, numbered):
     signatures, pairs = tmp_path / "sig", tmp_path / "near"
-    nearkin_here("sign", numbered, "--out", signatures, "-q").assert_clean()
-    nearkin_here("neighbours", signatures, "--distance", "60", "--out", pairs, "-q").assert_clean()
+    nearkin_here("sign", numbered, "--out", signatures, "-q").assert_done()
+    nearkin_here("neighbours", signatures, "--distance", "60", "--out", pairs, "-q").assert_done()
     assert_integers(pandas.read_parquet(signatures), ("id", "line"))
     found = pandas.read_parquet(pairs)
     assert_integers(found, ("id_a", "id_b", "row_a", "row_b", "distance"))
@@ -180,7 +180,7 @@ def test_pandas_reads_integers_from_signatures_and_neighbours(tmp_path, numbered
 def test_pandas_reads_integers_from_pairs_of_two_collections(tmp_path, numbered):
     other = write_jsonl(tmp_path / "other.jsonl", [{"id": f"n{i}", "text": text} for i, text in enumerate(TEXTS)])
     out = tmp_path / "out"
-    nearkin_here("pairs", "--left", numbered, "--right", other, "--out", out, "-q").assert_clean()
+    nearkin_here("pairs", "--left", numbered, "--right", other, "--out", out, "-q").assert_done()
     pairs = pandas.read_parquet(out / "pairs.parquet")
     assert_integers(pairs, ("left_id", "left_row", "right_row"))
     assert set(pairs["right_id"]) <= {"n0", "n1", "n2", "n3"}

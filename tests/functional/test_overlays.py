@@ -220,9 +220,9 @@ def test_overlays_of_an_earlier_call_do_not_stay_beside_fewer_new_ones(tmp_path:
     with Collection.open(matter, create=True) as collection:
         collection.add([("e", text)])
     load = load_file(tmp_path, "one.dat", "BEGDOC", DAT, {"A-1": text})
-    nearkin_here("add", str(matter), str(load)).assert_clean()
+    nearkin_here("add", str(matter), str(load)).assert_done()
     command = "groups", str(matter), "--overlay", "plain", "--out", str(out), "-q"
-    nearkin_here(*command).assert_clean()
+    nearkin_here(*command).assert_done()
     assert overlaid(tmp_path / "g-2.dat")[2] == ["e"]
     (tmp_path / "g-3.dat").write_bytes(written(DAT, [["BEGDOC", "TEXTPATH"], ["A-1", "one.txt"]]))  # somebody else's
     (tmp_path / "g-4.csv").write_bytes(b"not an overlay")
@@ -233,7 +233,7 @@ def test_overlays_of_an_earlier_call_do_not_stay_beside_fewer_new_ones(tmp_path:
     assert refused.code != 0
     assert "g-2.dat is there already" in " ".join(refused.err.split())
     assert not out.exists()
-    nearkin_here(*command, "--overwrite").assert_clean()
+    nearkin_here(*command, "--overwrite").assert_done()
     assert overlaid(out)[2] == ["A-1"]
     assert sorted(path.name for path in tmp_path.glob("g*")) == ["g-3.dat", "g-4.csv", "g.dat"]
 
@@ -243,16 +243,16 @@ def test_a_table_over_an_overlay_leaves_none_of_its_further_files(tmp_path: Path
     with Collection.open(matter, create=True) as collection:
         collection.add([("e", TEXTS["A-001"])])
     load = load_file(tmp_path, "one.csv", "BEGDOC", CSV, {"A-1": TEXTS["A-001"]})
-    nearkin_here("add", str(matter), str(load)).assert_clean()
+    nearkin_here("add", str(matter), str(load)).assert_done()
     command = "groups", str(matter), "--out", str(out), "-q", "--overwrite"
-    nearkin_here(*command, "--overlay", "plain").assert_clean()
+    nearkin_here(*command, "--overlay", "plain").assert_done()
     assert overlaid(tmp_path / "g-2.csv")[2] == ["e"]
-    nearkin_here(*command).assert_clean()
+    nearkin_here(*command).assert_done()
     assert [path.name for path in tmp_path.glob("g*")] == ["g.csv"]
     (tmp_path / "g-2.csv").write_bytes(
         written(CSV, [["DOCID", *VENDORS["plain"].fields], ["e", *("" for _ in VENDORS["plain"].fields)]])
     )
-    nearkin_here(*command).assert_clean()  # what it replaces is a table: the other file is somebody else's
+    nearkin_here(*command).assert_done()  # what it replaces is a table: the other file is somebody else's
     assert (tmp_path / "g-2.csv").exists()
 
 
@@ -261,7 +261,7 @@ def test_ids_that_are_no_control_numbers_are_not_keyed_on_them(tmp_path: Path) -
     load.write_bytes(
         written(DAT, [["BEGDOC", "NAME", "EXTRACTEDTEXT"], ["A-1", "one", "It was"], ["A-2", "two", "It is"]])
     )
-    nearkin_here("add", str(tmp_path / "matter"), str(load), "--id", "NAME").assert_clean()
+    nearkin_here("add", str(tmp_path / "matter"), str(load), "--id", "NAME").assert_done()
     nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain", "--out", str(tmp_path / "g.dat"))
     assert (overlaid(tmp_path / "g.dat")[0], overlaid(tmp_path / "g.dat")[2]) == ("DOCID", ["one", "two"])
 

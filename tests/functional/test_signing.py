@@ -152,7 +152,7 @@ def test_verified_neighbours_are_those_of_dedup(load, tmp_path):
     """At a distance that leaves nobody out, what is verified is what an exhaustive search would report."""
     sign(load, tmp_path / "sig")
     options = ("--distance", "255", "--verify", "jaccard:0.5", "--shingle", "words:2")
-    nearkin_here("neighbours", tmp_path / "sig", *options, "--out", tmp_path / "p", "-q").assert_clean()
+    nearkin_here("neighbours", tmp_path / "sig", *options, "--out", tmp_path / "p", "-q").assert_done()
     found = pq.read_table(tmp_path / "p").to_pylist()
     nearkin_here(
         "dedup", load, "--out", tmp_path / "d", "--threshold", "0.5", "--shingle", "words:2", "--no-report", "-q"
@@ -169,7 +169,7 @@ def test_equal_signatures_by_their_first(tmp_path):
     sign(load, tmp_path / "sig")
     nearkin_here(
         "neighbours", tmp_path / "sig", "--equal", "first", "--distance", "3", "--out", tmp_path / "p", "-q"
-    ).assert_clean()
+    ).assert_done()
     assert pairs(tmp_path / "p") == {(i % 2, i): 0 for i in range(2, 9)}
     nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--distance", "255", "--out", tmp_path / "q", "-q")
     apart = distances(tmp_path / "sig")[0, 1]
@@ -192,10 +192,10 @@ def test_statistics_merged_are_those_of_both(load, tmp_path):
     parts = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for i, part in enumerate(parts):
         part.write_text("".join(lines[i::2]))
-        nearkin_here("statistics", part, "--out", f"{part}.stats", "-q").assert_clean()
+        nearkin_here("statistics", part, "--out", f"{part}.stats", "-q").assert_done()
     whole, both = tmp_path / "whole.stats", tmp_path / "both.stats"
     ended = nearkin_here("statistics", load, "--out", whole, "--json")
-    nearkin_here("statistics", "merge", *(f"{part}.stats" for part in parts), "--out", both, "-q").assert_clean()
+    nearkin_here("statistics", "merge", *(f"{part}.stats" for part in parts), "--out", both, "-q").assert_done()
     assert (
         Statistics.load(whole).fingerprint == Statistics.load(both).fingerprint == json.loads(ended.out)["fingerprint"]
     )
@@ -218,7 +218,7 @@ def test_online_signatures_drift_less_and_less(load, tmp_path):
 
 def test_standard_input(load, tmp_path):
     command = ("sign", "-", "--method", "topsig", "--out", str(tmp_path / "sig"), "-q")
-    nearkin(*command, stdin=load.read_bytes()).assert_clean()
+    nearkin(*command, stdin=load.read_bytes()).assert_done()
     sign(load, tmp_path / "file", "--method", "topsig")
     assert hexes(tmp_path / "sig") == hexes(tmp_path / "file")
     refused = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "p", "-q")
@@ -237,7 +237,7 @@ def test_no_documents(tmp_path):
     (tmp_path / "in.jsonl").write_bytes(b"")
     for method in METHODS:
         sign(tmp_path / "in.jsonl", tmp_path / f"sig-{method}", "--method", method)
-        nearkin_here("neighbours", tmp_path / f"sig-{method}", "--out", tmp_path / f"p-{method}", "-q").assert_clean()
+        nearkin_here("neighbours", tmp_path / f"sig-{method}", "--out", tmp_path / f"p-{method}", "-q").assert_done()
         assert len(pq.read_table(tmp_path / f"p-{method}")) == 0
 
 
@@ -384,7 +384,7 @@ def test_a_quiet_query_prints_nothing(load, tmp_path):
 
 @pytest.mark.parametrize("options", [("--features", "words:2"), ("--normalise", "case"), ("--on-error", "stop")])
 def test_merged_statistics_take_no_options_of_documents(load, tmp_path, options):
-    nearkin_here("statistics", load, "--out", tmp_path / "s", "-q").assert_clean()
+    nearkin_here("statistics", load, "--out", tmp_path / "s", "-q").assert_done()
     ended = nearkin_here("statistics", "merge", tmp_path / "s", tmp_path / "s", "--out", tmp_path / "m", *options)
     assert (ended.code, "merge reads statistics, not documents" in ended.err) == (2, True)
     assert not (tmp_path / "m").exists()
@@ -473,14 +473,14 @@ def test_neighbours_in_another_file(load, tmp_path):
         sign(tmp_path / f"{i}.jsonl", tmp_path / f"{i}.sig")
     sign(load, tmp_path / "sig")
     options = ("--distance", "60", "--out", tmp_path / "p", "-q", "--overwrite")
-    nearkin_here("neighbours", tmp_path / "0.sig", "--against", tmp_path / "1.sig", *options).assert_clean()
+    nearkin_here("neighbours", tmp_path / "0.sig", "--against", tmp_path / "1.sig", *options).assert_done()
     expected = {p: d for p, d in distances(tmp_path / "sig").items() if d <= 60 and p[0] < 75 <= p[1]}
     assert pairs(tmp_path / "p") == expected
     assert len(expected) > 10
     verify = ("--verify", "jaccard:0.9", "--shingle", "words:2")
-    nearkin_here("neighbours", tmp_path / "0.sig", "--against", tmp_path / "1.sig", *options, *verify).assert_clean()
+    nearkin_here("neighbours", tmp_path / "0.sig", "--against", tmp_path / "1.sig", *options, *verify).assert_done()
     across = {(r["id_a"], r["id_b"], r["jaccard"]) for r in pq.read_table(tmp_path / "p").to_pylist()}
-    nearkin_here("neighbours", tmp_path / "sig", *options, *verify).assert_clean()
+    nearkin_here("neighbours", tmp_path / "sig", *options, *verify).assert_done()
     whole = pq.read_table(tmp_path / "p").to_pylist()
     inside = [r for r in whole if int(r["id_a"][1:]) < 75 <= int(r["id_b"][1:])]
     assert across == {(r["id_a"], r["id_b"], r["jaccard"]) for r in inside}

@@ -71,12 +71,12 @@ def test_regroup(runs, name):
 
 
 def test_the_report_of_a_regrouped_run_says_which_lengths_were_compared(runs):
-    nearkin_here("regroup", "mixed-dedup", "--threshold", "0.6", "--out", "again", "-q").assert_clean()
+    nearkin_here("regroup", "mixed-dedup", "--threshold", "0.6", "--out", "again", "-q").assert_done()
     report = Path("again/report.html").read_text("utf-8")
     assert "the longest text of a group, with white space, is kept" in report
     assert "without white space" not in report
-    nearkin_here("dedup", "mixed.jsonl", "--out", "anew", "-q", "--threshold", "0.5").assert_clean()
-    nearkin_here("regroup", "anew", "--threshold", "0.6", "--out", "again", "--overwrite", "-q").assert_clean()
+    nearkin_here("dedup", "mixed.jsonl", "--out", "anew", "-q", "--threshold", "0.5").assert_done()
+    nearkin_here("regroup", "anew", "--threshold", "0.6", "--out", "again", "--overwrite", "-q").assert_done()
     assert "the longest text of a group, without white space, is kept" in Path("again/report.html").read_text("utf-8")
 
 
