@@ -90,21 +90,18 @@ class PairDecisions:
         return [(one, other) for one, other in both if one != other]
 
 
-def contradiction(connection: Connection) -> str | None:
-    """Return which current decisions cannot both be kept, because of the texts that are stored now; None if all can."""
+def contradiction_of_load(connection: Connection) -> str | None:
+    """Return which current decisions cannot both be kept with the texts that are stored now; None if all can.
+
+    Damaged decisions keep no document from being stored: None for them, too.
+    """
     try:
         PairDecisions.read(connection).refuse_contradictions()
     except ParameterError as error:
         return str(error)
-    return None
-
-
-def contradiction_of_load(connection: Connection) -> str | None:
-    """Return the `contradiction` after documents were stored; damaged decisions keep no document from being stored."""
-    try:
-        return contradiction(connection)
     except CollectionError:
         return None
+    return None
 
 
 def refuse_contradicting(connection: Connection, changes: Sequence[SettingChange]) -> None:

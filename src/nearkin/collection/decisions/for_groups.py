@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions, contradiction
+from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import FormerGroups, Similarity, constrained
 from nearkin.collection.matching.linked_parts import Linked, linked_parts
 from nearkin.collection.matching.matches import PairMeasures
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import F64, I64
 from nearkin.store import schema
 from nearkin.store.bulk import named
@@ -51,9 +51,11 @@ class GroupDecisions:
         CollectionError
             Two of them contradict each other, because texts have changed since they were made.
         """
-        if (contradicting := contradiction(connection)) is not None:
-            raise CollectionError(contradicting)
         pairs = PairDecisions.read(connection)
+        try:
+            pairs.refuse_contradictions()
+        except ParameterError as error:
+            raise CollectionError(str(error)) from None
         former = _former(connection, pairs, seen_activity(connection, state.tolerance), state.seen_row)
         same, never = _contents(pairs.same, pairs.content_of), _contents(pairs.never, pairs.content_of)
         ended = [pair for kept, now in zip(former, (same, never)) for pair in kept - now]
