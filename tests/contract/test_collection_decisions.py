@@ -189,7 +189,8 @@ def test_a_new_version_that_makes_decisions_contradictory_is_reported_by_groups(
         collection.groups(gamma=GAMMA)
     assert added.contradiction == str(refused.value)
     assert str(refused.value) in " ".join(one.text for one in add_sentences(added, ()))
-    checked = collection.check("A text", store=CheckIn("y"))
+    assert collection.check("A text", store=CheckIn("y")).contradiction is None  # it changes nothing that is decided
+    checked = collection.check(LEASE.format(900), store=CheckIn("x"))
     assert checked.contradiction == checked.to_dict()["contradiction"] == str(refused.value)
     assert str(refused.value) in " ".join(one.text for one in check_sentences(checked, is_storing=True))
     collection.undo(1)

@@ -87,7 +87,8 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
         inside = CheckInTransaction(connection, collection, incoming, wave)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
-        contradicting = None if checked.stored_as is None else contradiction_of_load(connection)
+        # a new id has no decisions, and reading all takes time
+        contradicting = contradiction_of_load(connection) if (checked.version or 1) > 1 else None
     return replace(checked, contradiction=contradicting, elapsed_s=_since(started))
 
 

@@ -66,7 +66,7 @@ class Added:
         Those without a text.
     contradiction : str or None
         Decisions of which two cannot both be kept with the texts that are stored now: groups are refused until one is
-        undone.
+        undone. None, too, if no id that was stored before has another text: new ids have no decisions.
     is_dry_run : bool
         Nothing was stored; a load would store this.
     """
@@ -214,7 +214,7 @@ def _added(load: Load, *, is_dry_run: bool) -> Added:
         n_contents=load.next_content - load.first_content,
         removed=load.removed.doc_ids,
         removed_unread=load.removed.unread_ids,
-        contradiction=contradiction_of_load(load.connection),
+        contradiction=contradiction_of_load(load.connection) if load.changes_ids else None,
         is_dry_run=is_dry_run,
         **figures,
     )

@@ -85,6 +85,8 @@ class Load:
         Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
     brings_back : bool
         Whether a text added earlier to the same wave becomes current again.
+    changes_ids : bool
+        Whether an id that was stored before has a new row: only then can decisions begin to contradict one another.
     waiting : dict
         By id, texts that the id had before this load. They are stored again at its end unless they precede the current
         text. So adding a file with repeated ids again stores nothing, whatever the name of the wave.
@@ -106,6 +108,7 @@ class Load:
     origins: LoadOrigins
     keeps_words: bool = False
     brings_back: bool = False
+    changes_ids: bool = False
     figures: Figures = field(default_factory=Figures)
     n_new_problems: int = 0
     seen: SeenIds = field(default_factory=SeenIds)
@@ -284,6 +287,7 @@ class Load:
     def _new_version(self, one: _Came, was: Newest | None, rows: _LoadRows) -> Newest:
         version, row = 1 if was is None else was.version + 1, self.next_row
         self.next_row += 1
+        self.changes_ids |= was is not None
         values = row, one.doc_id, version, one.content, self.number, one.source, one.line
         rows.documents[row] = [*values, True, None, checksum((*values, None), one.doc_id)]
         if one.origin is not None:
