@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import inspect
 import re
 import sys
-import typing
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,14 +78,13 @@ def _metavar(parameter: TyperArgument | TyperOption) -> str:
     """What an option takes: the choices, else the kind of value."""
     if parameter.metavar:
         return parameter.metavar
-    annotation = parameter.type_descriptor.annotation
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return " or ".join(f"`{choice.value}`" for choice in annotation)
-    if typing.get_origin(annotation) is typing.Literal:
-        return " or ".join(f"`{choice}`" for choice in typing.get_args(annotation))
+    choices = getattr(parameter.type, "choices", None)
+    if choices:
+        return " or ".join(f"`{_plain(choice)}`" for choice in choices)
     if isinstance(parameter, TyperArgument):
         return f"{str(parameter.name).upper()}{'...' if parameter.nargs != 1 else ''}"
-    return {int: "N", float: "X", Path: "PATH"}.get(annotation, "TEXT")
+    kind = parameter.type.name.removesuffix(" range")
+    return {"int": "N", "float": "X", "path": "PATH"}.get(kind, "TEXT")
 
 
 def _plain(choice: object) -> str:

@@ -1,6 +1,7 @@
 """Parquet files: each page is written with a checksum, and verified when it is read.
 
-The one place that opens Parquet files. A file without checksums, of another program, is read as it is.
+The one place that opens Parquet files. A file without checksums, of another program, is read as it is. Arrow's part for
+Parquet is imported with the first file: it brings file systems and TLS, which most commands never use.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
 """Errors of reading a file that is damaged or not Parquet."""
@@ -21,6 +24,8 @@ UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError)
 
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table to a file directly; use `nearkin.runs.files.published` to publish it whole."""
+    import pyarrow.parquet as pq
+
     pq.write_table(table, _local(path), compression="zstd", write_page_checksum=True)
 
 
@@ -32,6 +37,8 @@ def table_writer(
     compression_level: Mapping[str, int] | int | None = None,
 ) -> pq.ParquetWriter:
     """Open a writer for tables that come in parts; a context manager."""
+    import pyarrow.parquet as pq
+
     return pq.ParquetWriter(
         _local(file), schema, compression=compression, compression_level=compression_level, write_page_checksum=True
     )
@@ -52,6 +59,8 @@ def open_table(
     IsADirectoryError
         It is a folder, or a pipe, which would be waited for.
     """
+    import pyarrow.parquet as pq
+
     if isinstance(file, str | Path) and not stat.S_ISREG(os.stat(file).st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a pipe or a folder, not a file", str(file))
     return pq.ParquetFile(

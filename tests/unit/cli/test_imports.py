@@ -12,12 +12,12 @@ import pytest
 from nearkin.cli.main import run
 
 ASKED = [
-    *("jinja2", "numba", "numpy", "pandas", "pyarrow", "pyarrow.compute", "pydantic", "rapidfuzz", "rich"),
-    *("scipy", "sqlalchemy"),
+    *("jinja2", "numba", "numpy", "pandas", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "pydantic"),
+    *("rapidfuzz", "rich", "scipy", "sqlalchemy"),
     *("nearkin.collection.integrity.fsck", "nearkin.collection.versions", "nearkin.stages.documents.delimited"),
     "nearkin.reports.dedup.page",
 ]
-QUESTION = {"numpy", "pyarrow", "pydantic", "rich", "sqlalchemy"}
+QUESTION = {"numpy", "pyarrow", "rich", "sqlalchemy"}
 """Libraries of a question to a collection."""
 LOADING = """
 import atexit, sys
@@ -45,7 +45,7 @@ def folder(tmp_path_factory) -> Path:
     [
         (["--help"], set()),
         (["--version"], set()),
-        (["plan", "--help"], {"pydantic"}),
+        (["plan", "--help"], set()),
         (["info", "matter"], QUESTION),
         (["check", "matter", "question.txt"], {*QUESTION, "pyarrow.compute", "rapidfuzz"}),
         (["similar", "matter", "d5"], {*QUESTION, "rapidfuzz"}),
@@ -54,8 +54,15 @@ def folder(tmp_path_factory) -> Path:
         (["search", "matter", "document"], {*QUESTION, "pyarrow.compute"}),
         (["compare", "matter", "d5", "d6"], {*QUESTION, "rapidfuzz"}),
         (
+            ["compare", "question.txt", "in.jsonl"],
+            {"numpy", "pyarrow", "pyarrow.compute", "rapidfuzz", "rich"},
+        ),
+        (
             ["dedup", "in.jsonl", "--out", "out", "--no-report", "-q"],
-            {"numpy", "pyarrow", "pyarrow.compute", "pydantic", "rich", "nearkin.stages.documents.delimited"},
+            {
+                *("numpy", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "rich"),
+                "nearkin.stages.documents.delimited",
+            },
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
