@@ -55,94 +55,121 @@ def nearkin(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def main() -> None:
+def check_imports() -> None:
     present = [name for name in EXTRAS if importlib.util.find_spec(name)]
     check(not present, "no extra is installed here", present)
-
     loaded = python("import sys, nearkin; print(*sys.modules)").split()
     check(not {*HEAVY} & {*loaded}, "import nearkin loads nothing heavy", {*HEAVY} & {*loaded})
 
+
+def check_help(folder: Path) -> None:
+    for arguments in (["--help"], ["--version"], ["dedup", "--help"], ["regroup", "--help"]):
+        run = nearkin(*arguments, cwd=folder)
+        check(run.returncode == 0, f"nearkin {' '.join(arguments)}", run.stdout + run.stderr)
+
+
+def check_dedup(folder: Path) -> None:
+    (folder / "in.jsonl").write_text("".join(json.dumps(d) + "\n" for d in DOCUMENTS), encoding="utf-8")
+    run = nearkin("dedup", "in.jsonl", "--out", "out", cwd=folder)
+    said = run.stdout + run.stderr
+    check(run.returncode == 0, "nearkin dedup works without extras", said)
+    counts = json.loads((folder / "out/manifest.json").read_text(encoding="utf-8"))["counts"]
+    check((counts["unique"], counts["exact_copy"]) == (2, 1), "it finds the copy", counts)
+    check(not (folder / "out/report.html").exists(), "report.html is not half written")
+    check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
+    check(COMPILING not in said, "three documents need no compiled kernels", said)
+
+
+def check_charts(folder: Path) -> None:
+    plan = ["plan", "pairs", "--left", "200k", "--right", "300k", "--threshold", "0.5", "--figure", "plan.svg"]
+    run = nearkin(*plan, cwd=folder)
+    check(run.returncode == 0 and "<svg" in (folder / "plan.svg").read_text(), "a chart needs no extra", run)
+
+    run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", cwd=folder)
+    check(run.returncode == 6 and "nearkin[report]" in run.stderr, "an experiment names the extra of its page", run)
+    run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", "--overwrite", "--no-report", cwd=folder)
+    check(run.returncode == 0, "an experiment works without a page", run)
+
+
+def check_readme(folder: Path) -> None:
+    generate = [sys.executable, str(EXAMPLES / "generate.py"), "collection"]
+    subprocess.run(generate, cwd=folder, check=True, capture_output=True)
+    files = [f"collection/{one}.jsonl" for one in ("contracts", "oddities")]
+    run = nearkin("dedup", *files, "--out", "clean", "--threshold", "0.8", cwd=folder)
+    check(run.returncode == 0 and "185 documents: 107 kept, 73 dropped" in run.stdout, "README's first run", run)
+    check(run.stderr.count(COMPILING) == 1, "a first run says that kernels are compiled", run.stderr)
+
+
+def check_documents(folder: Path) -> None:
+    case = [sys.executable, str(EXAMPLES / "documents.py"), "case"]
+    subprocess.run(case, cwd=folder, check=True, capture_output=True)
+    run = nearkin("dedup", "case", "--out", "of-case", "--max-unreadable", "80%", cwd=folder)
+    check(
+        run.returncode == 0 and "14 documents: 4 kept, 1 dropped" in run.stdout,
+        "mail, HTML and archives need no extra",
+        run,
+    )
+    told = (folder / "of-case/exceptions.csv").read_text(encoding="utf-8")
+    check(told.count("nearkin[documents]") == 9, "PDF and office files name the extra", told)
+
+
+def check_pairs(folder: Path) -> None:
+    for side in ("left", "right"):
+        (folder / f"{side}.jsonl").write_text(
+            "".join(json.dumps({"id": f"d{i}", "text": f"{LEASE} {LEASE}"}) + "\n" for i in range(2)),
+            encoding="utf-8",
+        )
+    (folder / "words.tsv").write_text("".join(f"{word}\t{word}\n" for word in {*LEASE.lower().split()}))
+    run = nearkin("align", "dictionary", "words.tsv", "--source", "de", "--target", "en", "--out", "t", cwd=folder)
+    check(run.returncode == 0, "nearkin align dictionary works without extras", run)
+    pairs = ["pairs", "--left", "left.jsonl", "--right", "right.jsonl", "--table", "t", "--out", "pairs"]
+    run = nearkin(*pairs, cwd=folder)
+    check(run.returncode == 6 and "nearkin[align]" in run.stderr, "pairs names the extra that stems need", run)
+    check("--no-stems" in run.stderr and "Traceback" not in run.stderr, "and the way without it", run.stderr)
+    run = nearkin(*pairs, "--no-stems", cwd=folder)
+    check(run.returncode == 0, "nearkin pairs works without extras", run)
+    check((folder / "pairs/pairs.tsv").read_text().count("\n") == 5, "it finds the pairs", run.stdout)
+
+
+def check_missing_extras(folder: Path) -> None:
+    run = nearkin("dedup", "in.jsonl", "--out", "by-spark", "--engine", "spark", cwd=folder)
+    check(run.returncode == 6, "nearkin dedup --engine spark ends with 6 without its extra", run)
+    check("nearkin[spark]" in run.stderr, "it says how to get it", run.stderr)
+    check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+    check(not (folder / "by-spark").exists(), "it leaves nothing behind")
+
+    run = nearkin("add", "matter", "in.jsonl", cwd=folder)
+    check(run.returncode == 6, "nearkin add ends with 6 without its extra", run)
+    check("nearkin[collection]" in run.stderr, "it says how to get it", run.stderr)
+    check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+    check(not (folder / "matter").exists(), "it leaves nothing behind")
+
+    run = nearkin("serve", "matter", cwd=folder)
+    check(run.returncode == 6 and "nearkin[" in run.stderr, "nearkin serve ends with 6 without its extra", run)
+    check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+
+
+def check_wrong_usage(folder: Path) -> None:
+    run = nearkin("dedup", "in.jsonl", "--no-such-option", cwd=folder)
+    check(run.returncode == 2, "a wrong option ends with 2", run)
+    check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+    run = nearkin("dedup", "missing.jsonl", "--out", "out2", cwd=folder)
+    check(run.returncode == 3 and "missing.jsonl" in run.stderr, "a missing input is named", run)
+    check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+
+
+def main() -> None:
+    check_imports()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for arguments in (["--help"], ["--version"], ["dedup", "--help"], ["regroup", "--help"]):
-            run = nearkin(*arguments, cwd=folder)
-            check(run.returncode == 0, f"nearkin {' '.join(arguments)}", run.stdout + run.stderr)
-
-        (folder / "in.jsonl").write_text("".join(json.dumps(d) + "\n" for d in DOCUMENTS), encoding="utf-8")
-        run = nearkin("dedup", "in.jsonl", "--out", "out", cwd=folder)
-        said = run.stdout + run.stderr
-        check(run.returncode == 0, "nearkin dedup works without extras", said)
-        counts = json.loads((folder / "out/manifest.json").read_text(encoding="utf-8"))["counts"]
-        check((counts["unique"], counts["exact_copy"]) == (2, 1), "it finds the copy", counts)
-        check(not (folder / "out/report.html").exists(), "report.html is not half written")
-        check("nearkin[report]" in said, "it says which extra report.html needs, and how to get it", said)
-        check(COMPILING not in said, "three documents need no compiled kernels", said)
-
-        plan = ["plan", "pairs", "--left", "200k", "--right", "300k", "--threshold", "0.5", "--figure", "plan.svg"]
-        run = nearkin(*plan, cwd=folder)
-        check(run.returncode == 0 and "<svg" in (folder / "plan.svg").read_text(), "a chart needs no extra", run)
-
-        run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", cwd=folder)
-        check(run.returncode == 6 and "nearkin[report]" in run.stderr, "an experiment names the extra of its page", run)
-        run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", "--overwrite", "--no-report", cwd=folder)
-        check(run.returncode == 0, "an experiment works without a page", run)
-
-        generate = [sys.executable, str(EXAMPLES / "generate.py"), "collection"]
-        subprocess.run(generate, cwd=folder, check=True, capture_output=True)
-        files = [f"collection/{one}.jsonl" for one in ("contracts", "oddities")]
-        run = nearkin("dedup", *files, "--out", "clean", "--threshold", "0.8", cwd=folder)
-        check(run.returncode == 0 and "185 documents: 107 kept, 73 dropped" in run.stdout, "README's first run", run)
-        check(run.stderr.count(COMPILING) == 1, "a first run says that kernels are compiled", run.stderr)
-
-        case = [sys.executable, str(EXAMPLES / "documents.py"), "case"]
-        subprocess.run(case, cwd=folder, check=True, capture_output=True)
-        run = nearkin("dedup", "case", "--out", "of-case", "--max-unreadable", "80%", cwd=folder)
-        check(
-            run.returncode == 0 and "14 documents: 4 kept, 1 dropped" in run.stdout,
-            "mail, HTML and archives need no extra",
-            run,
-        )
-        told = (folder / "of-case/exceptions.csv").read_text(encoding="utf-8")
-        check(told.count("nearkin[documents]") == 9, "PDF and office files name the extra", told)
-
-        for side in ("left", "right"):
-            (folder / f"{side}.jsonl").write_text(
-                "".join(json.dumps({"id": f"d{i}", "text": f"{LEASE} {LEASE}"}) + "\n" for i in range(2)),
-                encoding="utf-8",
-            )
-        (folder / "words.tsv").write_text("".join(f"{word}\t{word}\n" for word in {*LEASE.lower().split()}))
-        run = nearkin("align", "dictionary", "words.tsv", "--source", "de", "--target", "en", "--out", "t", cwd=folder)
-        check(run.returncode == 0, "nearkin align dictionary works without extras", run)
-        pairs = ["pairs", "--left", "left.jsonl", "--right", "right.jsonl", "--table", "t", "--out", "pairs"]
-        run = nearkin(*pairs, cwd=folder)
-        check(run.returncode == 6 and "nearkin[align]" in run.stderr, "pairs names the extra that stems need", run)
-        check("--no-stems" in run.stderr and "Traceback" not in run.stderr, "and the way without it", run.stderr)
-        run = nearkin(*pairs, "--no-stems", cwd=folder)
-        check(run.returncode == 0, "nearkin pairs works without extras", run)
-        check((folder / "pairs/pairs.tsv").read_text().count("\n") == 5, "it finds the pairs", run.stdout)
-
-        run = nearkin("dedup", "in.jsonl", "--out", "by-spark", "--engine", "spark", cwd=folder)
-        check(run.returncode == 6, "nearkin dedup --engine spark ends with 6 without its extra", run)
-        check("nearkin[spark]" in run.stderr, "it says how to get it", run.stderr)
-        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
-        check(not (folder / "by-spark").exists(), "it leaves nothing behind")
-
-        run = nearkin("add", "matter", "in.jsonl", cwd=folder)
-        check(run.returncode == 6, "nearkin add ends with 6 without its extra", run)
-        check("nearkin[collection]" in run.stderr, "it says how to get it", run.stderr)
-        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
-        check(not (folder / "matter").exists(), "it leaves nothing behind")
-
-        run = nearkin("serve", "matter", cwd=folder)
-        check(run.returncode == 6 and "nearkin[" in run.stderr, "nearkin serve ends with 6 without its extra", run)
-        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
-
-        run = nearkin("dedup", "in.jsonl", "--no-such-option", cwd=folder)
-        check(run.returncode == 2, "a wrong option ends with 2", run)
-        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
-        run = nearkin("dedup", "missing.jsonl", "--out", "out2", cwd=folder)
-        check(run.returncode == 3 and "missing.jsonl" in run.stderr, "a missing input is named", run)
-        check("Traceback" not in run.stderr, "without a traceback", run.stderr)
+        check_help(folder)
+        check_dedup(folder)
+        check_charts(folder)
+        check_readme(folder)
+        check_documents(folder)
+        check_pairs(folder)
+        check_missing_extras(folder)
+        check_wrong_usage(folder)
 
 
 if __name__ == "__main__":

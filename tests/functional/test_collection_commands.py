@@ -391,7 +391,7 @@ def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> 
 )
 def test_numbers_out_of_range_are_wrong_usage(matter: str, arguments: tuple[str, ...]) -> None:
     ended = run(arguments[0], matter, *arguments[1:])
-    assert (ended.code, f"{arguments[-2]}': Input should be greater" in ended.err) == (2, True)
+    assert (ended.code, f"'{arguments[-2]}': {arguments[-1]} is not in the range" in ended.err) == (2, True)
 
 
 def test_a_principal_may_be_made_before_groups_were_asked_for(matter: str, tmp_path: Path) -> None:

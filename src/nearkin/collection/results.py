@@ -170,9 +170,7 @@ class SimilarDocuments(Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
-            "measure": self.tolerance.measure,
-            "method": self.tolerance.method,
-            self.tolerance.parameter: self.tolerance.value,
+            **self.tolerance.to_dict(),
             "expected_recall": self.tolerance.recall,
             "is_answered": self.is_answered,
             "similarity_index": self.similarity_index,

@@ -196,6 +196,16 @@ class Tolerance:
         """
         return {"minhash": RECALL, "range": 1.0, "hamming": 1.0}.get(self.method)
 
+    def to_dict(self) -> dict[str, object]:
+        """Return the measure, the method and the limit under its name, as JSON types.
+
+        Examples
+        --------
+        >>> Tolerance.of(gamma=0.05).to_dict()
+        {'measure': 'letters', 'method': 'range', 'gamma': 0.05}
+        """
+        return {"measure": self.measure, "method": self.method, self.parameter: self.value}
+
     def in_options(self) -> str:
         """Return the options of a command.
 

@@ -146,9 +146,7 @@ class Versions(Tabular):
             dated = {"document_date": None if day is None else day.isoformat(), **self.in_force.to_dict()}
         return {
             "document": self.document.to_dict(),
-            "measure": self.tolerance.measure,
-            "method": self.tolerance.method,
-            self.tolerance.parameter: self.tolerance.value,
+            **self.tolerance.to_dict(),
             "n_found": self.n_found,
             "is_truncated": self.n_found > len(self.versions) or self.n_not_compared > 0,
             "n_not_compared": self.n_not_compared,

@@ -167,9 +167,7 @@ class Conflicts(Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
-            "measure": self.tolerance.measure,
-            "method": self.tolerance.method,
-            self.tolerance.parameter: self.tolerance.value,
+            **self.tolerance.to_dict(),
             "n_found": self.n_found,
             "n_groups": self.n_groups,
             "n_labelled": self.n_labelled,

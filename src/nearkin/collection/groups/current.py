@@ -136,9 +136,7 @@ class CollectionGroups(Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the members."""
         return {
-            "measure": self.tolerance.measure,
-            "method": self.tolerance.method,
-            self.tolerance.parameter: self.tolerance.value,
+            **self.tolerance.to_dict(),
             "is_first": self.is_first,
             "new_waves": list(self.new_waves),
             "n_groups": len(self.groups),

@@ -73,8 +73,7 @@ class StoredGroups:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return {
-            "measure": self.tolerance.measure,
-            self.tolerance.parameter: self.tolerance.value,
+            **self.tolerance.to_dict(),
             "is_stored": self.is_stored,
             "n_groups": self.n_groups,
             "n_documents": self.n_documents,

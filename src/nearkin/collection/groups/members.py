@@ -101,8 +101,7 @@ class GroupMembers:
         """Return the fields as JSON types."""
         return {
             "number": self.number,
-            "measure": self.tolerance.measure,
-            self.tolerance.parameter: self.tolerance.value,
+            **self.tolerance.to_dict(),
             "principal": self.principal.document.doc_id,
             "n_documents": self.n_documents,
             "note": self.note,

@@ -138,9 +138,7 @@ class GroupsSince(Tabular):
         names = ("wave", "grouped_then", "grouped_now", "n_groups", "n_groups_were")
         left = ("n_not_grouped", "n_gone", "n_decisions")
         return {
-            "measure": self.tolerance.measure,
-            "method": self.tolerance.method,
-            self.tolerance.parameter: self.tolerance.value,
+            **self.tolerance.to_dict(),
             **{name: getattr(self, name) for name in (*names, *left)},
             "changes": [asdict(one) for one in self.changes],
         }
