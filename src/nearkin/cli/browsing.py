@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.lists import ListedDocuments
 
 SHOW_HELP = """
-Show the text of a stored document, and what is known of it: its version, wave and file, its tags, notes and groups, \
-and the other documents with the same text.
+Show the text of a stored document and its metadata: version, wave and file, tags, notes and groups, and the other \
+documents with the same text.
 
 [bold]Examples[/]
 
@@ -45,7 +45,7 @@ and the other documents with the same text.
   nearkin show matter lease-17 --text-only > lease-17.txt
 """
 LIST_HELP = """
-List the documents of a collection. All given conditions must hold. --out writes all of them to a .csv, .tsv, .jsonl \
+List the documents of a collection that meet all given conditions. --out writes all of them to a .csv, .tsv, .jsonl \
 or .parquet file.
 
 --group and --has-near-duplicates use the groups that nearkin groups stored; --threshold or --gamma chooses them.

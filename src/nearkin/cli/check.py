@@ -29,8 +29,8 @@ EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12
 HELP = """
 Check whether something similar is stored already.
 
-With --store the check and the store are one transaction: if two similar documents are checked in at once, the \
-second sees the first.
+With --store the document is checked and stored in one transaction: if two similar documents are checked in at once, \
+the second sees the first.
 
 The exit code is the answer: 0 nothing similar, 10 an exact copy (the same text once normalised: case and \
 white space do not count), 11 a near-duplicate, 12 one text contains the other. Any other code is a failure; its \
@@ -78,8 +78,8 @@ Containment = Annotated[
     typer.Option(
         "--containment",
         metavar="SHARE|off",
-        help="Minimum share of one text's word 5-grams that occur in the other; off: parts of texts are not looked "
-        "for. [dim]default: 0.9; with --jsonl: off[/]",
+        help="Minimum share of one text's word 5-grams that occur in the other; off: do not look for parts of "
+        "texts. [dim]default: 0.9; with --jsonl: off[/]",
         show_default=False,
         rich_help_panel="Similarity",
     ),
@@ -88,8 +88,8 @@ CheckMethod = Annotated[
     str,
     _alike(
         "--method",
-        help="Search for candidates. minhash: shared keys. si: the similarity index, one number per document, "
-        "which misses much. Every listed document was compared word by word.",
+        help="How candidates are found. minhash: by shared keys. si: by the similarity index, one number per "
+        "document, which misses most matches. Every listed document was compared word by word.",
     ),
 ]
 CheckLimit = Annotated[

@@ -51,7 +51,7 @@ HELP = """
 Repeat the published experiments on similar documents in two languages with your own documents and their \
 translations: how similar a document and its translation are, whether the translation is found among all documents, \
 what each step of the projection is worth, how accurate signatures are, and what a sliding window finds at which \
-cost. Train the table on other texts than the inputs.
+cost. Train the table on texts that are not among the inputs.
 
 [bold]Examples[/]
 

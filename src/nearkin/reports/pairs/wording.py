@@ -28,7 +28,7 @@ _MEANINGS = {
     "terms": "the number of matching words written for each pair",
     "k1": "BM25: the effect of repeated words",
     "b": "BM25: the effect of a document's length",
-    "least_occurrences": "words that occur less often in their collection are ignored",
+    "least_occurrences": "words that occur less often in their corpus are ignored",
     "least_terms": "documents with fewer terms are not compared",
     "agreement": "the minimum probability of a translation in the reverse direction",
     "stems": "a word that the table lacks is translated by other forms of the word",

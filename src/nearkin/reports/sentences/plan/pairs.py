@@ -95,7 +95,7 @@ def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -
     grows = ""
     if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
         grows = (
-            " The number of pairs is assumed to grow with both collections. Samples that are translations of each "
+            " The number of pairs is assumed to grow with both corpora. Samples that are translations of each "
             "other make it far too high: draw each sample independently."
         )
     return (
