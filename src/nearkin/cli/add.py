@@ -149,7 +149,7 @@ def remove(
     from nearkin.workflows.collection.id_files import read_ids
 
     if sum(one is not None for one in (ids or None, wave, file)) != 1:
-        raise ParameterError("Name what to remove in one way: DOC_ID..., --wave WAVE or --from FILE.")
+        raise ParameterError("Name the documents to remove by exactly one of DOC_ID..., --wave WAVE and --from FILE.")
     if file is None and id is not None:
         raise ParameterError("--id is the column of --from FILE.")
     wanted = (ids or []) if file is None else read_ids(file, column=id, encoding=encoding)

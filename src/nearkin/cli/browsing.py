@@ -158,7 +158,7 @@ def list_documents(
     from nearkin.workflows.collection.listing import list_documents as work
 
     if removed and all_versions:
-        raise ParameterError("--removed and --all-versions are two lists: ask for one at a time.")
+        raise ParameterError("--removed and --all-versions exclude each other. Give one of them.")
     check_list_file(out, overwrite=overwrite)
     wanted = DocumentFilter(
         wave=wave,

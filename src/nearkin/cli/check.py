@@ -63,7 +63,7 @@ CheckedFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="FILE",
-        help="Text file to check; with --jsonl, a stream of documents. - for standard input.",
+        help="File to check; with --jsonl, a stream of documents. - for standard input.",
         show_default=False,
     ),
 ]
@@ -132,7 +132,7 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        help="Ask the service that nearkin serve runs at this URL, which has the collection open; omit COLLECTION.",
+        help="URL of a running nearkin serve, which answers for its collection; omit COLLECTION.",
         show_default=False,
         rich_help_panel="The service",
     ),
@@ -141,7 +141,7 @@ TokenFile = Annotated[
     Path | None,
     typer.Option(
         "--token-file",
-        help="With --server: file with the token of scripts. [dim]default: the environment variable NEARKIN_TOKEN[/]",
+        help="With --server: file with the token for scripts. [dim]default: the environment variable NEARKIN_TOKEN[/]",
         show_default=False,
         rich_help_panel="The service",
     ),
@@ -319,7 +319,7 @@ def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out:
     from nearkin.errors import ParameterError
 
     if is_of_stream and not jsonl:
-        raise ParameterError("--text, --kept, --overwrite and --on-error are about a stream: give --jsonl too.")
+        raise ParameterError("--text, --kept, --overwrite and --on-error are for a stream: add --jsonl.")
     if jsonl and has_encoding:
         raise ParameterError("--jsonl requires UTF-8: omit --encoding.")
     if jsonl and has_out:

@@ -306,7 +306,7 @@ def _field_of_values(tag: str, ids: Sequence[str] | None, file: Path | None, gro
     if file is None or ids or group is not None:
         raise ParameterError("--value names a column of --from FILE: give --from, and neither DOC_ID nor --group.")
     if "=" in tag:
-        raise ParameterError(f"--value has the values of the tag: give its FIELD alone. Got {tag!r} instead.")
+        raise ParameterError(f"--value gives the values of the tag: give its FIELD alone. Got {tag!r} instead.")
     return tag
 
 

@@ -109,7 +109,7 @@ def _show(console: Console, results: CrossLingualResults) -> None:
             found = results.windows.cheapest(effectiveness)
             told.append(f"{effectiveness:.0%} for {found[0] if found else float('nan'):.0%} ({cost:.0%})")
         console.print(
-            f"A sliding window finds of that {', '.join(told)} of the comparisons, without the time for sorting "
+            f"Of that, a sliding window finds {', '.join(told)} of the comparisons, without the time for sorting "
             "(article: with it).",
             highlight=False,
             soft_wrap=True,

@@ -50,7 +50,7 @@ class DedupOption:
 
 def _of_shingle(facts: DedupManifest, value: str) -> str:
     unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
-    return f"{grams_text(value)}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
+    return f"{grams_text(value)}: every run of neighbouring {unit}s, as a set; position and frequency do not count"
 
 
 def _of_keep(facts: DedupManifest, value: str) -> str:

@@ -222,7 +222,7 @@ def known_sentences(known: KnownFound) -> Iterator[str]:
     if n_absent := known.n_told - known.n_known:
         verb = "was" if n_absent == 1 else "were"
         said = f"{counted(n_absent, 'known pair')} {verb} skipped"
-        yield f"{said}: the list repeats them, or a document of theirs is not in the input."
+        yield f"{said}: the list repeats them, or one of their documents is not in the input."
     if n_bare := known.n_known - known.n_comparable:
         verb = "has" if n_bare == 1 else "have"
         yield f"{counted(n_bare, 'known pair')} {verb} a document that could not be compared."
