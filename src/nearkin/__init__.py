@@ -1,6 +1,6 @@
 """Nearkin finds documents that say nearly the same thing.
 
-Every reported pair is verified, and what may have been missed is measured. Each job is a function: `dedup`, `pairs`,
+It verifies every reported pair, and measures what it may have missed. Each job is a function: `dedup`, `pairs`,
 `sign`, `neighbours`, `families`, `threads`, `audit`, `plan`, `compare`; `Collection` stores documents,
 `StreamDeduplicator` reads a stream. Each name is imported when it is first used, so importing the package is quick.
 The records that the functions return are in `nearkin.results`; signatures have a module of their own,

@@ -211,7 +211,7 @@ def _named_part(part: str) -> tuple[str, str]:
 
 
 class RefusedError(NearkinError):
-    """A request to ``nearkin serve`` is refused with a status of HTTP."""
+    """A request to ``nearkin serve`` is refused with an HTTP status."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
 """Records of the functions of `nearkin` and of a `Collection`, for type hints and to open the results of commands.
 
-The functions and methods return them; only `CheckIn`, `CheckInMany` and `CheckOptions` are arguments: of
+The functions and methods return them; only `CheckIn`, `CheckInMany` and `CheckOptions` are arguments, of
 `nearkin.Collection.check` and `check_many`.
 
 >>> import nearkin

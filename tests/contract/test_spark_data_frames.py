@@ -104,7 +104,7 @@ def test_strings_as_ids_and_columns_of_any_type(spark, some_texts, tmp_path):
 def test_integers_as_ids_and_a_column_of_a_name_that_is_taken(spark, some_texts, tmp_path):
     df = frame(spark, some_texts, range(1000, 1000 + len(some_texts)), 3).withColumnRenamed("score", "Keep")
     df = df.selectExpr("cast(id as int) AS id", "text AS `a.text`", "Keep")
-    with pytest.raises(ParameterError, match=r"no column is there already \(Keep is\). Got '' instead"):
+    with pytest.raises(ParameterError, match=r"no column exists already \(Keep does\). Got '' instead"):
         nearkin.spark.dedup(df, "a.text", id="id", work=tmp_path / "work")
     chosen = {"id": "id", "keep": "max:Keep", "group": "component", "prefix": "near_"}
     assert_as_one_machine_finds(df, tmp_path, "a.text", **chosen)
@@ -160,7 +160,7 @@ def test_a_run_goes_on(spark, some_texts, tmp_path):
     df, work = frame(spark, some_texts, range(len(some_texts)), 3), tmp_path / "work"
     with pytest.raises(CutOff):
         nearkin.spark.dedup(df, id="id", work=work, progress=Cutting("bands"))
-    with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work, or add resume=True"):
+    with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new work folder, or add resume=True"):
         nearkin.spark.dedup(df, id="id", work=work)
     with pytest.raises(ResumeError, match=r"parameters was .* Use the original parameters"):
         nearkin.spark.dedup(df, id="id", work=work, threshold=0.5, resume=True)
@@ -187,7 +187,7 @@ def test_a_run_goes_on(spark, some_texts, tmp_path):
         (["id", "text"], {"keep": "max:score"}, r"'keep' parameter .* Got 'score'"),
         (["id", "text", "1 AS keep"], {}, r"'prefix' parameter .* \(keep is\)\. Got '' instead"),
         (["id", "text", "1 AS near_group"], {"prefix": "near_"}, r"\(near_group is\)\. Got 'near_' instead"),
-        (["id", "text", "1 AS x", "2 AS x"], {}, r"names of their own\. Got 'x' twice"),
+        (["id", "text", "1 AS x", "2 AS x"], {}, r"names of a data frame must be unique\. Got 'x' twice"),
         (["id", "text", "interval '1-2' year to month AS y"], {}, "none of type interval year to month, as column 'y'"),
         (["id", "text"], {"work": None}, r"'work' parameter .* given with master spark://.*: a folder that every"),
         (["id", "text"], {"threshold": 2}, "'threshold' parameter"),
@@ -204,7 +204,7 @@ def test_a_folder_that_holds_something_else(spark, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     df = spark.range(3).selectExpr("string(id) AS text")
     for resume in (True, False):
-        with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work"):
+        with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new work folder"):
             nearkin.spark.dedup(df, work=tmp_path, resume=resume)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
@@ -213,7 +213,7 @@ def test_a_folder_that_holds_something_else(spark, tmp_path):
     ("columns", "kind", "rule"),
     [
         (["'text ' || id AS text", "id % 4 AS id"], ParameterError,
-         r"Ids must be unique, and in column 'id' 6 are repeated: that of row 5 is that of row 1"),
+         r"Ids must be unique, and in column 'id' 6 are repeated: row 5 has the id of row 1"),
         (["'text ' || id AS text", "nullif(id, 7) AS id"], ParameterError, "in column 'id' some rows have none"),
         (["cast(null AS string) AS text", "id"], SourceError,
          "All 10 documents are unreadable. The first: row 1: the text is null"),
@@ -283,7 +283,7 @@ def test_spark_connect(connect_url, tmp_path):
     assert done.stdout.splitlines() == [
         "documents True",
         "pairs True kept True",
-        "ParameterError: Ids must be unique, and in column 'id' 8 are repeated: that of row 2 is that of row 1. "
+        "ParameterError: Ids must be unique, and in column 'id' 8 are repeated: row 2 has the id of row 1. "
         "Choose another column, or omit id to number the rows.",
         "files True",
     ], done.stderr

@@ -119,7 +119,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
     for stage in ("weigh-right", "pairs-000"):
         with pytest.raises(CutOff):
             nearkin.spark.similar_pairs(left, right, **chosen, progress=Cutting(stage), resume=stage == "pairs-000")
-    with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new folder of work, or add resume=True"):
+    with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new work folder, or add resume=True"):
         nearkin.spark.similar_pairs(left, right, **chosen)
     with pytest.raises(ResumeError, match=r"parameters was .* Use the original parameters, or name a new folder"):
         nearkin.spark.similar_pairs(left, right, **chosen, top=3, resume=True)
@@ -148,7 +148,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
         (["id", "text"], {"text": "body"}, r"'text' parameter .* the left data frame \(id, text\)\. Got 'body'"),
         (["id", "text"], {"right_id": "url"}, r"'right_id' parameter .* Got 'url'"),
         (["text"], {"id": "id"}, r"'id' parameter .* the right data frame \(text\)\. Got 'id'"),
-        (["id", "text", "1 AS id"], {}, r"names of their own\. Got 'id' twice"),
+        (["id", "text", "1 AS id"], {}, r"names of a data frame must be unique\. Got 'id' twice"),
         (["id", "7 AS text"], {}, "the right data frame: the text must be a column of strings.* holds int32"),
         (["id", "interval '1-2' year to month AS text"], {}, "none of type interval year to month, as column 'text'"),
         (["id", "text"], {}, r"Both data frames are the same.* nearkin\.spark\.dedup"),
@@ -169,7 +169,7 @@ def test_what_is_refused_before_anything_is_read(right, options, rule, spark, tm
     ("right", "kind", "rule"),
     [
         ("SELECT id % 4 AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
-         r"in column 'id' of the right data frame 6 are repeated: that of row 5 is that of row 1\. Choose another"),
+         r"in column 'id' of the right data frame 6 are repeated: row 5 has the id of row 1\. Choose another"),
         ("SELECT nullif(id, 7) AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
          "in column 'id' some rows have none"),
         ("SELECT id, string(id) AS text FROM range(0)", SourceError, "the right data frame: has no documents"),

@@ -318,7 +318,7 @@ def test_no_run(tmp_path, lossy):
     (tmp_path / ".work").mkdir()
     with pytest.raises(RunError, match="not finished"):
         audit(tmp_path)
-    for text, said in (("{", "cannot be read"), ("[]", "no JSON object"), ('{"command": "sign"}', "nearkin sign")):
+    for text, said in (("{", "cannot be read"), ("[]", "not a JSON object"), ('{"command": "sign"}', "nearkin sign")):
         (tmp_path / "manifest.json").write_text(text)
         with pytest.raises(RunError, match=said):
             audit(tmp_path)

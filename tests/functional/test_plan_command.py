@@ -43,7 +43,7 @@ def test_what_is_printed():
     rows = [line.split("  ")[0].strip() for line in ended.out.splitlines()]
     for row in ("recall", "comparisons", "relative cost", "candidates", "memory", "time on one core", "time"):
         assert row in rows
-    assert "2 times as fast, on 128 cores" in ended.out
+    assert "2 times as fast, for 128 cores" in ended.out
     assert re.search(r"time\s+\d+ s", ended.out)
 
 

@@ -37,9 +37,9 @@ Add documents to a collection. A missing collection is created.
 
 A command stores all of its documents or none. Documents that are already stored are skipped, so you can run an \
 interrupted command again. A changed document becomes a new version, and so does a row that repeats an id with \
-another text. A text that a newer extractor makes of the same file is no change; --re-extract stores it. What a mail \
-or an archive contained when it was added before, and contains no more, is removed, as nearkin remove does it; members \
-that could only not be read stay.
+another text. If a newer extractor extracts another text from the same file, that is not a change; --re-extract \
+stores the new text. If a mail or an archive no longer contains a document that it contained when it was added \
+before, that document is removed, as by nearkin remove; a document that merely could not be read stays.
 
 [bold]Examples[/]
 
@@ -149,7 +149,7 @@ def remove(
     from nearkin.workflows.collection.id_files import read_ids
 
     if sum(one is not None for one in (ids or None, wave, file)) != 1:
-        raise ParameterError("Name what to remove in one way: DOC_ID..., --wave WAVE or --from FILE.")
+        raise ParameterError("Name the documents to remove by exactly one of DOC_ID..., --wave WAVE and --from FILE.")
     if file is None and id is not None:
         raise ParameterError("--id is the column of --from FILE.")
     wanted = (ids or []) if file is None else read_ids(file, column=id, encoding=encoding)

@@ -24,7 +24,7 @@ class Root(LazyGroup):
         "Collections": (
             CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),
             CommandEntry("remove", "Remove documents from a collection", "add", "REMOVE_HELP"),
-            CommandEntry("show", "Show the text of a document, and what is known of it", "browsing", "SHOW_HELP"),
+            CommandEntry("show", "Show the text and the metadata of a document", "browsing", "SHOW_HELP"),
             CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
             CommandEntry("history", "List the versions of a document with their changes", "browsing", "HISTORY_HELP"),
             CommandEntry("exceptions", "List files that gave no text, or only a part of it", "exceptions"),

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.lists import ListedDocuments
 
 SHOW_HELP = """
-Show the text of a stored document, and what is known of it: its version, wave and file, its tags, notes and groups, \
-and the other documents with the same text.
+Show the text of a stored document and its metadata: version, wave and file, tags, notes and groups, and the other \
+documents with the same text.
 
 [bold]Examples[/]
 
@@ -45,7 +45,7 @@ and the other documents with the same text.
   nearkin show matter lease-17 --text-only > lease-17.txt
 """
 LIST_HELP = """
-List the documents of a collection. All given conditions must hold. --out writes all of them to a .csv, .tsv, .jsonl \
+List the documents of a collection that meet all given conditions. --out writes all of them to a .csv, .tsv, .jsonl \
 or .parquet file.
 
 --group and --has-near-duplicates use the groups that nearkin groups stored; --threshold or --gamma chooses them.
@@ -158,7 +158,7 @@ def list_documents(
     from nearkin.workflows.collection.listing import list_documents as work
 
     if removed and all_versions:
-        raise ParameterError("--removed and --all-versions are two lists: ask for one at a time.")
+        raise ParameterError("--removed and --all-versions exclude each other. Give one of them.")
     check_list_file(out, overwrite=overwrite)
     wanted = DocumentFilter(
         wave=wave,

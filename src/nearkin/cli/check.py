@@ -29,8 +29,8 @@ EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12
 HELP = """
 Check whether something similar is stored already.
 
-With --store the check and the store are one transaction: if two similar documents are checked in at once, the \
-second sees the first.
+With --store the document is checked and stored in one transaction: if two similar documents are checked in at once, \
+the second sees the first.
 
 The exit code is the answer: 0 nothing similar, 10 an exact copy (the same text once normalised: case and \
 white space do not count), 11 a near-duplicate, 12 one text contains the other. Any other code is a failure; its \
@@ -63,7 +63,7 @@ CheckedFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="FILE",
-        help="Text file to check; with --jsonl, a stream of documents. - for standard input.",
+        help="File to check; with --jsonl, a stream of documents. - for standard input.",
         show_default=False,
     ),
 ]
@@ -78,8 +78,8 @@ Containment = Annotated[
     typer.Option(
         "--containment",
         metavar="SHARE|off",
-        help="Minimum share of one text's word 5-grams that occur in the other; off: parts of texts are not looked "
-        "for. [dim]default: 0.9; with --jsonl: off[/]",
+        help="Minimum share of one text's word 5-grams that occur in the other; off: do not look for parts of "
+        "texts. [dim]default: 0.9; with --jsonl: off[/]",
         show_default=False,
         rich_help_panel="Similarity",
     ),
@@ -88,8 +88,8 @@ CheckMethod = Annotated[
     str,
     _alike(
         "--method",
-        help="Search for candidates. minhash: shared keys. si: the similarity index, one number per document, "
-        "which misses much. Every listed document was compared word by word.",
+        help="How candidates are found. minhash: by shared keys. si: by the similarity index, one number per "
+        "document, which misses most matches. Every listed document was compared word by word.",
     ),
 ]
 CheckLimit = Annotated[
@@ -132,7 +132,7 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        help="Ask the service that nearkin serve runs at this URL, which has the collection open; omit COLLECTION.",
+        help="URL of a running nearkin serve, which answers for its collection; omit COLLECTION.",
         show_default=False,
         rich_help_panel="The service",
     ),
@@ -141,7 +141,7 @@ TokenFile = Annotated[
     Path | None,
     typer.Option(
         "--token-file",
-        help="With --server: file with the token of scripts. [dim]default: the environment variable NEARKIN_TOKEN[/]",
+        help="With --server: file with the token for scripts. [dim]default: the environment variable NEARKIN_TOKEN[/]",
         show_default=False,
         rich_help_panel="The service",
     ),
@@ -319,7 +319,7 @@ def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out:
     from nearkin.errors import ParameterError
 
     if is_of_stream and not jsonl:
-        raise ParameterError("--text, --kept, --overwrite and --on-error are about a stream: give --jsonl too.")
+        raise ParameterError("--text, --kept, --overwrite and --on-error are for a stream: add --jsonl.")
     if jsonl and has_encoding:
         raise ParameterError("--jsonl requires UTF-8: omit --encoding.")
     if jsonl and has_out:

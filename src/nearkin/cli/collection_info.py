@@ -77,7 +77,7 @@ def info(
     from nearkin.workflows.collection.answer_tables import table_of_documents, table_of_problems
 
     if uncounted and problems:
-        raise ParameterError("--uncounted and --problems are two lists: ask for one at a time.")
+        raise ParameterError("--uncounted and --problems exclude each other. Give one of them.")
     if out is not None and not (uncounted or problems):
         raise ParameterError("--out writes a list: add --uncounted or --problems.")
     check_list_file(out, overwrite=overwrite)

@@ -15,7 +15,7 @@ from nearkin.cli.options.collection import (
     PairsMethod,
     Place,
     ReadOnly,
-    Threshold,
+    WordsThreshold,
 )
 from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
 from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
-Find near-duplicates with different labels. It lists, by group, the documents whose label is not the most frequent one \
+Find near-duplicates with different labels. Lists, by group, the documents whose label is not the most frequent one \
 of the group, each with the most similar document that has another label, and the passage in which the two differ.
 
 Labels come from a CSV or TSV file with a column of ids and a column of labels. Name the columns with --id and \
@@ -51,7 +51,7 @@ def conflicts(
     labels: LabelsFileIfAny = None,
     tag: TagOfLabels = None,
     measure: PairsMethod = None,
-    threshold: Threshold = None,
+    threshold: WordsThreshold = None,
     gamma: Gamma = None,
     id: LabelIdColumn = None,
     label: LabelColumn = None,

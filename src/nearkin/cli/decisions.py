@@ -48,7 +48,7 @@ Set a tag of documents: a field with a value, such as responsive=yes, or a bare 
 
 A tag belongs to an id: it stays when the document gets a new version. A field has one value per document. A command \
 tags all of its documents or none. More than 100 changes are only shown, with exit code 2, unless you add --yes. Every \
-command is recorded: nearkin log lists it, nearkin undo takes it back.
+command is recorded: nearkin log lists it, and nearkin undo reverses it.
 
 With --from FILE --value COLUMN each document gets its own value from a .csv, .tsv, .jsonl or .parquet file, such as a \
 label or a date, all in one activity.
@@ -96,8 +96,8 @@ An activity is not undone if a later one changed the same tag or decision; undo 
 PURGE_HELP = """
 Erase documents: remove them, and erase the texts of all of their versions from the collection's files.
 
-The ids, the SHA-256 of each text and an activity in the log stay. An erased text is not stored again when it is \
-added. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups are out of its \
+The ids, the SHA-256 of each text and an activity in the log stay. An erased text is not stored again if it is added \
+again. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups are out of its \
 reach.
 
 [bold]Examples[/]
@@ -306,7 +306,7 @@ def _field_of_values(tag: str, ids: Sequence[str] | None, file: Path | None, gro
     if file is None or ids or group is not None:
         raise ParameterError("--value names a column of --from FILE: give --from, and neither DOC_ID nor --group.")
     if "=" in tag:
-        raise ParameterError(f"--value has the values of the tag: give its FIELD alone. Got {tag!r} instead.")
+        raise ParameterError(f"--value gives the values of the tag: give its FIELD alone. Got {tag!r} instead.")
     return tag
 
 

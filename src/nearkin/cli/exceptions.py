@@ -59,7 +59,7 @@ def exceptions(
     from nearkin.errors import ParameterError
 
     if no_text and partial:
-        raise ParameterError("--no-text and --partial are two lists: ask for one at a time.")
+        raise ParameterError("--no-text and --partial exclude each other. Give one of them.")
     check_list_file(out, overwrite=overwrite)
     which = "no text" if no_text else "partial" if partial else "all"
     is_filtered = which != "all" or any(one is not None for one in (wave, doc_id, reason, kind))

@@ -30,13 +30,12 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest
 
 HELP = """
-Group contracts into form groups: versions of one form or contract, such as signed and unsigned copies, revisions, and \
-one form with different parties. Names of files and columns call a form group a family; it is not a mail with its \
-attachments.
+Group contracts into form groups: versions of one form or contract, such as signed and unsigned copies, revisions, \
+and the same form with different parties. Names of files and columns call a form group a family; it is not a mail \
+with its attachments.
 
-Of a COLLECTION, the form groups are its groups, as nearkin groups makes them: they are updated, keep their numbers \
-and principals, and respect all decisions. Relations are stored, so that after the next wave only new pairs are \
-compared.
+The form groups of a COLLECTION are the groups that nearkin groups computes: they are updated, keep their numbers and \
+principals, and respect all decisions. Relations are stored, so that after the next wave only new pairs are compared.
 
 The results list for each member its similarity to the principal of its group, how it relates to the principal, and \
 the first lines that differ.

@@ -16,8 +16,8 @@ from nearkin.cli.options.collection import (
     Place,
     ReadOnly,
     Since,
-    Threshold,
     Wait,
+    WordsThreshold,
 )
 from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
 
@@ -49,8 +49,9 @@ are new, have grown, were merged or split, have another principal, or lost membe
 document with a change.
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
-document. It is keyed on the control number, in the dialect of the load file that the documents came from, if it \
-exists. If load files differ in dialect or key, each kind gets a file of its own: groups.dat, groups-2.dat, …
+document. The overlay is keyed on the control number, and has the dialect of the load file that the documents came \
+from, if that file still exists. If load files differ in dialect or key, each kind gets a file of its own: \
+groups.dat, groups-2.dat, …
 
 [bold]Examples[/]
 
@@ -65,7 +66,7 @@ exists. If load files differ in dialect or key, each kind gets a file of its own
 def groups(
     collection: Place,
     measure: PairsMethod = None,
-    threshold: Threshold = None,
+    threshold: WordsThreshold = None,
     gamma: Gamma = None,
     make_principal: MakePrincipal = None,
     since: Since = None,

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 HELP = """
 Find the documents that have all of the given words, the most relevant first.
 
-Quote a phrase, whose words must follow one another. A word that ends in * stands for all words that begin so. Case \
-and punctuation do not matter; words are not stemmed. The first search stores the words of all texts, later ones those \
-of new texts. --out writes all results to a .csv, .tsv, .jsonl or .parquet file.
+Quote a phrase, whose words must follow one another. A word that ends in * stands for all words with that beginning. \
+Case and punctuation do not matter; words are not stemmed. The first search stores the words of all texts, later ones \
+those of new texts. --out writes all results to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

@@ -43,7 +43,8 @@ TokenFile = Annotated[
     Path | None,
     _service(
         "--token-file",
-        help="File with the token of scripts, at least 32 characters; users have their own. [dim]default: a new token, "
+        help="File with the token for scripts, of at least 32 characters; users have tokens of their "
+        "own. [dim]default: a new token, "
         "printed[/]",
         show_default=False,
     ),
@@ -51,14 +52,20 @@ TokenFile = Annotated[
 _team = partial(typer.Option, rich_help_panel="Other machines", show_default=False)
 TlsCert = Annotated[Path | None, _team("--tls-cert", metavar="FILE", help="Certificate with its chain, in PEM form.")]
 TlsKey = Annotated[
-    Path | None, _team("--tls-key", metavar="FILE", help="Key of the certificate, which other users may not read.")
+    Path | None,
+    _team(
+        "--tls-key",
+        metavar="FILE",
+        help="Private key of the certificate; other users must not be able to read the file.",
+    ),
 ]
 BehindProxy = Annotated[
     list[str] | None,
     _team(
         "--behind-proxy",
         metavar="ADDRESS",
-        help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto, -Host and -For count, and "
+        help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto, -Host and -For are trusted, "
+        "and "
         "requests from other addresses are refused. Can be given several times.",
     ),
 ]

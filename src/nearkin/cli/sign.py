@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HELP = """
 Make a bit signature of every document: signatures of similar documents differ in few bits. nearkin neighbours finds \
-them.
+such pairs.
 
 [bold]Examples[/]
 

@@ -18,20 +18,21 @@ from nearkin.cli.options.collection import (
     Json,
     Place,
     ReadOnly,
-    Threshold,
     Tolerance,
     Wait,
+    WordsThreshold,
 )
 from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
 from nearkin.cli.options.definitions import Overwrite
 
 _SIMILAR = """
-Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds the documents similar to one. It reads only stored \
-tables.
+Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds the documents similar to a stored one. The query \
+reads only stored tables.
 
-By default wording decides: the Jaccard similarity of word 5-grams, at least --threshold, computed exactly. Candidates \
-share keys, so a few similar documents may be missing. Run [bold]nearkin sql install[/] first: it makes the tables of \
-this query. --measure letters and si take no preparation, and find what nearkin similar finds.
+By default documents match by their wording: the Jaccard similarity of their word 5-grams, computed exactly, is at \
+least --threshold. Only texts that share a key are compared, so a few similar documents may be missing. Run \
+[bold]nearkin sql install[/] first: it creates the tables of this query. --measure letters and si need no \
+preparation, and find what nearkin similar finds.
 
 [bold]Examples[/]
 
@@ -55,9 +56,10 @@ Print the tables, indexes and view of a collection as SQL.
   nearkin sql schema --dialect sqlite
 """
 _INSTALL = """
-Prepare a collection for plain SQL; a missing collection is created. The word 5-grams and keys of its texts are \
-stored, and those of all texts that are added later. PostgreSQL gets functions and views too: similar_by_words, \
-near_duplicates, similar_documents and similar_by_index answer without Nearkin. Run it again after an update of Nearkin.
+Prepare a collection for plain SQL; a missing collection is created. Stores the word 5-grams and keys of its texts, \
+and from then on those of all texts that are added. PostgreSQL gets functions and views too: similar_by_words, \
+near_duplicates, similar_documents and similar_by_index answer without Nearkin. Run the command again after an update \
+of Nearkin.
 
 [bold]Examples[/]
 
@@ -92,8 +94,8 @@ _FlagLookAlikes = Annotated[
     _option(
         "--flag-look-alikes",
         metavar="LIMIT",
-        help="For each document that is added, store the documents that are at least as similar in the table "
-        "look_alikes, and NOTIFY nearkin_look_alike. LIMIT is a Jaccard similarity above 0 and at most 1; with "
+        help="For each added document, record in the table look_alikes the stored documents that are at least this "
+        "similar, and NOTIFY nearkin_look_alike. LIMIT is a Jaccard similarity above 0 and at most 1; with "
         "--measure letters, a gamma of at least 0 and below 1.",
     ),
 ]
@@ -119,7 +121,7 @@ sql = CommandLine(
 def similar(
     doc_id: DocId,
     method: _Method = None,
-    threshold: Threshold = None,
+    threshold: WordsThreshold = None,
     gamma: Gamma = None,
     tolerance: Tolerance = None,
     dialect: _Dialect = "postgresql",

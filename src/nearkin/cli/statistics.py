@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 MERGE = "merge"
 HELP = """
-Count how often each feature occurs in a collection, and in how many documents. weighted-topsig signatures need \
-these counts.
+Count how often each feature occurs in a corpus, and in how many documents. weighted-topsig signatures need these \
+counts.
 
-With the word merge first, the inputs are statistics files, and the result covers all of their collections.
+With the word merge first, the inputs are statistics files, and the result covers the corpora of all of them.
 
 [bold]Examples[/]
 

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from nearkin.web.users.records import Users
 
 HELP = """
-Manage the users of nearkin serve, for other machines than this one.
+Manage the users of nearkin serve, who may sign in from other machines.
 
-ACTION is list (the default), add, role, password, remove, token or revoke. Passwords are asked twice on the \
-terminal, or read from the first line of standard input; they have at least 12 characters. A change takes effect at \
+ACTION is list (the default), add, role, password, remove, token or revoke. The terminal asks for a password twice; \
+without a terminal it is the first line of standard input. It has at least 12 characters. A change takes effect at \
 the next request of a running service: a new password ends all sessions of the user.
 
 Roles: a viewer reads. A reviewer also sets tags, decides on groups and checks documents in. An admin also sees the \
 activity log and starts jobs.
 
-A token lets a script do what its role allows, which is at most that of the user. It is printed once, on standard \
-output.
+A token lets a script do what the role of the token allows, which is at most the role of its user. A token is printed \
+once, on standard output.
 
 [bold]Examples[/]
 

@@ -104,8 +104,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         wait : float, optional
             Seconds to wait while another process is writing, by default 2.
         read_only : bool
-            Write nothing, for a medium that cannot be written. What is missing of the index, or of the keys of
-            check-ins, is then made for this object only, which takes longer.
+            Write nothing, for a read-only medium. Missing parts of the index, and missing keys of check-ins, are then
+            made for this object only, which takes longer.
         progress : Progress, optional
             Receiver of progress reports.
 
@@ -164,7 +164,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         DocumentError, SourceError
             More than ``max_unreadable``, or all documents, are unreadable; nothing is added.
         ParameterError
-            These are no documents, or names of files.
+            The documents have no accepted type, or are names of files.
         CollectionBusyError
         OutputError
             The disk is full.
@@ -284,7 +284,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         FingerprintError
         """
         if (doc_id is None) == (text is None):
-            raise ParameterError("Give the id of a document or a text to find what is similar to it: one of the two.")
+            raise ParameterError("Give either the id of a document or a text, to find what is similar to it.")
         self.opened.check_index(index)
         alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
         return similar_documents(self.opened, doc_id, text, alike, version=version, limit=limit)

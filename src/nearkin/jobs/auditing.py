@@ -58,7 +58,7 @@ class AuditResult(Tabular):
     definition : str
         What a true pair is, for example "different texts with jaccard ≥ 0.8 on words:5".
     manifest : mapping
-        All of it, as `nearkin audit --json` prints it.
+        All figures, as `nearkin audit --json` prints them.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("missed",)
@@ -106,7 +106,7 @@ def audit(
     """Measure the recall of a finished run, or of the searches of a collection, by comparing a sample with everything.
 
     A run is audited in its directory, ``out``, and its input is read again: files must be unchanged, and documents in
-    memory are given again.
+    memory must be passed again.
 
     Parameters
     ----------

@@ -38,11 +38,11 @@ class DedupResult(Tabular):
         Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, and its similarity by every measure:
         jaccard, containment_a_in_b, …
     groups : pyarrow.Table
-        One row per group of at least two documents; empty for a run against another collection.
+        One row per group of at least two documents; empty for a run with ``against``.
     against : pyarrow.Table or None
-        One row per document of the other collection, if there is one: whether documents were dropped for it.
+        One row per document of ``against``, if it was given: whether documents were dropped because of it.
     kept : same type as the documents
-        The documents that remain. Of documents in files, their rows in ``documents``.
+        The documents that remain; for documents in files, their rows of ``documents``.
     manifest : mapping
         Parameters, counts, the plan, and the resources used by each stage.
     out : Path or None
@@ -172,7 +172,7 @@ def dedup(
     Raises
     ------
     ParameterError
-        A parameter is invalid, or these are no documents.
+        A parameter is invalid, or the documents have no accepted type.
     DocumentError, SourceError
         Too many or all documents are unreadable; or one is, and ``on_error`` is "stop"; a file or column is missing.
     OutputExistsError, OutputError

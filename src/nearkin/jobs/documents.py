@@ -55,7 +55,7 @@ def inputs_of(
     Raises
     ------
     ParameterError, SourceError
-        These are no documents, or lack a column; or a list of strings names files, see `check_are_texts`.
+        The documents have no accepted type, or lack a column; or a list of strings names files, see `check_are_texts`.
     """
     documents = readable_twice(documents, owner, name)
     paths = paths_of(documents)
@@ -114,7 +114,7 @@ def readable_twice(documents: Documents, owner: str, name: str = "documents") ->
     Raises
     ------
     SourceError, ParameterError
-        See `paths_of`; or these are no documents.
+        See `paths_of`; or the documents have no accepted type.
     """
     if paths_of(documents) is not None:
         return documents

@@ -121,7 +121,7 @@ def families(
     Raises
     ------
     ParameterError
-        A parameter is invalid, or these are no documents.
+        A parameter is invalid, or the documents have no accepted type.
     DocumentError, SourceError
         Too many or all documents are unreadable; a file or column is missing.
     OutputExistsError, OutputError

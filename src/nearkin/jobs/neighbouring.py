@@ -107,7 +107,7 @@ def neighbours(
     ParameterError
         A parameter is invalid, or there are more than 100 million pairs.
     SourceError
-        A file is no file of signatures, or the documents to verify have changed.
+        A file does not hold signatures, or the documents to verify have changed.
     FingerprintError
         The signatures of ``signed`` and ``against`` were made by different methods.
 

@@ -1,4 +1,4 @@
-"""`nearkin.pairs`: similar documents of two collections, in one language or in two."""
+"""`nearkin.pairs`: similar documents of two corpora, in one language or in two."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def pairs(
     overwrite: bool = False,
     progress: Listener | None = None,
 ) -> PairsResult:
-    """Find similar pairs of two collections: documents and their translations, or articles about the same thing.
+    """Find similar pairs of two corpora: documents and their translations, or articles about the same thing.
 
     Every reported pair has its exact cosine. The search is planned on a sample of the documents.
 
@@ -132,7 +132,7 @@ def pairs(
     recall : float
         Minimum share of these pairs to find, in (0, 1]; 1 compares all pairs.
     top : int, optional
-        For each document on the left only the best pairs.
+        Maximum number of pairs of each document on the left, the best first; by default all.
     n_terms : int
         Number of matching words of each pair.
     agreement : float
@@ -142,7 +142,7 @@ def pairs(
     translate : {"auto", "left", "right"}
         Side whose words are translated.
     min_occurrences, min_terms : int
-        Minimum number of times a word must occur in its collection; minimum number of terms of a document.
+        Minimum number of times a word must occur in its corpus; minimum number of terms of a document.
     method : {"auto", "vectors", "signatures", "window"}
         Search method; by default the fastest according to the plan.
     bits, distance, permutations, window : int, optional
@@ -169,7 +169,7 @@ def pairs(
     Raises
     ------
     ParameterError
-        A parameter is invalid, these are no documents, or both sides are the same.
+        A parameter is invalid, the documents have no accepted type, or both sides are the same.
     DocumentError, SourceError
         A side has no documents or no words; too many are unreadable; a file or column is missing.
     FingerprintError

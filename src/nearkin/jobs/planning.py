@@ -165,10 +165,10 @@ def plan(
     Parameters
     ----------
     documents, other : path, table, data frame, data set or list; or int
-        Samples of some thousands of documents, as for `nearkin.dedup`. With ``other``, two numbers of documents are
-        enough; the spread of cosines is then assumed instead of measured.
+        Samples of a few thousand documents, as for `nearkin.dedup`. With ``other``, two numbers of documents are
+        enough; the distribution of cosines is then assumed instead of measured.
     n_documents, n_other : int, optional
-        Number of documents in the corpus, or in both collections; by default as in the samples.
+        Number of documents in the corpus, or in both corpora; by default as in the samples.
     threshold, recall : float, optional
         As for the job: minimum similarity of a pair, and share of these pairs to find.
     measure, shingle : optional
@@ -195,7 +195,7 @@ def plan(
     Raises
     ------
     ParameterError
-        A parameter is invalid or belongs to the other kind of plan, or these are no documents.
+        A parameter is invalid or belongs to the other kind of plan, or the documents have no accepted type.
     DocumentError, SourceError
         Too many or all documents are unreadable; a file or column is missing.
 

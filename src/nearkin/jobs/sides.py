@@ -39,5 +39,5 @@ def check_two_sides(left: Documents, right: Documents, given: PairInput, owner: 
     if left is right and len(columns) == 2 and columns[0] == columns[1]:
         raise ParameterError(
             f"The documents on both sides of {owner} are the same. Name a column for each side by 'left_text' and "
-            "'right_text'; for pairs inside one collection use nearkin.dedup."
+            "'right_text'; for pairs inside one corpus use nearkin.dedup."
         )

@@ -1,4 +1,4 @@
-"""`nearkin.sign`: signatures of bits, of files or of documents in memory."""
+"""`nearkin.sign`: bit signatures of documents in files or in memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SignedDocuments(Tabular):
     documents : pyarrow.Table
         One row per document: id, signature (bytes, the first bit first), has_features, name, source, line, problem.
     manifest : mapping
-        Counts, parameters and the fingerprint; of a file that was opened, without the counts.
+        Counts, parameters and the fingerprint; without the counts if a file was opened.
     out : Path or None
         File of the signatures, if one was given.
     file : SignatureFile
@@ -163,7 +163,7 @@ def sign(
     Raises
     ------
     ParameterError
-        A parameter is invalid, or these are no documents.
+        A parameter is invalid, or the documents have no accepted type.
     DocumentError, SourceError
         Too many or all documents are unreadable; a file or column is missing.
     FingerprintError

@@ -87,8 +87,8 @@ def threads(
     out : path, optional
         Directory for the results, as `nearkin threads` writes them. By default no files remain.
     window_days : float, default 14
-        Maximum number of days before an answer at which it is joined to a mail with its subject, if its headers lead
-        to none; 0: never.
+        Maximum number of days between an answer and the mail to which it is joined by subject, if its headers lead to
+        no mail; 0 turns this off.
     new_text_only : bool, default False
         Whether only new text must occur in a later mail, without quoted text and signature.
     file_format, encoding, on_error, max_unreadable, max_document_size

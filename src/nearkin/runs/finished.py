@@ -57,7 +57,7 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read ({error}). {again}") from error
     if not isinstance(stored, dict):
-        raise RunError(f"The run in {directory} is damaged: {MANIFEST} is no JSON object. {again}")
+        raise RunError(f"The run in {directory} is damaged: {MANIFEST} is not a JSON object. {again}")
     if not has_right_checksum(stored):
         raise _changed(directory, MANIFEST)
     return stored

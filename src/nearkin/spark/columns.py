@@ -32,7 +32,7 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
         if value is not None and value not in df.columns:
             raise ParameterError.of(name, of, f"a column of {place} ({', '.join(df.columns)})", value)
     if repeated := sorted({name for name in df.columns if df.columns.count(name) > 1}):
-        raise ParameterError(f"The columns of a data frame must have names of their own. Got {repeated[0]!r} twice.")
+        raise ParameterError(f"The column names of a data frame must be unique. Got {repeated[0]!r} twice.")
 
 
 def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
@@ -58,7 +58,7 @@ def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
             found += converted(StructType([field]))
         except PySparkTypeError as error:
             raise ParameterError(
-                f"Rows go through Python, and Spark sends none of type {field.dataType.simpleString()}, as column "
-                f"{field.name!r} is. Drop the column, or cast it."
+                f"Column {field.name!r} has the type {field.dataType.simpleString()}, which Spark cannot send to "
+                "Python, and rows go through Python. Drop the column, or cast it."
             ) from error
     return pa.schema(found)

@@ -31,8 +31,7 @@ _OF = "spark.dedup"
 class SparkDedupResult:
     """Result of `dedup_result`.
 
-    Data frames are computed when they are asked for, from the work folder: write them elsewhere before you
-    remove it.
+    Data frames are computed when they are used, from the work folder: write them elsewhere before you remove it.
 
     Parameters
     ----------
@@ -107,21 +106,22 @@ def dedup_result(
         It must give the same rows in the same partitions whenever it is computed; the order of reading, which decides
         between equals, is that of its partitions.
     text, id : str
-        Its columns. Without ids, which must be different, rows are called ``table:1``, ``table:2``, ….
+        Columns of the texts and of the ids, which must be unique. Without ``id``, rows are named ``table:1``,
+        ``table:2``, ….
     work : str or Path, optional
         A folder that is new or empty, and that every executor sees under this path. A temporary one if the master is
         local.
     resume : bool
-        Go on with the run that was interrupted in ``work``, of the same data frame.
+        Continue the run of the same data frame that was interrupted in ``work``.
     prefix : str
-        Of the names of the columns that are added.
+        Prefix of the names of the added columns.
     max_unreadable : float or str
         Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
         Receives progress reports.
     **given
         Options of the search, as on the command line: ``threshold``, ``measure`` and all others of
-        `nearkin.DedupOptions` but ``drop`` and ``min_shared``, which compare with another collection; and ``preset``,
+        `nearkin.DedupOptions` but ``drop`` and ``min_shared``, which need another set to compare with; and ``preset``,
         ``ignore`` and ``ignore_numbers`` of `nearkin.DedupOptions.of`.
 
     Returns
@@ -131,9 +131,9 @@ def dedup_result(
     Raises
     ------
     ParameterError
-        For a parameter that breaks its rule, or ids that come twice.
+        A parameter breaks its rule, or ids repeat.
     DocumentError, SourceError
-        More documents are unreadable, or all are.
+        More documents than ``max_unreadable`` allows are unreadable, or all are.
     EngineError
         Executors without Nearkin, or that do not see the folder; a cluster that gave up.
     OutputExistsError, ResumeError
@@ -173,5 +173,5 @@ def _check_columns(df: DataFrame, columns: FrameColumns, prefix: str) -> None:
     # Spark takes names that differ only in case for one, unless it is told otherwise
     added = {(prefix + name).casefold() for name, _ in ANNOTATIONS}
     if taken := [name for name in df.columns if name.casefold() in added]:
-        raise ParameterError.of("prefix", _OF, f"such that no column is there already ({', '.join(taken)} is)", prefix)
+        raise ParameterError.of("prefix", _OF, f"such that no column exists already ({', '.join(taken)} does)", prefix)
     arrow_schema(df)

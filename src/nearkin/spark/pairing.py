@@ -60,8 +60,8 @@ def similar_pairs(
         They must give the same rows in the same partitions whenever they are computed; the order of reading, which
         decides between equals, is that of the partitions.
     text, id : str
-        Columns of both. Without ids, which must be different on each side, rows are called ``left:1``, ``left:2``, …,
-        those on the right ``right:1``, ….
+        Columns of both. Ids must be unique on each side; without them rows are named ``left:1``, ``left:2``, …, and
+        ``right:1``, ….
     right_text, right_id : str, optional
         Columns of the right side, where they have other names there.
     table : str or Path, optional
@@ -71,26 +71,26 @@ def similar_pairs(
     threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method
         As on the command line; see `nearkin.workflows.pairing.options.PairOptions`.
     bits, distance, permutations, window : int, optional
-        Of the search, by default as planned; see there.
+        Parameters of the search, by default as planned; see there.
     work : str or Path, optional
         A folder that is new or empty, and that every executor sees under this path; the pairs stay in it. A temporary
         one if the master is local.
     resume : bool
-        Go on with the run that was interrupted in ``work``, of the same data frames; where it was done, the pairs are
-        there at once.
+        Continue the run of the same data frames that was interrupted in ``work``; if it was finished, its pairs are
+        returned at once.
     progress : Progress, optional
         Receives progress reports.
 
     Returns
     -------
     DataFrame
-        Of left_id, right_id, cosine, rank, which counts the pairs of the left document from its most similar one, and
-        terms, those that add most to the cosine.
+        Columns: left_id, right_id, cosine, rank (among the pairs of the left document, from the most similar), and
+        terms (those that add most to the cosine).
 
     Raises
     ------
     ParameterError
-        For a parameter that breaks its rule, or ids that come twice.
+        A parameter breaks its rule, or ids repeat.
     SourceError, FingerprintError
         A side has no documents, no words or no texts; the table cannot be read, or does not fit.
     EngineError
@@ -144,5 +144,5 @@ def _check(left: FrameSide, right: FrameSide, *, is_text_own: bool, is_id_own: b
     if left.text == right.text and left.frame.sameSemantics(right.frame):
         raise ParameterError(
             f"Both data frames are the same, with the same text, the column {left.text!r}. right_text names another "
-            "column for the right side; for pairs inside one collection use nearkin.spark.dedup."
+            "column for the right side; for pairs inside one corpus use nearkin.spark.dedup."
         )

@@ -57,7 +57,7 @@ def claimed(
     wanted = json.loads(json.dumps({"nearkin": __version__, **identity}))
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / LOCK, other="another folder of work"):
+    with locked(folder / LOCK, other="another work folder"):
         _prepare(folder, wanted, resume=resume)
         yield folder
 
@@ -69,12 +69,12 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
         stored = _stored(place)
         if different := [name for name in wanted if stored.get(name) != wanted[name]]:
             raise ResumeError(
-                f"The run in {folder} cannot go on: {different[0]} was {stored.get(different[0])} and is "
+                f"The run in {folder} cannot be resumed: {different[0]} was {stored.get(different[0])} and is "
                 f"{wanted[different[0]]}. Use the original parameters, or name a new folder."
             )
     elif any(one.name != LOCK for one in folder.iterdir()):
-        hint = ", or add resume=True to go on with the run that was begun there" if place.exists() else ""
-        raise OutputExistsError(f"{folder} is not empty. Name a new folder of work{hint}.")
+        hint = ", or add resume=True to continue the run that was begun there" if place.exists() else ""
+        raise OutputExistsError(f"{folder} is not empty. Name a new work folder{hint}.")
     else:
         write_json(place, wanted)
 

@@ -137,7 +137,7 @@ class Gate:
             return refusal
         is_change, is_placed = scope["method"] not in _SAFE, "sec-fetch-site" in headers or "origin" in headers
         if is_change and not is_placed and not (visitor is not None and visitor.is_script):
-            return refused(403, "A change needs an Origin header, or the token of scripts.")
+            return refused(403, "A change needs an Origin header, or the token for scripts.")
         if _content_length(headers) > self._settings.max_body_bytes:
             return refused(413, _too_large(self._settings.max_body_bytes))
         return None

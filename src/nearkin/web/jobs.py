@@ -24,9 +24,9 @@ from nearkin.web.queries import Measure
 from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
-_INTERRUPTED = "The service ended during this job. Nothing of it was stored; begin it again."
+_INTERRUPTED = "The service ended during this job. Nothing of it was stored; start it again."
 _INTERRUPTED_STORING = (
-    "The service ended during this job. What it had stored is no exception any more; send the others again."
+    "The service ended during this job. The files that it had stored are no longer exceptions; send the others again."
 )
 JobKind = Literal["groups", "threads", "audit", "reading", "storing"]
 _SHARED = frozenset[JobKind](("groups", "threads", "audit"))

@@ -134,7 +134,7 @@ def _by_link(settings: ServiceSettings, say: Callable[[str], None], token: str |
     )
     say(f"Open this link, which works once: {link_of(settings, entry.link)}")
     if token is None:
-        say(f"Token of scripts: {entry.token}")
+        say(f"Token for scripts: {entry.token}")
     return entry
 
 

@@ -62,7 +62,7 @@ class TableWords:
         words = cls(origin.source, origin.target, _STEM in origin.words)
         if words.fingerprint != origin.words:
             raise FingerprintError(
-                f"The words of the table were found in another way than here: {origin.words!r} and "
+                f"The table was made with other rules for words than those used here: {origin.words!r} and "
                 f"{words.fingerprint!r}."
             )
         return words

@@ -210,7 +210,7 @@ def test_a_run_against_another_collection() -> None:
 
     assert "12,345 documents compared with 2,000 others; 10,210 kept" in text
     assert "eval/questions.jsonl" in text
-    assert "compared with those of another collection, not with one another" in text
+    assert "compared with those of the other set, not with one another" in text
 
 
 def test_bins_below_the_threshold_are_left_out_only_where_they_are_empty() -> None:

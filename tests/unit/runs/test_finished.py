@@ -37,7 +37,7 @@ def a_folder(path: Path) -> None:
     [
         (Path.unlink, "holds no finished run: manifest.json is missing"),
         (a_folder, "is damaged: manifest.json is a folder"),
-        (lambda path: path.write_text("[]"), "is damaged: manifest.json is no JSON object"),
+        (lambda path: path.write_text("[]"), "is damaged: manifest.json is not a JSON object"),
         (lambda path: path.write_text("{"), r"manifest.json cannot be read \("),
         (lambda path: path.write_bytes(b"\xff"), r"manifest.json cannot be read \("),
         (lambda path: path.write_text("[" * 100_000), r"manifest.json cannot be read \("),

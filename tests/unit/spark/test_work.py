@@ -14,7 +14,7 @@ def test_one_process_at_a_time(tmp_path):
     with claimed(NO_SESSION, tmp_path / "work", {"a": 1}, resume=False, of="f") as folder:
         assert folder == tmp_path / "work"
         with (
-            pytest.raises(RunError, match=r"Another run is writing to .*/work\. .* choose another folder of work\."),
+            pytest.raises(RunError, match=r"Another run is writing to .*/work\. .* choose another work folder\."),
             claimed(NO_SESSION, folder, {"a": 1}, resume=True, of="f"),
         ):
             pass
@@ -31,5 +31,8 @@ def test_one_process_at_a_time(tmp_path):
 @pytest.mark.parametrize("stored", ["", "[]", "{", '{"a": 2}'])
 def test_what_another_run_was(stored, tmp_path):
     (tmp_path / "run.json").write_text(stored, encoding="utf-8")
-    with pytest.raises(ResumeError, match="cannot go on"), claimed(NO_SESSION, tmp_path, {"a": 1}, resume=True, of="f"):
+    with (
+        pytest.raises(ResumeError, match="cannot be resumed"),
+        claimed(NO_SESSION, tmp_path, {"a": 1}, resume=True, of="f"),
+    ):
         pass

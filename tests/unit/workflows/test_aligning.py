@@ -69,7 +69,7 @@ def test_words_are_found_as_the_table_found_them() -> None:
     assert words.one(" HAUS! ", is_target=False) == "haus"
     assert words.one("zwei Wörter", is_target=False) is None
     assert TableWords.of_table(TableOrigin("de", "en", words.fingerprint, "x", 1)) == words
-    with pytest.raises(FingerprintError, match="found in another way"):
+    with pytest.raises(FingerprintError, match="made with other rules for words"):
         TableWords.of_table(TableOrigin("de", "en", "words of tomorrow", "x", 1))
 
 

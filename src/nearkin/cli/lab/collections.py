@@ -33,7 +33,7 @@ LabelColumn = Annotated[
     ),
 ]
 OnlyRows = Annotated[str | None, _input("--only", help="COLUMN=VALUE: use only these rows; | between several values.")]
-LeaveOut = Annotated[str | None, _input("--leave-out", help="Labels that are no families, joined by commas.")]
+LeaveOut = Annotated[str | None, _input("--leave-out", help="Labels that do not name a family, joined by commas.")]
 OfALabel = Annotated[
     int, _input("--of-a-label", min=1, help="Maximum number of documents with one label.", show_default=True)
 ]
@@ -41,7 +41,7 @@ Documents = Annotated[
     int,
     _measured("--documents", min=2, help="Maximum number of distinct texts; if there are more, evenly chosen."),
 ]
-Queries = Annotated[int, _measured("--queries", min=1, help="Number of documents whose versions are asked for.")]
+Queries = Annotated[int, _measured("--queries", min=1, help="Number of documents whose versions are queried.")]
 WrongLabels = Annotated[int, _measured("--wrong-labels", min=1, help="Number of wrong labels to plant.")]
 LabSeed = Annotated[int, _measured("--seed", help="Random seed of the queries and the wrong labels.")]
 

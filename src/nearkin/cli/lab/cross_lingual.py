@@ -51,7 +51,7 @@ HELP = """
 Repeat the published experiments on similar documents in two languages with your own documents and their \
 translations: how similar a document and its translation are, whether the translation is found among all documents, \
 what each step of the projection is worth, how accurate signatures are, and what a sliding window finds at which \
-cost. Train the table on other texts than the inputs.
+cost. Train the table on texts that are not among the inputs.
 
 [bold]Examples[/]
 
@@ -109,7 +109,7 @@ def _show(console: Console, results: CrossLingualResults) -> None:
             found = results.windows.cheapest(effectiveness)
             told.append(f"{effectiveness:.0%} for {found[0] if found else float('nan'):.0%} ({cost:.0%})")
         console.print(
-            f"A sliding window finds of that {', '.join(told)} of the comparisons, without the time for sorting "
+            f"Of that, a sliding window finds {', '.join(told)} of the comparisons, without the time for sorting "
             "(article: with it).",
             highlight=False,
             soft_wrap=True,

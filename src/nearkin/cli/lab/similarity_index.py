@@ -32,7 +32,8 @@ FilesFolder = Annotated[
 Expected = Annotated[
     Path | None,
     _measured(
-        help="CSV file with the columns file,zone: files of one zone are similar to one another, other files to none. "
+        help="CSV file with the columns file,zone: files of one zone are similar to one another, and to no other "
+        "files. "
         "[dim]default: the paper's zones, by the names of its files[/]",
         show_default=False,
     ),
@@ -47,7 +48,7 @@ Family = Annotated[str | None, _larger(help="Column with the family; documents o
 FamilyText = Annotated[str, _larger("--text", help="Column with the text.", show_default=True)]
 Only = Annotated[str | None, _larger(help="COLUMN=VALUE: use only these rows. [dim]default: all[/]")]
 LeaveOut = Annotated[
-    str | None, _larger(help="Values that are not families, such as other, joined by commas. [dim]default: none[/]")
+    str | None, _larger(help="Values that do not name a family, such as other, joined by commas. [dim]default: none[/]")
 ]
 FamilyQueries = Annotated[int, _larger("--queries", help="Number of documents to draw as queries.", show_default=True)]
 

@@ -27,14 +27,16 @@ OfSource = Annotated[
 ]
 IdPattern = Annotated[
     str | None,
-    _wanted("--id", metavar="PATTERN", help="Only documents whose id matches; * any characters, ? one character."),
+    _wanted("--id", metavar="PATTERN", help="Only documents whose id matches: * any characters, ? one character."),
 ]
 OfReason = Annotated[str | None, _wanted("--reason", help="Only exceptions with this reason, such as encrypted.")]
 OfKind = Annotated[str | None, _wanted("--kind", help="Only files of this kind by content, such as pdf.")]
 OnlyWithoutText = Annotated[bool, _wanted("--no-text", help="Only files that gave no text.")]
 OnlyPartial = Annotated[bool, _wanted("--partial", help="Only files that gave a part of their text.")]
 OnlyRemoved = Annotated[bool, _wanted("--removed", help="List the removed documents instead, each with its last text.")]
-AllVersions = Annotated[bool, _wanted("--all-versions", help="List every stored version, also replaced and removed.")]
+AllVersions = Annotated[
+    bool, _wanted("--all-versions", help="List every stored version, also replaced and removed ones.")
+]
 AddedSince = Annotated[
     str | None,
     _wanted(metavar="DATE", help="Only versions added since this date or time (UTC), such as 2026-03-01."),

@@ -18,8 +18,8 @@ Place = Annotated[
     typer.Argument(
         metavar="COLLECTION",
         # a help text at 80 columns cuts off words of more than 35 characters
-        help="A directory, or postgresql://USER@HOST/DATABASE, in which parts may be omitted as for psql; also "
-        "possible: USER:PASSWORD, HOST:PORT, and ?schema=NAME at the end.",
+        help="A directory, or postgresql://USER@HOST/DATABASE. Parts of the URL may be omitted, as for psql; "
+        "USER:PASSWORD, HOST:PORT and a final ?schema=NAME are accepted, too.",
         show_default=False,
     ),
 ]
@@ -49,11 +49,11 @@ ChosenIgnored = Annotated[
         show_default=False,
     ),
 ]
-ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Digits do not count in a new collection.")]
+ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Ignore digits in a new collection.")]
 ReExtract = Annotated[
     bool,
     _collection(
-        "--re-extract", help="Replace stored texts that another version of an extractor made of the same files."
+        "--re-extract", help="Replace stored texts that another version of an extractor extracted from the same files."
     ),
 ]
 ChosenIndex = Annotated[
@@ -86,8 +86,8 @@ ReadOnly = Annotated[
     bool,
     _collection(
         "--read-only",
-        help="Write nothing, for a collection on a medium that cannot be written. Missing parts of its index are "
-        "built for this command only, which takes longer.",
+        help="Write nothing, for a collection on a read-only medium. Missing parts of its index are built for this "
+        "command only, which takes longer.",
     ),
 ]
 DocId = Annotated[str, typer.Argument(metavar="DOC_ID", help="Id of a document.", show_default=False)]
@@ -126,7 +126,7 @@ Method = Annotated[
         "--method",
         help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. hamming: bits "
         "of signatures, by --distance. si: one number per text, by --tolerance; neither complete nor exact. "
-        "containment: share of one text's word 5-grams in the other, and edit: edit similarity, both verified, by "
+        "containment: share of one text's word 5-grams in the other, by --threshold. edit: edit similarity, by "
         "--threshold. "
         "[dim]default: words[/]",
     ),
@@ -149,9 +149,13 @@ Gamma = Annotated[
 Threshold = Annotated[
     float | None,
     _alike(
-        help="Minimum Jaccard similarity, for --measure words; or containment or edit similarity. [dim]default: 0.5; "
-        "for containment and edit 0.9[/]"
+        help="Minimum similarity of a match: the Jaccard similarity, or with --measure containment or edit that "
+        "measure. [dim]default: 0.5; for containment and edit 0.9[/]"
     ),
+]
+WordsThreshold = Annotated[
+    float | None,
+    _alike("--threshold", help="Minimum Jaccard similarity of a match, for --measure words. [dim]default: 0.5[/]"),
 ]
 Distance = Annotated[
     int | None, _alike(help="Maximum number of different bits, of 256, for --measure hamming. [dim]default: 32[/]")
@@ -160,7 +164,7 @@ Tolerance = Annotated[
     float | None,
     _alike(
         "--tolerance",
-        help="Maximum relative difference of similarity indexes, if si is chosen. [dim]default: 0.3[/]",
+        help="Maximum relative difference of similarity indexes; only for si. [dim]default: 0.3[/]",
     ),
 ]
 Index = Annotated[
@@ -172,7 +176,8 @@ GroupOverlay = Annotated[
     _output(
         "--overlay",
         metavar="TOOL",
-        help="Write --out as an overlay with the field names of relativity, everlaw, reveal, purview or plain instead.",
+        help="Write --out as an overlay instead, with the field names of relativity, everlaw, reveal, purview or "
+        "plain.",
         show_default=False,
     ),
 ]
@@ -182,7 +187,7 @@ At = Annotated[
     _versions(
         "--at",
         metavar="YYYY-MM-DD",
-        help="Mark the version in force on this date: the newest that is not dated after it.",
+        help="Mark the version in force on this date: the newest that is dated on it or before.",
     ),
 ]
 DateTag = Annotated[
@@ -191,10 +196,14 @@ DateTag = Annotated[
 ]
 Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
 Uncounted = Annotated[
-    bool, _output("--uncounted", help="List the documents with too few letters for range search instead.")
+    bool,
+    _output("--uncounted", help="Instead of the counts, list the documents with too few letters for range search."),
 ]
 Problems = Annotated[
-    bool, _output("--problems", help="List the documents that could not be stored or got another id instead.")
+    bool,
+    _output(
+        "--problems", help="Instead of the counts, list the documents that could not be stored, or got another id."
+    ),
 ]
 Html = Annotated[
     Path | None, _output("--html", help="Also write the comparison to this HTML file.", show_default=False)
@@ -203,14 +212,14 @@ Docx = Annotated[
     Path | None,
     _output("--docx", help="Also write a Word document with the changes from A to B tracked.", show_default=False),
 ]
-ContextLines = Annotated[int, _output("--context", min=0, help="Lines around each difference.")]
+ContextLines = Annotated[int, _output("--context", min=0, help="Number of lines to show around each difference.")]
 Ignore = Annotated[
     list[str] | None,
     _output(
         "--ignore",
         metavar="KINDS",
-        help="Differences that do not count: case, punctuation, numbers, or several with commas between. White space"
-        " never counts.",
+        help="Differences that do not count: case, punctuation, numbers, or several of them joined by commas. White "
+        "space never counts.",
     ),
 ]
 Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
@@ -219,14 +228,18 @@ Since = Annotated[
     _output(
         "--since",
         metavar="WAVE",
-        help="List what changed in the stored groups since the end of this wave, that is since the first nearkin "
+        help="List what changed in the stored groups since the end of this wave, that is, since the first nearkin "
         "groups after its last documents.",
         show_default=False,
     ),
 ]
 Direct = Annotated[
     bool,
-    _output("--direct", help="List members, and only those that match the principal themselves.", show_default=False),
+    _output(
+        "--direct",
+        help="Instead of the groups, list the members that match their principal themselves.",
+        show_default=False,
+    ),
 ]
 MakePrincipal = Annotated[
     str | None,
@@ -239,7 +252,7 @@ LabelColumn = Annotated[
     str | None,
     _collection(
         "--label",
-        help="Column of LABELS with the labels. [dim]default: guessed if only one can be it[/]",
+        help="Column of LABELS with the labels. [dim]default: guessed if only one column fits[/]",
         show_default=False,
     ),
 ]

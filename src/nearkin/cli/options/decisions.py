@@ -43,7 +43,9 @@ OfGroup = Annotated[int | None, _documents("--group", help="All documents of thi
 GroupThreshold = Annotated[
     float | None, _documents("--threshold", help="Minimum Jaccard similarity of the groups. [dim]default: 0.5[/]")
 ]
-GroupGamma = Annotated[float | None, _documents("--gamma", help="Gamma of the groups, for groups by letter counts.")]
+GroupGamma = Annotated[
+    float | None, _documents("--gamma", help="Maximum distance (gamma) of the groups, for groups by letter counts.")
+]
 PurgedIds = Annotated[
     list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of the documents to erase.", show_default=False)
 ]
@@ -52,7 +54,7 @@ Copies = Annotated[
 ]
 By = Annotated[
     str | None,
-    _change(help="Name of the person who decides. [dim]default: your user name[/]", show_default=False),
+    _change(help="Name that the activity log records. [dim]default: your user name[/]", show_default=False),
 ]
 DryRun = Annotated[bool, _change("--dry-run", help="Show what would be changed, and change nothing.")]
 Yes = Annotated[bool, _change("--yes", help="Change more than 100 documents.")]

@@ -46,7 +46,7 @@ Text = Annotated[
 Title = Annotated[
     str | None,
     _input(
-        help="Column with a headline, to be put before the text with a space. [dim]default: none[/]",
+        help="Column with a headline, which is put before the text with a space. [dim]default: none[/]",
         show_default=False,
     ),
 ]
@@ -82,15 +82,15 @@ FamilyThreshold = Annotated[
     float | None,
     _search(
         "--threshold",
-        help="Minimum similarity to the principal, above 0 and up to 1; of a collection, that of its groups. "
-        "[dim]default: 0.6; of a collection 0.5[/]",
+        help="Minimum similarity to the principal, above 0 and up to 1; for a collection, the threshold of its "
+        "groups. [dim]default: 0.6; for a collection 0.5[/]",
     ),
 ]
 FamilyShingle = Annotated[
     str | None,
     _search(
         "--shingle",
-        help="words:N or chars:N. With it a collection is searched like files. [dim]default: words:3[/]",
+        help="words:N or chars:N. If given, a collection is searched like files. [dim]default: words:3[/]",
     ),
 ]
 HigherThreshold = Annotated[float, _search(help="Minimum similarity; at least the threshold of the run.")]
@@ -148,7 +148,7 @@ By = Annotated[
     _output(
         "--by",
         metavar="COLUMN",
-        help="Column by whose values the report counts dropped documents. The input is read twice.",
+        help="In the report, count dropped documents by the values of this column. The input is then read twice.",
     ),
 ]
 ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]
@@ -162,7 +162,7 @@ Resume = Annotated[
     bool,
     _run(
         "--resume",
-        help="Continue an interrupted run; the result is the same to the byte.",
+        help="Continue an interrupted run; the results are the same, byte for byte.",
     ),
 ]
 Overwrite = Annotated[bool, _run("--overwrite", help="Replace the results of an earlier run.")]
@@ -176,7 +176,8 @@ _signature = partial(typer.Option, rich_help_panel="Signatures")
 Method = Annotated[
     str,
     _signature(
-        help="minhash (one bit per slot), weighted-topsig (needs statistics: given, counted first, or --online), "
+        help="minhash (one bit per slot), weighted-topsig (needs statistics: from --statistics, counted first, or "
+        "--online), "
         "topsig, simhash (SHAKE-256), simhash-fast, minhash-truncated."
     ),
 ]
@@ -211,7 +212,11 @@ StatisticsFile = Annotated[
 ]
 Online = Annotated[
     bool,
-    _signature("--online", help="Sign each document with the counts of those before it, and measure the difference."),
+    _signature(
+        "--online",
+        help="Sign each document with the counts of the documents up to it; report how many bits "
+        "the final counts would change.",
+    ),
 ]
 SignatureFile = Annotated[
     Path, typer.Argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.", show_default=False)

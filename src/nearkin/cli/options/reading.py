@@ -35,7 +35,7 @@ MaxUnreadable = Annotated[
     _input(
         "--max-unreadable",
         metavar="SHARE",
-        help="Maximum share of documents that may be unreadable, for example 1% or 0.01; above it the command fails.",
+        help="Maximum share of unreadable documents, for example 1% or 0.01; above it the command fails.",
     ),
 ]
 MaxDocumentSize = Annotated[

@@ -13,9 +13,7 @@ class PlanCommands(LazyGroup):
 
     panels: ClassVar[Panels] = {
         "Commands": (
-            CommandEntry(
-                "pairs", "Predict a search for similar pairs of two collections", "plan.pairs", work="plan_pairs"
-            ),
+            CommandEntry("pairs", "Predict a search for similar pairs of two corpora", "plan.pairs", work="plan_pairs"),
             CommandEntry("corpus", "Predict a run of nearkin dedup", "plan.corpus", work="plan_corpus"),
             CommandEntry("paper", "Reproduce the published tables of the planner", "plan.paper", work="plan_paper"),
         )

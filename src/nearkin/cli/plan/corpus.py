@@ -48,7 +48,8 @@ ClusterCores = Annotated[
 ]
 
 HELP = """
-Predict how nearkin dedup will search a corpus like SAMPLE and, with --engine spark, what a cluster needs.
+Predict how nearkin dedup will search the corpus from which SAMPLE was drawn and, with --engine spark, what a cluster \
+needs.
 
 [bold]Examples[/]
 

@@ -27,11 +27,9 @@ _sample = partial(typer.Option, rich_help_panel="Samples to measure", show_defau
 
 Left = Annotated[
     str | None,
-    _sought(
-        help="Number of documents in the left collection: 3.44M, 200k or 1,470,000. [dim]default: as in the sample[/]"
-    ),
+    _sought(help="Number of documents in the left corpus: 3.44M, 200k or 1,470,000. [dim]default: as in the sample[/]"),
 ]
-Right = Annotated[str | None, _sought(help="Number of documents in the right collection.")]
+Right = Annotated[str | None, _sought(help="Number of documents in the right corpus.")]
 MinCosine = Annotated[
     float, _sought("--threshold", help="Minimum cosine of a pair, above 0 and up to 1.", show_default=True)
 ]
@@ -54,16 +52,16 @@ MachineText = Annotated[
 ]
 SampleLeft = Annotated[
     list[str] | None,
-    _sample("--sample-left", metavar="INPUT", help="A few thousand documents of the left collection: files, as for "
-            "nearkin pairs. The spread of cosines is then measured instead of assumed. Repeatable."),
+    _sample("--sample-left", metavar="INPUT", help="A few thousand documents of the left corpus: files, as for "
+    "nearkin pairs. The distribution of cosines is then measured instead of assumed. Repeatable."),
 ]  # fmt: skip
 SampleRight = Annotated[
     list[str] | None,
-    _sample("--sample-right", metavar="INPUT", help="A few thousand documents of the right collection. Repeatable."),
+    _sample("--sample-right", metavar="INPUT", help="A few thousand documents of the right corpus. Repeatable."),
 ]
 SampleTable = Annotated[
     Path | None,
-    _sample("--table", help="Translation table, if the collections are in two languages; see nearkin pairs."),
+    _sample("--table", help="Translation table, if the corpora are in two languages; see nearkin pairs."),
 ]
 SampleLeftLanguage = Annotated[
     str | None,
@@ -90,8 +88,8 @@ time and memory.
 
 There are three methods: all pairs of vectors, by an inverted index; all pairs of signatures, made by random \
 projections; or each signature with its neighbours in sorted orders. The true cosine decides in each case, so \
-nothing below the threshold is reported. With samples the plan measures the spread of cosines; without them it \
-assumes one.
+nothing below the threshold is reported. With samples the plan measures the distribution of cosines; without samples \
+it assumes one.
 
 [bold]Examples[/]
 

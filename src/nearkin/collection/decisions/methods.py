@@ -191,7 +191,7 @@ class DecisionMethods:
         same_group : two ids, optional
             Documents that must be in one group.
         principal : str, optional
-            Document that stands for its group. Of two in one group the one that was chosen last counts.
+            Document that represents its group. If two were chosen for one group, the later choice counts.
         note : (id, text), optional
             Note on a document; it replaces the current one, and an empty text removes it.
         group_note : (group, text), optional
@@ -208,7 +208,7 @@ class DecisionMethods:
         UnknownDocumentError
         ParameterError
             None or several are given; or a decision on two documents contradicts others, which the message lists.
-            Contradictions among earlier decisions are no reason.
+            Contradictions among earlier decisions alone do not raise it.
         """
         from nearkin.collection.decisions.deciding import decide
 

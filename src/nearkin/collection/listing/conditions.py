@@ -101,7 +101,7 @@ class DocumentFilter:
             raise ParameterError("Only current documents are in groups: a condition on groups lists no others.")
         if self.tolerance is not None and not is_about_groups:
             raise ParameterError(
-                "'threshold' and 'gamma' are of groups: they need 'group' or 'has_near_duplicates'.",
+                "'threshold' and 'gamma' choose groups: they need 'group' or 'has_near_duplicates'.",
                 named=("threshold", "gamma", "group", "has_near_duplicates"),
             )
 

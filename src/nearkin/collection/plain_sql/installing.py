@@ -183,7 +183,7 @@ def check_flagging(
     if measure is not None and measure not in _FACT_OF:
         raise ParameterError.of("measure", owner, "'words' or 'letters'", measure)
     if measure is not None and limit is None:
-        raise ParameterError("'measure' is of 'flag_look_alikes'; give both.", named=["measure", "flag_look_alikes"])
+        raise ParameterError("'measure' is for 'flag_look_alikes': give both.", named=["measure", "flag_look_alikes"])
     method = _METHOD_OF["letters" if measure == "letters" else "words"]
     if limit is not None and not is_limit(method, limit):
         rule = f"a Jaccard similarity {RULES[method]}; 0.5 flags versions"

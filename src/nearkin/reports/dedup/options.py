@@ -50,13 +50,13 @@ class DedupOption:
 
 def _of_shingle(facts: DedupManifest, value: str) -> str:
     unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
-    return f"{grams_text(value)}: every run of neighbouring {unit}s, as a set; place and frequency play no part"
+    return f"{grams_text(value)}: every run of neighbouring {unit}s, as a set; position and frequency do not count"
 
 
 def _of_keep(facts: DedupManifest, value: str) -> str:
     rule, _, column = value.partition(":")
     if rule in {"max", "min"}:
-        return f"the document with the {'greatest' if rule == 'max' else 'least'} {column} of a group is kept"
+        return f"the document with the {'highest' if rule == 'max' else 'lowest'} {column} of a group is kept"
     return {
         "longest": "the longest text of a group, without white space, is kept",
         "shortest": "the shortest text of a group, without white space, is kept",
@@ -93,12 +93,12 @@ OPTIONS = {
     ),
     "ignore": DedupOption(
         help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
-        ">>>; re:PATTERN for patterns of RE2. The stored texts are unchanged.",
+        ">>>; re:PATTERN for an RE2 pattern. The stored texts are unchanged.",
         takes=Path,
         metavar="FILE",
     ),
     "ignore_numbers": DedupOption(
-        help="Digits do not count. A text of digits without letters is numbers only.", takes=bool
+        help="Ignore digits. A text with digits but no letters gets the reason numbers only.", takes=bool
     ),
     "min_shared": DedupOption(
         help="With --against: minimum number of shingles shared with a document of the other set, instead of "
@@ -119,8 +119,8 @@ OPTIONS = {
         meaning={
             "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group"
             " are counted as bridges refused, not followed",
-            "component": "documents joined by any chain of verified pairs; two members may be less alike than the"
-            " threshold, so each group states its lowest similarity",
+            "component": "documents joined by any chain of verified pairs; two members may be less similar than the "
+            "threshold, so each group states its lowest similarity",
         },
     ),
     "keep": DedupOption(
@@ -131,8 +131,8 @@ OPTIONS = {
         meaning=_of_keep,
     ),
     "drop": DedupOption(
-        help="With --against, by containment: contained drops documents that lie in a document of the other set, "
-        "containing drops those that contain one, either drops both.",
+        help="With --against, by containment. contained: drop documents that are contained in a document of the other "
+        "set. containing: drop those that contain one. either: drop both.",
         default="contained",
         panel=_KEPT,
         meaning={

@@ -103,8 +103,8 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
         yield Note(
             f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found"
             " inside a longer document",
-            "Such a document has fewer shingles than a match needs. It can only match a document that is the same as a"
-            " whole, not one that contains it. A shorter shingle finds it.",
+            "Such a document has fewer shingles than a match needs. Only a document with the same text can match it, "
+            "not one that contains it. A shorter shingle finds it.",
             is_warning=True,
         )
     if n_skipped := facts.count("pairs_not_compared"):
@@ -118,7 +118,8 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
     yield Note(
         "Near-duplicate is not same meaning",
         "Similarity counts shared wording. A changed date, amount or name may leave two documents almost identical in"
-        " wording and different in effect: read the differences before deciding about one document by another.",
+        " wording and different in effect: read the differences before you decide about one document because of "
+        "another.",
     )
 
 
@@ -275,11 +276,11 @@ GLOSSARY = (
     ),
     Note(
         "Principal",
-        "The document that stands for its group, and the one of it that is kept; --keep chooses it.",
+        "The document that represents its group and is the one that is kept; --keep chooses it.",
     ),
     Note(
         "Bridge refused",
-        "A verified pair between two groups. Following it would have joined documents that are not alike.",
+        "A verified pair between two groups. Following it would have joined documents that are not similar.",
     ),
     Note(
         "Near-duplicate",

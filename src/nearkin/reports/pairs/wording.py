@@ -28,7 +28,7 @@ _MEANINGS = {
     "terms": "the number of matching words written for each pair",
     "k1": "BM25: the effect of repeated words",
     "b": "BM25: the effect of a document's length",
-    "least_occurrences": "words that occur less often in their collection are ignored",
+    "least_occurrences": "words that occur less often in their corpus are ignored",
     "least_terms": "documents with fewer terms are not compared",
     "agreement": "the minimum probability of a translation in the reverse direction",
     "stems": "a word that the table lacks is translated by other forms of the word",
@@ -222,7 +222,7 @@ def known_sentences(known: KnownFound) -> Iterator[str]:
     if n_absent := known.n_told - known.n_known:
         verb = "was" if n_absent == 1 else "were"
         said = f"{counted(n_absent, 'known pair')} {verb} skipped"
-        yield f"{said}: the list repeats them, or a document of theirs is not in the input."
+        yield f"{said}: the list repeats them, or one of their documents is not in the input."
     if n_bare := known.n_known - known.n_comparable:
         verb = "has" if n_bare == 1 else "have"
         yield f"{counted(n_bare, 'known pair')} {verb} a document that could not be compared."

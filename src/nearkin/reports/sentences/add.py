@@ -41,7 +41,9 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         )
     if n := added.n_other_extractor:
         texts = "text is" if n == 1 else "texts are"
-        yield Sentence(f"{n:,} stored {texts} of another version of the extractor and kept: --re-extract replaces them")
+        yield Sentence(
+            f"{n:,} stored {texts} from another version of the extractor and stay; --re-extract replaces them"
+        )
     if added.n_no_text or added.n_partial:
         said = without_text(added.n_no_text, added.n_partial)
         all_documents = counted(added.n_documents + added.n_problems, "document")
@@ -58,7 +60,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
 def contradiction_sentences(contradiction: str | None) -> Iterator[Sentence]:
     """Say that stored texts make decisions contradict one another."""
     if contradiction is not None:
-        yield Sentence(f"Groups cannot be made any more. {contradiction}", "warning")
+        yield Sentence(f"Groups can no longer be computed. {contradiction}", "warning")
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:

@@ -58,7 +58,7 @@ def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
         rare = " and ".join(
             f"{told.side(side).n_rare_words:,} of {told.side(side).n_words:,} on the {side}" for side in SIDES
         )
-        yield Sentence(f"Omitted words that occur {seldom} in their collection: {rare}")
+        yield Sentence(f"Omitted words that occur {seldom} in their corpus: {rare}")
     if not told.plan.reaches_recall:
         wanted = f"{told.parameters['recall']:.1%}"
         yield Sentence(f"The options allow less than the requested recall of {wanted}", "warning")

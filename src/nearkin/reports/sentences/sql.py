@@ -31,7 +31,7 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
         yield Sentence(f"documents {rule} a new one are listed in look_alikes")
     if installed.refused_limit is not None:
         yield Sentence(
-            f"Documents are no longer flagged: the stored limit {installed.refused_limit:g} is not allowed any more. "
+            f"Documents are no longer flagged: the stored limit {installed.refused_limit:g} is no longer allowed. "
             "Choose another with --flag-look-alikes.",
             "warning",
         )

@@ -208,7 +208,7 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
         if named is not None and named not in sample.names and not sample.is_partial:
             raise missing_column(label, parameter, named, sample.names)
     if text is not None and text == doc_id:
-        raise ParameterError(f"{label}: the id must be another column than the text. Got '{text}' for both.")
+        raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
     guesses = []
     every = ", ".join(sample.names)
     if text is None:

@@ -31,7 +31,7 @@ _BINARY = (
     (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
     (b"\x04\x22\x4d\x18", "an LZ4 file", _UNPACK),
     (b"\xff\x06\x00\x00sNaPpY", "a Snappy file", _UNPACK),
-    (b"\x1f\x9d", "a file of compress", _UNPACK),
+    (b"\x1f\x9d", "a compress (.Z) file", _UNPACK),
     (b"SQLite format 3\0", "an SQLite database", "export a table of it as CSV or Parquet"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _CONVERT),
     (b"\x93NUMPY", "a NumPy array", _CONVERT),

@@ -150,7 +150,7 @@ def _target(out: Path, name: PurePosixPath) -> Path:
 def _reading(source: Source, stdin_copy: Path | None) -> Iterator[BinaryIO]:
     """Open the source again."""
     if source.path == STDIN and stdin_copy is None:
-        raise SourceError("Standard input cannot be read twice, so the documents kept of it cannot be written.")
+        raise SourceError("Standard input cannot be read twice, so its kept documents cannot be written.")
     path = stdin_copy if source.path == STDIN and stdin_copy is not None else Path(source.path)
     try:
         raw = path.open("rb", buffering=0)

@@ -1,4 +1,4 @@
-"""Load files in a folder, and the files that they name: these are no documents of their own."""
+"""Load files in a folder, and the files that they name, which are not documents of their own."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
         request.state.route = f"{ROOT}{operation.path}"
         check_role(visitor.role, role_of_operation(operation.method, operation.path))
         if operation.method != "GET" and not visitor.is_script:
-            raise RefusedError(403, "A change by the API needs the token of scripts, not a session.")
+            raise RefusedError(403, "A change through the API needs the token for scripts, not a session.")
         if operation.changes:
             service.check_may_change()
         pairs = _parameters(request.url.query)

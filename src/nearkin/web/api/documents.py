@@ -82,7 +82,7 @@ class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
 
 
 def get_similar(service: ReviewService, _: Visitor, asked: SimilarAsked, __: object) -> ApiSimilar:
-    """List what is like a document."""
+    """List the documents similar to a document."""
     opened, tolerance = service.collection.opened, asked.tolerance
     found = similar_documents(opened, asked.id, None, tolerance, version=asked.version, limit=asked.limit)
     return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiSimilar)
@@ -188,11 +188,12 @@ OPERATIONS = (
         answer=ApiDocument, act=get_document,
     ),
     Operation(
-        method="GET", path="/documents/{id}/similar", summary="List what is like a document.", query=SimilarAsked,
-        answer=ApiSimilar, act=get_similar,
+        method="GET", path="/documents/{id}/similar", summary="List the documents similar to a document.",
+        query=SimilarAsked, answer=ApiSimilar, act=get_similar,
     ),
     Operation(
-        method="POST", path="/check", summary="Check whether something similar is stored, and store it if asked to.",
+        method="POST", path="/check", summary="Check whether something similar is stored; with store=true, also store "
+        "the text.",
         query=CheckAsked, answer=ApiChecked, act=post_check, body="document",
     ),
     Operation(

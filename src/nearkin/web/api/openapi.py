@@ -47,7 +47,7 @@ def openapi(operations: Sequence[Operation]) -> JSONObject:
         "info": {
             "title": "Nearkin",
             "version": __version__,
-            "description": "Near-duplicate documents of a collection. Every request needs the token of scripts.",
+            "description": "Near-duplicate documents of a collection. Every request needs the token for scripts.",
         },
         "servers": [{"url": ROOT}],
         "security": [{"token": []}],

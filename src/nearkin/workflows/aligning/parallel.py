@@ -70,7 +70,10 @@ class ParallelCorpus:
             )
         if self.file_format is not None and (self.file_format not in _FORMATS or len(self.paths) == 2):
             raise ParameterError.of(
-                "format", "align", f"one of {', '.join(_FORMATS)}, of one file; two are lines of text", self.file_format
+                "format",
+                "align",
+                f"one of {', '.join(_FORMATS)}, for one file; two files are read as lines of text",
+                self.file_format,
             )
         for name, column in (("source_column", self.source_column), ("target_column", self.target_column)):
             if column is not None and not self._is_table:
@@ -127,8 +130,9 @@ class ParallelCorpus:
             if pairs.n_left[0] or pairs.n_left[1]:
                 counts = [pairs.n_rows + n for n in pairs.n_left]
                 raise SourceError(
-                    f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]:,}: line "
-                    "by line translations need equal numbers. Check where they begin to differ; a line break inside a "
+                    f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]:,}: both "
+                    "need the same number of lines, since line N of one translates line N of the other. Check where "
+                    "they begin to differ; a line break inside a "
                     "sentence is a common cause."
                 )
 

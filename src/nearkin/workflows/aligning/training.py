@@ -67,7 +67,7 @@ class AlignOptions:
         Model1(self.iterations)
         if self.iterations != ITERATIONS and self._is_eflomal:
             raise ParameterError(
-                "'iterations' is for model-1, and eflomal is the aligner: choose model-1 by 'aligner', or omit "
+                "'iterations' is for model-1, and eflomal is the aligner: set 'aligner' to model-1, or omit "
                 "'iterations'.",
                 named=("iterations", "aligner"),
             )

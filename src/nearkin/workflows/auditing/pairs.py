@@ -60,7 +60,8 @@ def audit_pairs(
         prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)
         if prepared.vectors.fingerprint != told.fingerprint:
             raise FingerprintError(
-                f"{directory} was made differently from this version of Nearkin: {told.fingerprint!r} and "
+                f"{directory} was made by another method than that of this version of "
+                f"Nearkin: {told.fingerprint!r} and "
                 f"{prepared.vectors.fingerprint!r}. Run it again."
             )
         population = np.flatnonzero(prepared.vectors.left.sizes)

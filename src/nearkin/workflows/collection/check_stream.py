@@ -132,7 +132,7 @@ def _rows(
         one = next(read)
         problem = one.problem
         if problem is None and needs_id and not (one.doc_id or "").strip():
-            problem = f"the object has no id under {columns.doc_id!r}, which is needed to store it"
+            problem = f"the object has no key {columns.doc_id!r}; an id is needed to store a document"
         yield _ReadLine(line, one.doc_id, one.text, problem)
 
 

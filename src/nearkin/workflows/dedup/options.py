@@ -78,11 +78,11 @@ class DedupOptions:
     seed : int
         Random seed of the sketches.
     drop : {"contained", "containing", "either"}, optional
-        With another collection, by containment: drop the documents that are contained in one of its documents (the
-        default), those that contain one of its documents, or both.
+        With another set of documents (``against``), by containment: drop the documents that are contained in one of its
+        documents (the default), those that contain one of its documents, or both.
     min_shared : int, optional
-        With another collection: drop the documents that share at least this many shingles with one of its documents,
-        at any similarity. The measure is then containment, and the threshold `ANY_SHARE`.
+        With another set of documents (``against``): drop the documents that share at least this many shingles with one
+        of its documents, at any similarity. The measure is then containment, and the threshold `ANY_SHARE`.
 
     Examples
     --------

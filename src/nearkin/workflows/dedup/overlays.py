@@ -172,7 +172,9 @@ def _overlay_of_load_file(
                 writer.write([control, *vendor.values(row_of(row))])
     progress.say(f"overlay of {one.source.name}: {out / name}, {controls.dialect.in_words()}")
     if repeated:
-        n_repeated = counted(len(repeated), "record that repeats a control number", "records that repeat one")
+        n_repeated = counted(
+            len(repeated), "record that repeats a control number", "records that repeat control numbers"
+        )
         progress.say(f"Warning: {one.source.name}: the overlay lacks {n_repeated}: {first_of(repeated, _SHOWN)}")
     return name
 

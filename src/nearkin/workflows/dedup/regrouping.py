@@ -112,7 +112,9 @@ def regroup(
     sources = [] if vendor is None else sources_again(run.manifest, meter)
     options = _options(run, directory, threshold, group)
     if out is not None and out.resolve() == directory.resolve():
-        raise ParameterError("--out is the run itself, which would lose pairs below the new threshold. Choose another.")
+        raise ParameterError(
+            "--out is the run itself, which would lose pairs below the new threshold. Choose another directory."
+        )
     own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
     target = RunDirectory(out or own, is_resumable=False)
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}

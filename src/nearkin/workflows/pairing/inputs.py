@@ -133,7 +133,7 @@ def opened(
         if (Path(source.path).resolve(), source.text) in ours:
             raise ParameterError(
                 f"{source.path} is on both sides, with the same text{_of_column(source)}. --left-text and --right-text "
-                "name a column for each side; for pairs inside one collection use nearkin dedup."
+                "name a column for each side; for pairs inside one corpus use nearkin dedup."
             )
     return sides[0], sides[1]
 
@@ -223,8 +223,8 @@ def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) ->
     share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)
     if share < _FEW_SHARED:
         progress.say(
-            f"only {share:.0%} of the words on the left are also on the right. If the languages differ, give --table a "
-            "translation table from nearkin align"
+            f"only {share:.0%} of the words on the left are also on the right. If the languages differ, add a "
+            "translation table from nearkin align with --table"
         )
 
 

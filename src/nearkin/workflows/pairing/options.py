@@ -34,7 +34,7 @@ class PairOptions:
         Number of matching terms listed per pair.
     bm25 : BM25
     min_occurrences : int
-        Minimum occurrences of a term in its collection; rarer terms are omitted.
+        Minimum occurrences of a term in its corpus; rarer terms are omitted.
     min_terms : int
         Minimum number of terms of a document; shorter documents are omitted.
     agreement : float

@@ -101,7 +101,7 @@ def memory_source(
     Raises
     ------
     ParameterError
-        These are no documents.
+        The documents have no accepted type.
     SourceError
         A column is missing or cannot serve.
     """

@@ -85,7 +85,7 @@ class Expected:
         """
         low, high = (_share(one) for one in (self.low, self.high))
         share = low if low == high else f"at most {high}" if low.startswith("under") else f"{low} to {high}"
-        range_told = "; the range is that of four measured corpora, other documents can lie outside it"
+        range_told = "; the range is that of four measured corpora; other documents can lie outside it"
         told = (
             f"expected recall: {share} of pairs with a Jaccard similarity of {self.similarity:g} ({features}), more "
             f"above it{range_told if self.is_measured else ''}"

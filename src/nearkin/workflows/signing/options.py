@@ -22,7 +22,7 @@ METHODS: dict[str, str] = {
     "simhash": "majority of the bits of SHAKE-256 of every feature",
     "simhash-fast": "the same with a fast 64-bit hash",
     "topsig": "sum of sparse random vectors of every feature",
-    "weighted-topsig": "the same, each distinct feature weighted by how rare it is in the collection",
+    "weighted-topsig": "the same, each distinct feature weighted by how rare it is in the corpus",
     "minhash": "one bit of each slot of a MinHash: estimates Jaccard",
     "minhash-truncated": "the simple MinHash of the article on due diligence; for measurements only",
 }
@@ -30,7 +30,7 @@ METHODS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningOptions:
-    """Options that decide signatures, together with the statistics of the collection.
+    """Options that decide signatures, together with the statistics of the corpus.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class SigningOptions:
         return counts_fingerprint(self.features, self.normalise)
 
     def signer(self, statistics: Statistics | None) -> BitMethod:
-        """Return the method, with the statistics of the collection if it needs them."""
+        """Return the method, with the statistics of the corpus if it needs them."""
         if self.method == "weighted-topsig":
             if self.is_online:
                 return OnlineTopSig(GrowingStatistics(self.counts_fingerprint), self.bits, self.density, self.seed)

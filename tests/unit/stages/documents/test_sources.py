@@ -115,7 +115,7 @@ def test_named_columns_are_taken_and_must_be_there(folder: Path) -> None:
         resolve_sources(["a.jsonl"], text="body")
     with pytest.raises(SourceError, match=r"there is no column 'key' \(--id\)"):
         resolve_sources(["a.jsonl"], doc_id="key")
-    with pytest.raises(ParameterError, match="another column than the text"):
+    with pytest.raises(ParameterError, match="must be different columns"):
         resolve_sources(["a.jsonl"], text="url", doc_id="url")
     with pytest.raises(SourceError, match=r"no column holds text"):
         resolve_sources([write("b.jsonl", b'{"n": 1}')])

@@ -28,9 +28,10 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     yield Sentence(f"{planned}.")
     if isinstance(told.plan, BandPlan) and told.n_other_keys:
         yield Sentence(
-            f"{rough_share_text(told.share_by_bands)} of the texts are found by bands, the others, which are shorter "
-            f"than a sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, mean of all. How many "
-            "unrelated pairs those find is not predicted: the estimate treats all texts as if bands found them."
+            f"{rough_share_text(told.share_by_bands)} of the texts are searched by bands; the others, which are "
+            f"shorter than a sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, averaged over all "
+            "texts. How many unrelated pairs rare shingles find is not predicted: the estimate treats all texts as if "
+            "they were searched by bands."
         )
     yield Sentence(
         f"Unrelated pairs grow quadratically; from {many_text(len(told.sample.similarity))} of the sample: "
@@ -40,7 +41,6 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     )
     if n_compared < _FEW:
         yield Sentence(
-            "The sample is too small for a good estimate: use some thousands of documents, drawn from "
-            "the whole corpus.",
+            "The sample is too small for a good estimate: use a few thousand documents, drawn from the whole corpus.",
             "warning",
         )

@@ -54,10 +54,11 @@ def plan_sentences(
     """
     yield Sentence(f": {planned.search.describe()}.", strong=planned.search.method)
     yield Sentence(_why(question, planned, is_fixed=is_fixed))
-    faster = "" if speed in (1, None) else f", {speed:g} times as fast"
-    measured = "as measured here" if speed is None else f"of an AMD EPYC of 2.6 GHz{faster}"
+    faster = "" if speed in (1, None) else f" and taken as {speed:g} times as fast"
+    measured = "on this machine" if speed is None else f"on an AMD EPYC at 2.6 GHz{faster}"
     yield Sentence(
-        f"Costs {measured}, on {counted(question.cores, 'core')}. {_told_by(question, sampled, min_pairs)}", "quiet"
+        f"Costs measured {measured}, for {counted(question.cores, 'core')}. {_told_by(question, sampled, min_pairs)}",
+        "quiet",
     )
     if not planned.reaches:
         low = rough_share_text(planned.prediction.recall_low)
@@ -82,8 +83,8 @@ def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -
     """Name the source of the spread of cosines."""
     if sampled is None:
         return (
-            "Without documents the spread of cosines is assumed, and so are uniformly spread signatures; real ones "
-            "cluster, so windows find fewer pairs than predicted."
+            "Without documents, the distribution of cosines is assumed, and signatures are assumed to be spread "
+            "uniformly; real signatures cluster, so windows find fewer pairs than predicted."
         )
     clustering = "The clustering of signatures is measured too."
     if not question.prefix.is_measured:
@@ -95,11 +96,11 @@ def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -
     grows = ""
     if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
         grows = (
-            " The number of pairs is assumed to grow with both collections. Samples that are translations of each "
+            " The number of pairs is assumed to grow with both corpora. Samples that are translations of each "
             "other make it far too high: draw each sample independently."
         )
     return (
-        f"The spread of cosines is that of {counted(sampled.n_compared, 'document')}, each compared with "
+        f"The distribution of cosines is that of {counted(sampled.n_compared, 'document')}, each compared with "
         f"{sampled.n_right:,}: {counted(sampled.n_pairs, 'pair')}. {clustering}{grows}"
     )
 
@@ -115,7 +116,9 @@ def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
         elif times > 0.95:
             beside.append(f"{_NAMES[search.method]} would take about as long")
         elif told.recall_low < question.recall:
-            beside.append(f"{_NAMES[search.method]} would be quicker, but reach {predicted_recall_text(told)} only")
+            beside.append(
+                f"{_NAMES[search.method]} would be quicker, but would reach only {predicted_recall_text(told)}"
+            )
         elif not planned.is_quick:
             why = ", but --method was given" if is_fixed else f" on this machine: --method {search.method}"
             beside.append(f"{_NAMES[search.method]} would be quicker{why}")

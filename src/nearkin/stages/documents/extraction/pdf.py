@@ -160,7 +160,7 @@ class Pdf:
             try:
                 yield Member(name=name, blob=Blob(bytes(attachment.get_data())))
             except pypdfium2.PdfiumError as error:
-                yield Member(name=name, exception="corrupt", sentence=f"it cannot be taken out of the PDF: {error}")
+                yield Member(name=name, exception="corrupt", sentence=f"it cannot be extracted from the PDF: {error}")
         yield from _pinned(self._data)
 
 

@@ -72,7 +72,9 @@ class Partitions:
         cut = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
         first_chunk = kept_arrays(work / "partitions.npz", lambda: {"first_chunk": cut})["first_chunk"]
         if first_chunk[-1] != len(order):
-            raise RunError(f"{work} is damaged: its partitions are of other files. Run it again, without --resume.")
+            raise RunError(
+                f"{work} is damaged: its partitions belong to other files. Run the command again, without --resume."
+            )
         return cls(
             spool=Spool(work / SPOOL),
             parts=parts[order],

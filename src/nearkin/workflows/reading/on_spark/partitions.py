@@ -72,6 +72,6 @@ def repeated_ids(column: str, repeated: Sequence[tuple[int, int]], place: str = 
     """Return the error for rows whose ids earlier rows have; ``place`` is the data frame, if there are two."""
     row, earlier = repeated[0]
     return ParameterError(
-        f"Ids must be unique, and in column {column!r}{place} {len(repeated):,} are repeated: that of row {row + 1:,} "
-        f"is that of row {earlier + 1:,}. {_OR_LEAVE_OUT}"
+        f"Ids must be unique, and in column {column!r}{place} {len(repeated):,} are repeated: row {row + 1:,} has "
+        f"the id of row {earlier + 1:,}. {_OR_LEAVE_OUT}"
     )
