@@ -14,17 +14,26 @@ from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.queries import GroupingQuery, OverlayQuery
+from nearkin.web.screen import ChangeForm, Screen, ScreenFile
+from nearkin.web.screens.group_files import members_table, overlay_archive
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
 _A_PAGE = 50
+TOOLS = {
+    "relativity": "Relativity",
+    "everlaw": "Everlaw",
+    "reveal": "Reveal",
+    "purview": "Purview",
+    "plain": "another tool",
+}
+"""Review tools that get overlays, by the names of `VENDORS`."""
 _MAX_TAGS = 9
 _WAIT_S = 2.0
 
 
-class GroupsQuery(GroupingQuery, kw_only=True):
+class GroupsQuery(OverlayQuery, kw_only=True):
     """A page of groups at a tolerance."""
 
     page: int = 1
@@ -49,6 +58,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "groups": found,
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
+        "tools": TOOLS,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
     return ScreenAnswer("groups.html.j2", values, found.to_dict())
@@ -150,8 +160,11 @@ def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> in
 
 
 SCREENS = (
-    Screen("/groups", GroupsQuery, groups),
+    Screen(
+        "/groups", GroupsQuery, groups, members_table,
+        file=ScreenFile(".zip", "application/zip", overlay_archive),
+    ),
     Screen("/group", GroupQuery, one_group),
     Screen("/group/member", MemberQuery, member),
-)
+)  # fmt: skip
 FORMS = (ChangeForm("/groups/update", GroupingQuery, update),)

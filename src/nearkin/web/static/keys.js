@@ -51,6 +51,7 @@
     ["1", "Set the first tag; 2 to 9: the others", "[data-quick='1']", click("[data-quick='1']")],
     ["u", "Undo the activity that is shown on top", ".done [data-key=u]", click(".done [data-key=u]")],
     ["u", "Undo the row's activity or decision", "[data-act=u]", act("u")],
+    ["o", "Download the overlay", "[data-key=o]", click("[data-key=o]")],
     ["Escape", "Cancel", "[data-key=Escape]", click("[data-key=Escape]")],
     ["[", "Lower the tolerance's value", "#slider", slide(-1)],
     ["]", "Raise the tolerance's value", "#slider", slide(1)],
