@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.records import OF_DOCUMENTS
 from nearkin.collection.info import Info, info
+from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
 from nearkin.store.schema import activity, documents, loads
 
@@ -40,10 +41,11 @@ class StoredState:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Figures about the collection, and the number of distinct texts of its current documents."""
+    """Figures about the collection, the number of distinct texts of its current documents, and that of exceptions."""
 
     info: Info
     n_current_texts: int
+    n_exceptions: int
 
 
 class CurrentInfo:
@@ -73,4 +75,5 @@ class CurrentInfo:
         with self._opened.store.reading() as connection:
             query = select(func.count(documents.c.content.distinct())).where(documents.c.is_current)
             n_current_texts = int(connection.execute(query).scalar_one())
-        return Counted(info(self._opened), n_current_texts)
+            n_exceptions = len(stored_exceptions(connection, ExceptionFilter()).exceptions)
+        return Counted(info(self._opened), n_current_texts, n_exceptions)

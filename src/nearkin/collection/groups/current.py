@@ -217,7 +217,7 @@ def group(
 
 
 def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
-    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is computed anew, and none is new.
+    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is compared again, and none is new.
 
     Raises
     ------

@@ -84,8 +84,16 @@ class StoredGroups:
         }
 
 
-def stored_groups(connection: Connection, tolerance: Tolerance, *, limit: int = 50, offset: int = 0) -> StoredGroups:
-    """List the stored groups at a tolerance that have at least two current documents.
+def stored_groups(
+    connection: Connection,
+    tolerance: Tolerance,
+    *,
+    limit: int = 50,
+    offset: int = 0,
+    min_documents: int = 2,
+    max_documents: int | None = None,
+) -> StoredGroups:
+    """List the stored groups at a tolerance that have so many current documents, at least two.
 
     Raises
     ------
@@ -94,7 +102,11 @@ def stored_groups(connection: Connection, tolerance: Tolerance, *, limit: int = 
     """
     check_limit("stored_groups", limit)
     state = GroupState.read(connection, str(tolerance))
-    rows = _counted(connection, state)
+    rows = [
+        one
+        for one in _counted(connection, state)
+        if one[1] >= min_documents and (max_documents is None or one[1] <= max_documents)
+    ]
     return StoredGroups(
         tolerance=tolerance,
         groups=_described(connection, state, rows[offset : offset + limit]),

@@ -37,6 +37,8 @@ class GroupsQuery(OverlayQuery, kw_only=True):
     """A page of groups at a tolerance."""
 
     page: int = 1
+    min_documents: int = 2
+    max_documents: int | None = None
 
 
 class GroupQuery(GroupingQuery, kw_only=True):
@@ -50,7 +52,10 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
     """List the stored groups, the largest first."""
     page = max(1, min(asked.page, 1 << 40))
     with service.collection.opened.store.reading() as connection:
-        found = stored_groups(connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
+        found = stored_groups(
+            connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE,
+            min_documents=asked.min_documents, max_documents=asked.max_documents,
+        )  # fmt: skip
         tolerances = stored_tolerances(connection)
     values = {
         "asked": asked,
@@ -59,6 +64,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
         "tools": TOOLS,
+        "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
     return ScreenAnswer("groups.html.j2", values, found.to_dict())
