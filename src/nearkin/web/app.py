@@ -77,8 +77,9 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
         routes.append(_route(screen.path, _page_of(service, screen), role))
         if screen.table is not None:
             routes += [_route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), role) for suffix in _TABLES]
-        if screen.file is not None:
-            routes.append(_route(f"{screen.path}{screen.file.suffix}", _file_of(service, screen, screen.file), role))
+        routes += [
+            _route(f"{screen.path}{file.suffix}", _file_of(service, screen, file), role) for file in screen.files
+        ]
     routes += [_route(form.path, _change_of(service, form), role_of_form(form.path), "POST") for form in FORMS]
     methods = "GET", "PUT", "POST", "DELETE"
     # each operation has a role of its own

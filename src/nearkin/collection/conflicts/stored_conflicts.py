@@ -22,7 +22,7 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
     CollectionError
         The groups were changed in the store.
     """
-    state = GroupState.read(connection, str(tolerance))
+    state = GroupState.known(connection, str(tolerance))
     if state.number is None:
         return {}
     current_tags = documents.join(tags, (tags.c.doc_id == documents.c.doc_id) & documents.c.is_current)

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Engine, func, select
 
 from nearkin.collection.decisions.activity import values_of
+from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents, groupings, members
+
+_COUNTED: WeakKeyDictionary[Engine, dict[str, tuple[GroupState, StoredState, list[tuple[int, int, int]]]]] = (
+    WeakKeyDictionary()
+)
+"""The latest counts at each tolerance, by open store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +108,7 @@ def stored_groups(
         The groups were changed in the store.
     """
     check_limit("stored_groups", limit)
-    state = GroupState.read(connection, str(tolerance))
+    state = GroupState.known(connection, str(tolerance))
     rows = [
         one
         for one in _counted(connection, state)
@@ -146,7 +153,7 @@ def group_figures(connection: Connection) -> list[GroupFigures]:
     """
     figures = list[GroupFigures]()
     for stored in stored_tolerances(connection):
-        state = GroupState.read(connection, stored)
+        state = GroupState.known(connection, stored)
         sizes = [n for _, n, _ in _counted(connection, state)]
         figures.append(
             GroupFigures(
@@ -172,7 +179,7 @@ def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> 
     CollectionError
         The groups were changed in the store.
     """
-    numbers = [own for own, _, _ in _counted(connection, GroupState.read(connection, str(tolerance)))]
+    numbers = [own for own, _, _ in _counted(connection, GroupState.known(connection, str(tolerance)))]
     if number not in numbers:
         return None, None
     place = numbers.index(number)
@@ -185,9 +192,20 @@ def stored_tolerances(connection: Connection) -> list[str]:
 
 
 def _counted(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
-    """Return the number of each group, and its numbers of documents and texts, the largest first."""
+    """Return the number of each group, and its numbers of documents and texts, the largest first.
+
+    They are counted again only if the grouping or the documents of the open store have changed.
+    """
     if state.number is None:
         return []
+    of_store, now = _COUNTED.setdefault(connection.engine, {}), StoredState.now(connection)
+    known = of_store.get(state.tolerance)
+    if known is None or known[0] is not state or known[1] != now:
+        known = of_store[state.tolerance] = state, now, _count(connection, state)
+    return known[2]
+
+
+def _count(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
     n = func.count().label("n")
     query = (
         select(members.c.group_number, n, func.count(members.c.content.distinct()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 
 import msgspec
 from markupsafe import Markup
@@ -99,6 +100,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         "before": before,
         "after": after,
         "picked": picked,
+        "tag_counts": Counter(written_tag(*tag) for one in found.members for tag in one.tags.items()),
         "quick_tags": quick_tags(service),
         **({} if beside is None else beside.values),
     }
@@ -130,7 +132,18 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
 def quick_tags(service: ReviewService) -> list[str]:
     """Return the tags that the keys 1 to 9 set: those of the most documents."""
     counts = sorted(service.collection.tags().counts, key=lambda one: -one.n_documents)
-    return [f"{one.field}={one.value}" if one.value else one.field for one in counts[:_MAX_TAGS]]
+    return [written_tag(one.field, one.value) for one in counts[:_MAX_TAGS]]
+
+
+def written_tag(field: str, value: str) -> str:
+    """Return a tag as it is entered.
+
+    Examples
+    --------
+    >>> written_tag("responsive", "yes"), written_tag("privileged", "")
+    ('responsive=yes', 'privileged')
+    """
+    return f"{field}={value}" if value else field
 
 
 def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:
@@ -168,7 +181,7 @@ def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> in
 SCREENS = (
     Screen(
         "/groups", GroupsQuery, groups, members_table,
-        file=ScreenFile(".zip", "application/zip", overlay_archive),
+        files=(ScreenFile(".zip", "application/zip", overlay_archive),),
     ),
     Screen("/group", GroupQuery, one_group),
     Screen("/group/member", MemberQuery, member),
