@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from nearkin._version import __version__
 from nearkin.stages.documents.load_files.vendors import VENDORS
 from nearkin.web.screens.groups import TOOLS
 from places import SomePlace
@@ -89,3 +90,17 @@ def test_a_path_that_was_sent_as_a_name_is_never_read(visit: Visit, tmp_path: Pa
     assert {sources[name] for name in ("A-1", "A-2", "A-3")} == {"sent: secret.csv"}
     visit.service.collection.groups()
     assert "BEGBATES" not in archive(visit, format="csv").read("overlay.csv").decode("utf-8-sig")
+
+
+def test_every_export_says_what_made_it(visit: Visit) -> None:
+    visit.service.collection.groups(threshold=0.7)
+    asked = {"measure": "words", "value": 0.7}
+    told = visit.get("/groups.parameters", **asked)
+    assert told.headers["content-disposition"] == 'attachment; filename="groups.parameters.json"'
+    expected = {"nearkin": __version__, "collection": visit.service.name, "export": "/groups"} | asked
+    assert expected.items() <= told.json().items()
+    stored = pq.read_schema(io.BytesIO(visit.get("/groups.parquet", **asked).content)).metadata[b"nearkin"]
+    assert json.loads(stored) == told.json()
+    listed = visit.get("/list.parameters", wave="march", tag="a=<b>", id="*").json()
+    assert (listed["wave"], listed["tag"], listed["id"], listed["value"]) == ("march", "a=<b>", "*", 0.5)
+    assert "/list.parameters?" in visit.get("/list", wave="march").text

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
+import msgspec
+
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
@@ -21,7 +23,7 @@ from nearkin.web.current_info import CurrentInfo
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
-from nearkin.web.queries import DoneQuery
+from nearkin.web.queries import DoneQuery, ToleranceQuery
 from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.served_runs import ServedRuns
@@ -32,6 +34,7 @@ from nearkin.web.workers import Workers
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.decisions.records import Activity
+    from nearkin.web.screen import Screen
     from nearkin.web.sign_in import Visitor
     from nearkin.web.users.records import Users
 
@@ -177,6 +180,12 @@ class ReviewService:
             "/users": self.users,
         }
         return bool(found.get(path, True))
+
+    def parameters(self, screen: Screen, asked: msgspec.Struct) -> dict[str, object]:
+        """Return what an export of a screen was made with, as JSON types."""
+        given = msgspec.to_builtins(asked)
+        tolerance = {"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {}
+        return {"nearkin": __version__, "collection": self.name, "export": screen.path, **given, **tolerance}
 
     def sign_in_page(self, token: str, going: str, message: str) -> str:
         """Render the form of the sign-in."""
