@@ -155,7 +155,7 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
         asked, make = parsed(screen.query, request.query_params.multi_items()), screen.table
 
         def written() -> bytes:
-            told = json.dumps(service.parameters(screen, asked), ensure_ascii=False)
+            told = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False)
             with tempfile.TemporaryDirectory() as folder:
                 out = Path(folder, f"table{suffix}")
                 if make is not None:
@@ -171,7 +171,7 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
 def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def told(request: Request) -> Response:
         asked = parsed(screen.query, request.query_params.multi_items())
-        content = json.dumps(service.parameters(screen, asked), ensure_ascii=False, indent=1).encode() + b"\n"
+        content = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False, indent=1).encode() + b"\n"
         return _attached(screen, f"{_PARAMETERS}.json", "application/json", content)
 
     return told

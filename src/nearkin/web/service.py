@@ -34,7 +34,6 @@ from nearkin.web.workers import Workers
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.decisions.records import Activity
-    from nearkin.web.screen import Screen
     from nearkin.web.sign_in import Visitor
     from nearkin.web.users.records import Users
 
@@ -181,11 +180,11 @@ class ReviewService:
         }
         return bool(found.get(path, True))
 
-    def parameters(self, screen: Screen, asked: msgspec.Struct) -> dict[str, object]:
-        """Return what an export of a screen was made with, as JSON types."""
+    def parameters(self, path: str, asked: msgspec.Struct) -> dict[str, object]:
+        """Return what an export of the screen with a path was made with, as JSON types."""
         given = msgspec.to_builtins(asked)
         tolerance = {"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {}
-        return {"nearkin": __version__, "collection": self.name, "export": screen.path, **given, **tolerance}
+        return {"nearkin": __version__, "collection": self.name, "export": path, **given, **tolerance}
 
     def sign_in_page(self, token: str, going: str, message: str) -> str:
         """Render the form of the sign-in."""

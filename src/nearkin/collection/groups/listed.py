@@ -111,7 +111,7 @@ def stored_groups(
     state = GroupState.known(connection, str(tolerance))
     rows = [
         one
-        for one in _counted(connection, state)
+        for one in sizes_of_groups(connection, state)
         if one[1] >= min_documents and (max_documents is None or one[1] <= max_documents)
     ]
     return StoredGroups(
@@ -154,7 +154,7 @@ def group_figures(connection: Connection) -> list[GroupFigures]:
     figures = list[GroupFigures]()
     for stored in stored_tolerances(connection):
         state = GroupState.known(connection, stored)
-        sizes = [n for _, n, _ in _counted(connection, state)]
+        sizes = [n for _, n, _ in sizes_of_groups(connection, state)]
         figures.append(
             GroupFigures(
                 tolerance=stored,
@@ -179,7 +179,7 @@ def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> 
     CollectionError
         The groups were changed in the store.
     """
-    numbers = [own for own, _, _ in _counted(connection, GroupState.known(connection, str(tolerance)))]
+    numbers = [own for own, _, _ in sizes_of_groups(connection, GroupState.known(connection, str(tolerance)))]
     if number not in numbers:
         return None, None
     place = numbers.index(number)
@@ -191,7 +191,7 @@ def stored_tolerances(connection: Connection) -> list[str]:
     return list(connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars())
 
 
-def _counted(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
+def sizes_of_groups(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
     """Return the number of each group, and its numbers of documents and texts, the largest first.
 
     They are counted again only if the grouping or the documents of the open store have changed.

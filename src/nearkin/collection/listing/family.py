@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, exists, or_, select
 
 from nearkin.collection.listing.details import DocumentDetails
 from nearkin.collection.stored.inside import AFTER
@@ -53,7 +53,7 @@ def family_of(connection: Connection, found: DocumentDetails) -> tuple[FamilyMem
         root, name = found.origin.family, by_bytes(connection, origins.c.doc_id)
         is_inside = (name > root + BETWEEN) & (name < root + AFTER)  # for the index; there is none of families
         is_member = (origins.c.family == root) & (is_inside | (name == root))
-    is_current = origins.c.row.in_(select(documents.c.row).where(documents.c.is_current))
+    is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
     query = with_origins().where(is_member & (is_current | IS_UNREAD) & (origins.c.doc_id != own))
     rows = whole_rows(connection.execute(query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS)))
     members = {
