@@ -55,6 +55,10 @@ class Chromium:
         """Open pages of services whose certificate signs itself."""
         self._call("Security.setIgnoreCertificateErrors", ignore=True)
 
+    def save_downloads(self, folder: Path) -> None:
+        """Save what is downloaded into a folder, under the names that the server gives."""
+        self._call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
     def open(self, address: str) -> None:
         """Open a page and wait until its scripts ran."""
         self._call("Page.navigate", url=address)
@@ -69,6 +73,10 @@ class Chromium:
     def wait(self, expression: str) -> None:
         """Wait until an expression is true, through changes of the page."""
         self._until(lambda: self._is_true(expression), expression)
+
+    def wait_for(self, is_so: Callable[[], bool]) -> None:
+        """Wait until something outside the page is so."""
+        self._until(is_so, "what was waited for")
 
     def press(self, *keys: str) -> None:
         """Press keys, one after another, once the scripts of the page ran."""

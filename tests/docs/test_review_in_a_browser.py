@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,10 +76,30 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         browser.wait("location.pathname === '/compare' && document.querySelector('#tools:not([hidden])')")
         browser.press("n")
         browser.wait("document.querySelector('.comparison .here')")
+        browser.open(browser.js("location.origin") + PATHS[2])
+        browser.wait("document.querySelector('#tools:not([hidden])')")
+        browser.press("n")
+        n_places = browser.js("document.querySelector('#place').textContent.split(' of ')[1]")
+        browser.press("b")
+        browser.wait("document.querySelector('.view.both') && document.querySelector('#tools:not([hidden])')")
+        browser.press("n", "n")
+        assert browser.js("document.querySelector('#place').textContent") == f"Place 2 of {n_places}"
+        ticks = browser.js("document.querySelectorAll('#strip .tick').length")
+        last = "document.querySelector('#strip .tick:last-of-type')"
+        browser.js(f"{last}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+        assert ticks > 1
+        assert browser.js(f"{last}.classList.contains('here')")
 
         browser.open(browser.js("location.origin") + "/groups")
         browser.js("document.querySelector('form[action=\"/groups/update\"] button').click()")
         browser.wait("document.querySelector('tr[data-row]')")
+        browser.save_downloads(tmp_path)
+        browser.press("o")
+        overlay = tmp_path / "groups.zip"
+        browser.wait_for(overlay.is_file)
+        with zipfile.ZipFile(overlay) as archive:
+            lines = archive.read("overlay.dat").decode("utf-8-sig").splitlines()
+        assert len(lines) == 1 + 60
         browser.press("j", "Enter")
         browser.wait("location.pathname === '/group'")
         browser.wait("document.querySelector('#comparison .comparison')")

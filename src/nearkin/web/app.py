@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -44,6 +45,7 @@ _TABLES = {
     ".parquet": "application/vnd.apache.parquet",
     ".jsonl": "application/jsonl; charset=utf-8",
 }
+_PARAMETERS = ".parameters"
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -77,8 +79,10 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
         routes.append(_route(screen.path, _page_of(service, screen), role))
         if screen.table is not None:
             routes += [_route(f"{screen.path}{suffix}", _table_of(service, screen, suffix), role) for suffix in _TABLES]
-        if screen.file is not None:
-            routes.append(_route(f"{screen.path}{screen.file.suffix}", _file_of(service, screen, screen.file), role))
+            routes.append(_route(f"{screen.path}{_PARAMETERS}", _parameters_of(service, screen), role))
+        routes += [
+            _route(f"{screen.path}{file.suffix}", _file_of(service, screen, file), role) for file in screen.files
+        ]
     routes += [_route(form.path, _change_of(service, form), role_of_form(form.path), "POST") for form in FORMS]
     methods = "GET", "PUT", "POST", "DELETE"
     # each operation has a role of its own
@@ -151,15 +155,26 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
         asked, make = parsed(screen.query, request.query_params.multi_items()), screen.table
 
         def written() -> bytes:
+            told = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False)
             with tempfile.TemporaryDirectory() as folder:
                 out = Path(folder, f"table{suffix}")
                 if make is not None:
-                    write_table(make(service, asked), out)
+                    found = make(service, asked)
+                    write_table(found.replace_schema_metadata({"nearkin": told}), out)
                 return out.read_bytes()
 
         return _attached(screen, suffix, _TABLES[suffix], await service.workers.run(written))
 
     return table
+
+
+def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
+    async def told(request: Request) -> Response:
+        asked = parsed(screen.query, request.query_params.multi_items())
+        content = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False, indent=1).encode() + b"\n"
+        return _attached(screen, f"{_PARAMETERS}.json", "application/json", content)
+
+    return told
 
 
 def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:

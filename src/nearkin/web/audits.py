@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.progress import Progress
-from nearkin.web.current_info import StoredState
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.auditing.collection import audit_opened
 from nearkin.workflows.resources import Resources

@@ -5,45 +5,22 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
-from nearkin.collection.decisions.records import OF_DOCUMENTS
+from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.info import Info, info
+from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
-from nearkin.store.schema import activity, documents, loads
-
-
-@dataclass(frozen=True, slots=True)
-class StoredState:
-    """Two numbers, one of which changes whenever documents are added, replaced, removed or erased.
-
-    Parameters
-    ----------
-    last_load : int
-        Number of the last load; 0 before the first.
-    last_removal : int
-        Number of the last activity that removed or erased documents; 0 before the first.
-    """
-
-    last_load: int
-    last_removal: int
-
-    @classmethod
-    def now(cls, connection: Connection) -> StoredState:
-        """Return the state of the documents."""
-        removal = select(func.max(activity.c.number)).where(activity.c.kind.in_(OF_DOCUMENTS))
-        return cls(
-            int(connection.execute(select(func.max(loads.c.load))).scalar_one() or 0),
-            int(connection.execute(removal).scalar_one() or 0),
-        )
+from nearkin.store.schema import documents
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Figures about the collection, and the number of distinct texts of its current documents."""
+    """Figures about the collection, the number of distinct texts of its current documents, and that of exceptions."""
 
     info: Info
     n_current_texts: int
+    n_exceptions: int
 
 
 class CurrentInfo:
@@ -73,4 +50,5 @@ class CurrentInfo:
         with self._opened.store.reading() as connection:
             query = select(func.count(documents.c.content.distinct())).where(documents.c.is_current)
             n_current_texts = int(connection.execute(query).scalar_one())
-        return Counted(info(self._opened), n_current_texts)
+            n_exceptions = len(stored_exceptions(connection, ExceptionFilter()).exceptions)
+        return Counted(info(self._opened), n_current_texts, n_exceptions)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Select, func, select
 
+from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.opened import OpenedCollection
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
@@ -21,7 +22,6 @@ from nearkin.records import I64
 from nearkin.reports.threads import ThreadCard
 from nearkin.runs.progress import Progress
 from nearkin.store.schema import documents, origins
-from nearkin.web.current_info import StoredState
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import TABLE, thread_files
 from nearkin.workflows.threads.judging import ThreadRow

@@ -80,3 +80,10 @@ class GroupingQuery(ToleranceQuery, kw_only=True):
     """Tolerance of groups."""
 
     measure: GroupMeasure = "words"
+
+
+class OverlayQuery(GroupingQuery, kw_only=True):
+    """Groups, and the review tool and the format of their overlay."""
+
+    tool: Literal["relativity", "everlaw", "reveal", "purview", "plain"] = "relativity"
+    format: Literal["dat", "csv"] = "dat"

@@ -17,7 +17,7 @@ from nearkin.nouns import counted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.web.sent_files import SentFile
+from nearkin.web.sent_files import SentFile, source_of_sent
 from nearkin.web.webhook import CheckInEvent, Webhook
 
 ENCODINGS: Mapping[str, str] = {
@@ -172,7 +172,9 @@ def store_read_again(
     progress.start("store", sum(map(len, by_wave.values())), "documents")
     for wave, rows in by_wave.items():
         accepted = [doc_id for doc_id in rows if _is_accepted(CheckInEvent(doc_id=doc_id, wave=wave, by=by), webhook)]
-        incoming = [incoming_of([i], [rows[i].text], [1], rows[i].name, rows[i].file) for i in accepted]
+        incoming = [
+            incoming_of([i], [rows[i].text], [1], source_of_sent(rows[i].name, "api"), rows[i].file) for i in accepted
+        ]
         rules = ReadingRules.of("skip-documents", 1.0)
         add_incoming(collection.opened, incoming, wave=wave, threads=1, rules=rules)
         n_stored, n_refused = n_stored + len(accepted), n_refused + len(rows) - len(accepted)

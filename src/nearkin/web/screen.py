@@ -51,15 +51,15 @@ class Screen:
     table : callable, optional
         Returns what the screen lists as a table, which is at the same path with ``.csv``, ``.parquet`` and ``.jsonl``
         behind it; it has all rows, also those that the page does not show.
-    file : ScreenFile, optional
-        A file at the same path with its suffix behind it.
+    files : tuple of ScreenFile
+        Files at the same path, each with its suffix behind it.
     """
 
     path: str
     query: type[msgspec.Struct]
     answer: Callable[[ReviewService, Any], ScreenAnswer]
     table: Callable[[ReviewService, Any], pa.Table] | None = None
-    file: ScreenFile | None = None
+    files: tuple[ScreenFile, ...] = ()
 
     @property
     def json_path(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import secrets
 import shutil
@@ -19,6 +20,19 @@ from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 _MAX_KEPT, _MAX_CHARACTERS = 16, 64 << 20
 _MAX_NAME = 200
 _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
+
+
+def source_of_sent(name: str | None, otherwise: str) -> str:
+    """Return what is stored as the source of a sent document: never a path of this machine, whatever its name.
+
+    Sources that are paths of files are read again, such as load files for an overlay.
+
+    Examples
+    --------
+    >>> source_of_sent("/etc/production.csv", "api"), source_of_sent(None, "api")
+    ('sent: production.csv', 'api')
+    """
+    return otherwise if not name else f"sent: {SentFile(name, io.BytesIO()).shown_name}"
 
 
 @dataclass(frozen=True, slots=True)

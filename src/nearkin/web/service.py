@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
+import msgspec
+
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
@@ -21,7 +23,7 @@ from nearkin.web.current_info import CurrentInfo
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
-from nearkin.web.queries import DoneQuery
+from nearkin.web.queries import DoneQuery, ToleranceQuery
 from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.served_runs import ServedRuns
@@ -177,6 +179,12 @@ class ReviewService:
             "/users": self.users,
         }
         return bool(found.get(path, True))
+
+    def parameters(self, path: str, asked: msgspec.Struct) -> dict[str, object]:
+        """Return what an export of the screen with a path was made with, as JSON types."""
+        given = msgspec.to_builtins(asked)
+        tolerance = {"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {}
+        return {"nearkin": __version__, "collection": self.name, "export": path, **given, **tolerance}
 
     def sign_in_page(self, token: str, going: str, message: str) -> str:
         """Render the form of the sign-in."""

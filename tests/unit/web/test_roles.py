@@ -19,7 +19,8 @@ from team_client import NAMES, Browser, Team, service_of
 
 READ = {
     "/static/{name}", "/", "/search", "/since", "/list", "/document", "/document/alike", "/document/similar",
-    "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/conflicts", "/threads", "/thread",
+    "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/representatives", "/conflicts",
+    "/threads", "/thread",
     "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip
 CHECK_IN, WATCH = {"/check-in", "/exceptions/read"}, {"/log", "/jobs", "/jobs/list", "/users"}

@@ -15,7 +15,9 @@ from nearkin import pairs as similar_pairs
 from nearkin.collection.collection import Collection
 from nearkin.errors import RunError
 from nearkin.web.gate import sandbox_policy
+from nearkin.web.screens import pairs as pairs_screen
 from nearkin.web.served_runs import ServedRuns
+from nearkin.workflows.pairing import pairs_of_run
 from nearkin.workflows.pairing.pair_decisions import DECISIONS
 from review_client import Visit, small_collection, words_of
 from team_client import NAMES, Browser, Team, service_of
@@ -98,6 +100,22 @@ def test_pairs_are_shown_with_both_texts_and_their_words(visit: Visit) -> None:
     assert {"garden", "tenant"} & {term["term"] for one in data["pairs"] for term in one["terms"]}
     assert HOSTILE not in page.text
     assert HOSTILE in words_of(page.text).replace("&lt;", "<").replace("&gt;", ">")
+
+
+def test_files_are_read_once_for_many_pages_and_not_if_they_changed(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads, read = list[set[int]](), pairs_of_run._read_texts
+    monkeypatch.setattr(pairs_of_run, "_read_texts", lambda again, rows: (reads.append(rows), read(again, rows))[1])
+    monkeypatch.setattr(pairs_screen, "_A_PAGE", 1)
+    shown = [visit.get("/pairs.json", page=page).json()["pairs"][0] for page in (1, 2, 1)]
+    assert reads == [{0, 1}, {0, 1}]  # each side once
+    texts = {doc_id: text for side in SIDES.values() for doc_id, text in side}
+    for one in shown:
+        assert (one["left_text"], one["right_text"]) == (texts[one["left"]], texts[one["right"]])
+    (tmp_path / "left.jsonl").write_text("changed", "utf-8")
+    assert "differs" in visit.get("/pairs.json", page=1).json()["why_no_texts"]
+    assert visit.get("/pairs.json", page=1).json()["pairs"][0]["left_text"] is None
 
 
 def test_decisions_are_stored_shown_exported_and_taken_back(visit: Visit, runs: list[Path]) -> None:

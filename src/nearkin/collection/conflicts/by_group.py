@@ -192,7 +192,7 @@ def conflicts(
     def ask(seen: Snapshot) -> Conflicts:
         connection, name = seen.connection, str(tolerance)
         matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "conflicts")
-        state = GroupState.read(connection, name)
+        state = GroupState.known(connection, name)
         regrouped = regroup(
             connection, state, matching, similarity_by(measures, tolerance), threads=threads,
             progress=collection.progress,

@@ -245,7 +245,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     """
     if not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63:
         raise ParameterError.of("group", "Collection", "the number of a group", group)
-    state, documents, found = GroupState.read(connection, tolerance), schema.documents, dict[int, str]()
+    state, documents, found = GroupState.known(connection, tolerance), schema.documents, dict[int, str]()
     for some in named(state.member_contents[state.member_groups == group].tolist()):
         is_member = documents.c.content.in_(some) & documents.c.is_current
         found |= dict(connection.execute(select(documents.c.row, documents.c.doc_id).where(is_member)).all())

@@ -214,6 +214,33 @@ def group(
     return found.grouping
 
 
+def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
+    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is compared again, and none is new.
+
+    Raises
+    ------
+    ParameterError
+        No groups are stored at this tolerance.
+    CollectionError
+        The groups were changed in the store.
+    """
+
+    def ask(seen: Snapshot) -> pa.Table:
+        state = GroupState.read(seen.connection, str(tolerance))
+        if state.number is None:
+            raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")
+        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
+        rows = _rows_of(seen.connection, Membership(state.member_contents, state.member_groups))
+        numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows)
+        found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
+        is_new = np.zeros(len(rows.row), np.bool_)
+        table = _members(rows, places, proposed, found, matching.is_match(found), is_new, tolerance)
+        alone = numbers[ends - starts < 2]  # the others were removed since
+        return table.filter(pa.array(~np.isin(table["group"].to_numpy(), alone)))
+
+    return collection.answered(ask)
+
+
 def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Tolerance) -> int:
     """Make a document the principal of its group, and return the group's number."""
     check_id(doc_id)
@@ -273,13 +300,7 @@ def _told(
     measures: PairMeasures,
 ) -> tuple[CollectionGroups, dict[int, int]]:
     """Return the groups with their principals, and the changes."""
-    numbers, starts = np.unique(rows.group, return_index=True)
-    ends = np.append(starts[1:], len(rows.group))
-    proposed = _longest(rows)[starts]
-    names = ids_of_missing(seen.connection, state, rows)
-    places = _principals(rows, numbers, starts, ends, state, names, proposed)
-    chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
-    places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
+    numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows)
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row
@@ -295,7 +316,7 @@ def _told(
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
     is_first = state.number is None
-    gone = gone_principals(names, rows)
+    gone = gone_principals(ids_of_missing(seen.connection, state, rows), rows)
     changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
     table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
@@ -311,6 +332,17 @@ def _told(
         n_not_compared=regrouped.n_not_compared,
         members=table,
     ), principals
+
+
+def _placed(connection: Connection, state: GroupState, rows: MemberRows) -> tuple[I64, I64, I64, I64, I64]:
+    """Return the numbers, starts and ends of the groups, and the positions of their principals and proposed ones."""
+    numbers, starts = np.unique(rows.group, return_index=True)
+    ends = np.append(starts[1:], len(rows.group))
+    proposed = _longest(rows)[starts]
+    places = _principals(rows, numbers, starts, ends, state, ids_of_missing(connection, state, rows), proposed)
+    chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(connection))
+    places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
+    return numbers, starts, ends, places, proposed
 
 
 def _longest(rows: MemberRows) -> I64:

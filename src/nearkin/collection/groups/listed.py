@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Engine, func, select
 
 from nearkin.collection.decisions.activity import values_of
+from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents, groupings, members
+
+_COUNTED: WeakKeyDictionary[Engine, dict[str, tuple[GroupState, StoredState, list[tuple[int, int, int]]]]] = (
+    WeakKeyDictionary()
+)
+"""The latest counts at each tolerance, by open store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +90,16 @@ class StoredGroups:
         }
 
 
-def stored_groups(connection: Connection, tolerance: Tolerance, *, limit: int = 50, offset: int = 0) -> StoredGroups:
-    """List the stored groups at a tolerance that have at least two current documents.
+def stored_groups(
+    connection: Connection,
+    tolerance: Tolerance,
+    *,
+    limit: int = 50,
+    offset: int = 0,
+    min_documents: int = 2,
+    max_documents: int | None = None,
+) -> StoredGroups:
+    """List the stored groups at a tolerance that have so many current documents, at least two.
 
     Raises
     ------
@@ -92,8 +107,12 @@ def stored_groups(connection: Connection, tolerance: Tolerance, *, limit: int = 
         The groups were changed in the store.
     """
     check_limit("stored_groups", limit)
-    state = GroupState.read(connection, str(tolerance))
-    rows = _counted(connection, state)
+    state = GroupState.known(connection, str(tolerance))
+    rows = [
+        one
+        for one in sizes_of_groups(connection, state)
+        if one[1] >= min_documents and (max_documents is None or one[1] <= max_documents)
+    ]
     return StoredGroups(
         tolerance=tolerance,
         groups=_described(connection, state, rows[offset : offset + limit]),
@@ -133,8 +152,8 @@ def group_figures(connection: Connection) -> list[GroupFigures]:
     """
     figures = list[GroupFigures]()
     for stored in stored_tolerances(connection):
-        state = GroupState.read(connection, stored)
-        sizes = [n for _, n, _ in _counted(connection, state)]
+        state = GroupState.known(connection, stored)
+        sizes = [n for _, n, _ in sizes_of_groups(connection, state)]
         figures.append(
             GroupFigures(
                 tolerance=stored,
@@ -159,7 +178,7 @@ def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> 
     CollectionError
         The groups were changed in the store.
     """
-    numbers = [own for own, _, _ in _counted(connection, GroupState.read(connection, str(tolerance)))]
+    numbers = [own for own, _, _ in sizes_of_groups(connection, GroupState.known(connection, str(tolerance)))]
     if number not in numbers:
         return None, None
     place = numbers.index(number)
@@ -171,10 +190,21 @@ def stored_tolerances(connection: Connection) -> list[str]:
     return list(connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars())
 
 
-def _counted(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
-    """Return the number of each group, and its numbers of documents and texts, the largest first."""
+def sizes_of_groups(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
+    """Return the number of each group, and its numbers of documents and texts, the largest first.
+
+    They are counted again only if the grouping or the documents of the open store have changed.
+    """
     if state.number is None:
         return []
+    of_store, now = _COUNTED.setdefault(connection.engine, {}), StoredState.now(connection)
+    known = of_store.get(state.tolerance)
+    if known is None or known[0] is not state or known[1] != now:
+        known = of_store[state.tolerance] = state, now, _count(connection, state)
+    return known[2]
+
+
+def _count(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
     n = func.count().label("n")
     query = (
         select(members.c.group_number, n, func.count(members.c.content.distinct()))

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.decisions.tags import members_of, tags_of
+from nearkin.collection.groups.representatives import passages_added
 from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
@@ -21,6 +22,7 @@ from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError
 from nearkin.records import I64
+from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 
@@ -46,6 +48,10 @@ class GroupMember:
         As ``nearkin families`` has it; empty for the principal, and for members whose relation was not computed.
     tags : mapping of str to str
         Values by field.
+    n_words_added : int or None
+        Number of words that only this document has; None if it was not compared.
+    passages_added : tuple of str
+        The first of them.
     """
 
     document: StoredDocument
@@ -57,6 +63,8 @@ class GroupMember:
     is_letters_only: bool
     relation: str
     tags: Mapping[str, str]
+    n_words_added: int | None = None
+    passages_added: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -127,12 +135,10 @@ def group_members(collection: OpenedCollection, number: int, tolerance: Toleranc
     principal = found.principal.document.content
     pairs = [(principal, one.document.content) for one in found.members if _has_relation(one)]
     try:
-        related = {
-            content: text.comparison.judgement.relation for (_, content), text in relations_of(collection, pairs)
-        }
+        related = {content: text.comparison for (_, content), text in relations_of(collection, pairs)}
     except CollectionBusyError:
         return found
-    told = (_with_relation(one, related.get(one.document.content, "")) for one in found.members)
+    told = (_with_relation(one, related.get(one.document.content)) for one in found.members)
     return replace(found, members=tuple(told))
 
 
@@ -140,8 +146,11 @@ def _has_relation(one: GroupMember) -> bool:
     return not (one.is_principal or one.is_same_text or one.is_letters_only)
 
 
-def _with_relation(one: GroupMember, relation: str) -> GroupMember:
-    return replace(one, relation=relation) if _has_relation(one) else one
+def _with_relation(one: GroupMember, found: MemberComparison | None) -> GroupMember:
+    if found is None or not _has_relation(one):
+        return one
+    n_words = found.judgement.measured.n_words_only_in_member
+    return replace(one, relation=found.judgement.relation, n_words_added=n_words, passages_added=passages_added(found))
 
 
 def _compared(
@@ -150,7 +159,7 @@ def _compared(
     connection = seen.connection
     matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "groups")
     ids = members_of(connection, number, str(tolerance))
-    principal_row = GroupState.read(connection, str(tolerance)).principals[number]
+    principal_row = GroupState.known(connection, str(tolerance)).principals[number]
     rows, found = _documents(connection, ids)
     place = rows.index(principal_row) if principal_row in rows else 0
     contents: I64 = np.array([one.content for one in found], np.int64)

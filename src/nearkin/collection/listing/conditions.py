@@ -159,7 +159,7 @@ class DocumentFilter:
         if self.group is None and not self.has_near_duplicates:
             return None
         tolerance = self.tolerance or Tolerance.of()
-        state = GroupState.read(connection, str(tolerance))
+        state = GroupState.known(connection, str(tolerance))
         if state.number is None:
             raise ParameterError(
                 f"There are no groups {tolerance.in_words()} yet. Make them: nearkin groups COLLECTION "

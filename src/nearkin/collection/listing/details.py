@@ -153,7 +153,7 @@ def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, .
     stored = select(groupings.c.tolerance).join_from(groupings, members).where(members.c.content == content)
     found = list[GroupOfDocument]()
     for tolerance in sorted(connection.execute(stored).scalars()):
-        state = GroupState.read(connection, tolerance)
+        state = GroupState.known(connection, tolerance)
         number = int(state.member_groups[state.member_contents == content][0])
         in_group = select(members.c.content).where(
             (members.c.grouping == state.number) & (members.c.group_number == number)

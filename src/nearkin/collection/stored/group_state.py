@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
 from nearkin.collection.tolerance import described
 from nearkin.errors import CollectionError
@@ -86,6 +87,28 @@ class GroupState:
             member_groups=member_groups[order],
             principals=dict(zip(numbers.tolist(), principals.tolist(), strict=True)),
         )
+
+    @classmethod
+    def known(cls, connection: Connection, tolerance: str) -> GroupState:
+        """Return the grouping as `read` does; not read again from an open store while its checksum stays the same.
+
+        Pages that show groups ask many times for the same ones. A grouping that was damaged since it was verified is
+        found by `read`, before anything is written.
+
+        Raises
+        ------
+        CollectionError
+            The grouping was changed.
+        """
+        of_store = _KNOWN.setdefault(connection.engine, {})
+        row = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
+        key, (known, state) = None if row is None else tuple(row), of_store.get(tolerance, (None, None))
+        if state is None or key is None or key != known:
+            state = cls.read(connection, tolerance)
+            for column in (state.member_contents, state.member_groups):
+                column.flags.writeable = False
+            of_store[tolerance] = key, state
+        return state
 
     def is_same_as(self, other: GroupState) -> bool:
         """Whether nothing was written between the two reads."""
@@ -235,3 +258,7 @@ def _damaged(tolerances: Sequence[str]) -> CollectionError:
 def _forget(connection: Connection, number: int) -> None:
     for table in (members, groups, groupings):
         connection.execute(delete(table).where(table.c.grouping == number))
+
+
+_KNOWN: WeakKeyDictionary[Engine, dict[str, tuple[tuple[Any, ...] | None, GroupState]]] = WeakKeyDictionary()
+"""The latest grouping at each tolerance with its row, by open store."""

@@ -17,7 +17,8 @@ from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, origins, problems
 
 _AT_A_TIME = 100  # a condition of SQL for each
-_AFTER = chr(ord(BETWEEN) + 1)
+AFTER = chr(ord(BETWEEN) + 1)
+"""Character after the one between a container and its member."""
 Sources = Mapping[str, Collection[str]]
 """Files that documents were read from, by id."""
 
@@ -85,7 +86,7 @@ def _parts(sources: Sources) -> Iterator[list[str]]:
 
 def _are_inside(connection: Connection, ids: Sequence[str]) -> ColumnElement[bool]:
     own = by_bytes(connection, origins.c.doc_id)
-    return or_(*((own == one) | ((own > one + BETWEEN) & (own < one + _AFTER)) for one in ids))
+    return or_(*((own == one) | ((own > one + BETWEEN) & (own < one + AFTER)) for one in ids))
 
 
 def _is_of(doc_id: str, source: str, sources: Sources) -> bool:

@@ -52,10 +52,11 @@ def comparison_html(
         shown_facts=list(facts),
         facts={"version": __version__},
         script=PageScript.named("comparison.js"),
+        is_side_by_side=False,
     )
 
 
-def comparison_fragment(comparison: Comparison, *, has_headline: bool = True) -> str:
+def comparison_fragment(comparison: Comparison, *, has_headline: bool = True, is_side_by_side: bool = False) -> str:
     """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several.
 
     Parameters
@@ -63,6 +64,8 @@ def comparison_fragment(comparison: Comparison, *, has_headline: bool = True) ->
     comparison : Comparison
     has_headline : bool
         False if the page itself shows it.
+    is_side_by_side : bool
+        Whether A is on the left and B on the right, and not both in one text.
 
     Returns
     -------
@@ -83,7 +86,9 @@ def comparison_fragment(comparison: Comparison, *, has_headline: bool = True) ->
     <p>The two documents are identical except for white space</p>
     </section>
     """
-    return _rendered("comparison_fragment.html.j2", comparison, has_headline=has_headline)
+    return _rendered(
+        "comparison_fragment.html.j2", comparison, has_headline=has_headline, is_side_by_side=is_side_by_side
+    )
 
 
 def _rendered(template: str, comparison: Comparison, **values: object) -> str:

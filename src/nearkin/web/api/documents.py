@@ -18,6 +18,7 @@ from nearkin.web.api.bodies import document_of
 from nearkin.web.api.operation import DocId, Limit, Operation, OperationAnswer, RequestBody, Version
 from nearkin.web.api.records import ApiChecked, ApiComparison, ApiDocument, ApiSimilar, ApiStored
 from nearkin.web.queries import ToleranceQuery
+from nearkin.web.sent_files import source_of_sent
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
 from nearkin.web.webhook import CheckInEvent
@@ -45,7 +46,7 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
     one = document_of(sent, asked.name, asked.encoding)
     if service.webhook is not None:
         service.webhook.ask(CheckInEvent(doc_id=asked.id, wave=asked.wave, by=visitor.name))
-    incoming = incoming_of([asked.id], [one.text], [1], asked.name or "api", one.file_under(asked.id))
+    incoming = incoming_of([asked.id], [one.text], [1], source_of_sent(asked.name, "api"), one.file_under(asked.id))
     rules = ReadingRules.of("stop")
     added = add_incoming(service.collection.opened, [incoming], wave=asked.wave, threads=1, rules=rules)
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
@@ -132,7 +133,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             return None
         if self.id is None:
             raise ParameterError("store=true requires an id: add id=….")
-        return CheckIn(self.id, wave=self.wave, source=self.name or "check-in", only_new=self.only_new)
+        return CheckIn(self.id, wave=self.wave, source=source_of_sent(self.name, "check-in"), only_new=self.only_new)
 
 
 def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> ApiChecked:

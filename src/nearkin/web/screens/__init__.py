@@ -19,6 +19,7 @@ from nearkin.web.screens import (
     log,
     pairs,
     reports,
+    representatives,
     threads,
     users,
 )
@@ -39,6 +40,7 @@ SCREENS: tuple[Screen, ...] = (
     *jobs.SCREENS,
     *users.SCREENS,
     *pairs.SCREENS,
+    *representatives.SCREENS,
     *reports.SCREENS,
 )
 """All screens; a new one is entered here."""

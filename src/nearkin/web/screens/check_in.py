@@ -14,7 +14,7 @@ from nearkin.reports.sentences.check import check_sentences, copy_in_words, verd
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.screen import ChangeForm, FileField, Screen
-from nearkin.web.sent_files import SentFile, SentText
+from nearkin.web.sent_files import SentFile, SentText, source_of_sent
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -87,7 +87,7 @@ def store(service: ReviewService, visitor: Visitor, body: StoreForm) -> GoTo:
     if doc_id is None:
         raise ParameterError("Name the id under which the file is stored.")
     is_new, file = body.version_of is None, sent.document.file_under(doc_id)
-    under = CheckIn(doc_id=doc_id, source=sent.name, id_is_new=is_new, file=file)
+    under = CheckIn(doc_id=doc_id, source=source_of_sent(sent.name, "check-in"), id_is_new=is_new, file=file)
     service.check_in(sent.text, store=under, by=visitor.name)
     service.sent.forget(body.key)
     return GoTo("/document", {"id": doc_id})

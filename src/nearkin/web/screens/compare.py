@@ -7,9 +7,11 @@ from typing import Literal
 import msgspec
 from markupsafe import Markup
 
-from nearkin.reports.comparison.page import comparison_fragment
+from nearkin.collection.comparing import ComparedDocuments
+from nearkin.reports.comparison.page import comparison_fragment, comparison_html
 from nearkin.reports.comparison.tracked_changes import MEDIA_TYPE, tracked_changes
 from nearkin.reports.sentences.compare import similarity_facts
+from nearkin.stages.differences.comparison import Comparison
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.screen import Screen, ScreenFile
 from nearkin.web.service import ReviewService
@@ -17,6 +19,7 @@ from nearkin.web.sign_in import Visitor
 
 IGNORED = ("case", "punctuation", "numbers")
 _ALL_LINES = 1 << 30
+_N_TICKS = 250
 
 
 class CompareQuery(msgspec.Struct, kw_only=True):
@@ -28,11 +31,26 @@ class CompareQuery(msgspec.Struct, kw_only=True):
     version_b: int | None = None
     ignore: list[Literal["case", "punctuation", "numbers"]] = msgspec.field(default_factory=list)
     is_whole: bool = msgspec.field(default=False, name="whole")
+    view: Literal["inline", "sides"] = "inline"
 
 
 def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
     """Compare two documents, of which A is the reference."""
-    found = service.collection.compare(
+    found = _compared(service, asked)
+    fragment = comparison_fragment(found.comparison, has_headline=False, is_side_by_side=asked.view == "sides")
+    values = {
+        "asked": asked,
+        "found": found,
+        "facts": similarity_facts(found),
+        "fragment": Markup(fragment),  # it escapes the texts
+        "ticks": ticks(found.comparison, service.collection.text(asked.a, version=asked.version_a).count("\n") + 1),
+        "kinds": IGNORED,
+    }
+    return ScreenAnswer("compare.html.j2", values, found.to_dict())
+
+
+def _compared(service: ReviewService, asked: CompareQuery) -> ComparedDocuments:
+    return service.collection.compare(
         asked.a,
         asked.b,
         version_a=asked.version_a,
@@ -40,14 +58,23 @@ def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
         context_lines=_ALL_LINES if asked.is_whole else 2,
         ignore=asked.ignore,
     )
-    values = {
-        "asked": asked,
-        "found": found,
-        "facts": similarity_facts(found),
-        "fragment": Markup(comparison_fragment(found.comparison, has_headline=False)),  # it escapes the texts
-        "kinds": IGNORED,
-    }
-    return ScreenAnswer("compare.html.j2", values, found.to_dict())
+
+
+def ticks(comparison: Comparison, n_lines: int) -> dict[int, int]:
+    """Return the first difference at each place of the strip, by its place in A in thousandths.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> lines = ["one", "is", "three", "or"], ["two", "is", "four", "or"]
+    >>> ticks(compare_texts(*("".join(f"{line}{chr(10)}" for line in some) for some in lines)), 4)
+    {0: 1, 500: 2}
+    """
+    found = dict[int, int]()
+    for one in comparison.differences:
+        place = min(_N_TICKS - 1, _N_TICKS * (one.line_a - 1) // max(1, n_lines))
+        found.setdefault(place * 1000 // _N_TICKS, one.number)
+    return found
 
 
 def changes_file(service: ReviewService, visitor: Visitor, asked: CompareQuery) -> bytes:
@@ -57,4 +84,20 @@ def changes_file(service: ReviewService, visitor: Visitor, asked: CompareQuery) 
     return tracked_changes(a.text, b.text, name_a=str(a.document), name_b=str(b.document), author=visitor.name)
 
 
-SCREENS = (Screen("/compare", CompareQuery, compare, file=ScreenFile(".docx", MEDIA_TYPE, changes_file)),)
+def comparison_file(service: ReviewService, _: Visitor, asked: CompareQuery) -> bytes:
+    """Return the comparison as a page for other people, with what this one ignores and shows."""
+    found = _compared(service, asked)
+    names = str(found.a), str(found.b.document)
+    page = comparison_html(found.comparison, name_a=names[0], name_b=names[1], facts=similarity_facts(found))
+    return page.encode()
+
+
+SCREENS = (
+    Screen(
+        "/compare", CompareQuery, compare,
+        files=(
+            ScreenFile(".docx", MEDIA_TYPE, changes_file),
+            ScreenFile(".html", "text/html; charset=utf-8", comparison_file),
+        ),
+    ),
+)  # fmt: skip

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import msgspec
 
 from nearkin.collection.decisions.tags import tags_of
+from nearkin.collection.listing.family import family_of
 from nearkin.collection.results import SimilarDocument, SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.decimals import distance_text, share_text
 from nearkin.nouns import counted
 from nearkin.reports.plots.charts import interval_chart
+from nearkin.reports.quantities import size_text
+from nearkin.reports.sentences.browsing import minute
 from nearkin.reports.sentences.similar import similar_sentences
+from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import MEASURES, Measure, ToleranceQuery
 from nearkin.web.screen import Screen
@@ -61,14 +65,42 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     found = service.collection.details(asked.id, version=asked.version)
     is_cut = not asked.is_whole and len(found.text) > _MAX_TEXT
     beside = _alike(service, asked)
+    with service.collection.opened.store.reading() as connection:
+        family = family_of(connection, found)
     values = {
         **beside.values,
         "found": found,
         "text": found.text[:_MAX_TEXT] if is_cut else found.text,
         "n_hidden": len(found.text) - _MAX_TEXT if is_cut else 0,
         "quick_tags": quick_tags(service),
+        "family": family,
+        "facts": origin_facts(found.origin),
     }
-    return ScreenAnswer("document.html.j2", values, {"document": found.to_dict(), "similar": beside.data})
+    data = {"document": found.to_dict(), "family": [asdict(one) for one in family], "similar": beside.data}
+    return ScreenAnswer("document.html.j2", values, data)
+
+
+def origin_facts(origin: Origin | None) -> list[tuple[str, str]]:
+    """Return what is known of the file of a document, as labels and values; empty for texts and records.
+
+    Examples
+    --------
+    >>> origin_facts(Origin(sha256=None, size_bytes=2048, kind="pdf", extractor="x 1", n_pages=1))
+    [('kind', 'pdf, 1 page, 2.0 KiB'), ('read by', 'x 1')]
+    """
+    if origin is None:
+        return []
+    mail = origin.mail or MailHeaders()
+    sent = None if mail.sent_at is None else f"{minute(mail.sent_at.isoformat())} UTC"
+    pages = None if origin.n_pages is None else counted(origin.n_pages, "page")
+    size = None if origin.size_bytes is None else size_text(origin.size_bytes)
+    named = None if origin.declared_kind is None else f"named .{origin.declared_kind}"
+    facts = [
+        ("from", mail.sender), ("to", mail.to), ("cc", mail.cc), ("sent", sent), ("subject", mail.subject),
+        ("kind", ", ".join(one for one in (origin.kind, named, pages, size) if one)), ("read by", origin.extractor),
+        ("SHA-256", origin.sha256),
+    ]  # fmt: skip
+    return [(label, value) for label, value in facts if value]
 
 
 def alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:

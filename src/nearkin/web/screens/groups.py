@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 
 import msgspec
 from markupsafe import Markup
@@ -14,20 +15,31 @@ from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.queries import GroupingQuery, OverlayQuery
+from nearkin.web.screen import ChangeForm, Screen, ScreenFile
+from nearkin.web.screens.group_files import members_table, overlay_archive
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
 _A_PAGE = 50
+TOOLS = {
+    "relativity": "Relativity",
+    "everlaw": "Everlaw",
+    "reveal": "Reveal",
+    "purview": "Purview",
+    "plain": "another tool",
+}
+"""Review tools that get overlays, by the names of `VENDORS`."""
 _MAX_TAGS = 9
 _WAIT_S = 2.0
 
 
-class GroupsQuery(GroupingQuery, kw_only=True):
+class GroupsQuery(OverlayQuery, kw_only=True):
     """A page of groups at a tolerance."""
 
     page: int = 1
+    min_documents: int = 2
+    max_documents: int | None = None
 
 
 class GroupQuery(GroupingQuery, kw_only=True):
@@ -41,7 +53,10 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
     """List the stored groups, the largest first."""
     page = max(1, min(asked.page, 1 << 40))
     with service.collection.opened.store.reading() as connection:
-        found = stored_groups(connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
+        found = stored_groups(
+            connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE,
+            min_documents=asked.min_documents, max_documents=asked.max_documents,
+        )  # fmt: skip
         tolerances = stored_tolerances(connection)
     values = {
         "asked": asked,
@@ -49,6 +64,8 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "groups": found,
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
+        "tools": TOOLS,
+        "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
     return ScreenAnswer("groups.html.j2", values, found.to_dict())
@@ -83,6 +100,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         "before": before,
         "after": after,
         "picked": picked,
+        "tag_counts": Counter(written_tag(*tag) for one in found.members for tag in one.tags.items()),
         "quick_tags": quick_tags(service),
         **({} if beside is None else beside.values),
     }
@@ -114,7 +132,18 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
 def quick_tags(service: ReviewService) -> list[str]:
     """Return the tags that the keys 1 to 9 set: those of the most documents."""
     counts = sorted(service.collection.tags().counts, key=lambda one: -one.n_documents)
-    return [f"{one.field}={one.value}" if one.value else one.field for one in counts[:_MAX_TAGS]]
+    return [written_tag(one.field, one.value) for one in counts[:_MAX_TAGS]]
+
+
+def written_tag(field: str, value: str) -> str:
+    """Return a tag as it is entered.
+
+    Examples
+    --------
+    >>> written_tag("responsive", "yes"), written_tag("privileged", "")
+    ('responsive=yes', 'privileged')
+    """
+    return f"{field}={value}" if value else field
 
 
 def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:
@@ -150,8 +179,11 @@ def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> in
 
 
 SCREENS = (
-    Screen("/groups", GroupsQuery, groups),
+    Screen(
+        "/groups", GroupsQuery, groups, members_table,
+        files=(ScreenFile(".zip", "application/zip", overlay_archive),),
+    ),
     Screen("/group", GroupQuery, one_group),
     Screen("/group/member", MemberQuery, member),
-)
+)  # fmt: skip
 FORMS = (ChangeForm("/groups/update", GroupingQuery, update),)

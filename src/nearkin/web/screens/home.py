@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from nearkin.collection.conflicts.stored_conflicts import conflicting_groups
 from nearkin.collection.groups.listed import StoredGroups, stored_groups, stored_tolerances
 from nearkin.collection.tolerance import described
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
+from nearkin.web.screens.jobs import running_jobs
 from nearkin.web.service import ReviewService
 
 _MAX_SHOWN = 8
@@ -22,26 +26,43 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
     with opened.store.reading() as connection:
         groups = stored_groups(connection, asked.tolerance, limit=_MAX_SHOWN)
         tolerances = stored_tolerances(connection)
+        conflicts = conflicting_groups(connection, asked.tolerance)
     values = {
         "info": counts,
         "groups": groups,
         "tags": tags,
         "sizes": size_rows(groups),
         "n_exact_copies": counts.n_documents - found.n_current_texts,
+        "n_exceptions": found.n_exceptions,
+        "conflicts": conflicts,
+        **running_jobs(service),
         "other_tolerances": [described(one) for one in tolerances if one != str(asked.tolerance)],
         "asked": asked,
     }
     data = {
         "info": counts.to_dict(),
         "n_exact_copies": values["n_exact_copies"],
+        "n_exceptions": found.n_exceptions,
+        "conflicts": conflicts,
         "groups": groups.to_dict(),
         "tags": [{"field": one.field, "value": one.value, "n_documents": one.n_documents} for one in tags],
     }
     return ScreenAnswer("home.html.j2", values, data)
 
 
-def size_rows(groups: StoredGroups) -> list[tuple[str, int, int]]:
-    """Return the bars of a chart of sizes: a label, the number of groups, and the width in twentieths of the longest.
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """Bar of the chart of sizes: groups with ``low`` to ``high`` documents; ``width`` in twentieths of the longest."""
+
+    label: str
+    n_groups: int
+    width: int
+    low: int
+    high: int | None
+
+
+def size_rows(groups: StoredGroups) -> list[SizeRow]:
+    """Return the bars of a chart of sizes.
 
     Examples
     --------
@@ -49,16 +70,23 @@ def size_rows(groups: StoredGroups) -> list[tuple[str, int, int]]:
     >>> found = StoredGroups(
     ...     tolerance=Tolerance.of(), groups=(), sizes=((2, 10), (5, 1), (30, 5)), n_not_grouped=0, is_stored=True
     ... )
-    >>> size_rows(found)
+    >>> [(one.label, one.n_groups, one.width) for one in size_rows(found)]
     [('2', 10, 20), ('3', 0, 0), ('4–5', 1, 2), ('6–10', 0, 0), ('11–20', 0, 0), ('21 or more', 5, 10)]
     """
-    rows = list[tuple[str, int]]()
-    for low, high in _SIZES:
-        n = sum(n for size, n in groups.sizes if size >= low and (high is None or size <= high))
-        label = f"{low} or more" if high is None else str(low) if low == high else f"{low}–{high}"
-        rows.append((label, n))
-    longest = max([1, *(n for _, n in rows)])
-    return [(label, n, -(-20 * n // longest)) for label, n in rows]
+    counts = [
+        sum(n for size, n in groups.sizes if size >= low and (high is None or size <= high)) for low, high in _SIZES
+    ]
+    longest = max(1, *counts)
+    return [
+        SizeRow(
+            f"{low} or more" if high is None else str(low) if low == high else f"{low}–{high}",
+            n,
+            -(-20 * n // longest),
+            low,
+            high,
+        )
+        for n, (low, high) in zip(counts, _SIZES, strict=True)
+    ]
 
 
 SCREENS = (Screen("/", GroupingQuery, home),)

@@ -10,25 +10,39 @@ from nearkin.web.screen import NoQuery, Screen
 from nearkin.web.service import ReviewService, address
 
 
+class JobsQuery(msgspec.Struct, kw_only=True):
+    """Jobs to list: the latest ones, or only those that are not over."""
+
+    is_running: bool = msgspec.field(default=False, name="running")
+
+
 def jobs(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     """List the latest jobs."""
-    return _listed(service, "jobs.html.j2")
-
-
-def job_list(service: ReviewService, _: NoQuery) -> ScreenAnswer:
-    """List the latest jobs; the part of the page that is replaced while one runs."""
-    return _listed(service, "job_list.html.j2")
-
-
-def _listed(service: ReviewService, template: str) -> ScreenAnswer:
     found = service.jobs.listed()
-    values = {
+    return ScreenAnswer("jobs.html.j2", _values(found, JobsQuery()), {"jobs": msgspec.to_builtins(found)})
+
+
+def job_list(service: ReviewService, asked: JobsQuery) -> ScreenAnswer:
+    """List jobs; the part of a page that is replaced while one runs."""
+    found = service.jobs.listed()
+    if asked.is_running:
+        found = [one for one in found if not one.is_over]
+    return ScreenAnswer("job_list.html.j2", _values(found, asked), {"jobs": msgspec.to_builtins(found)})
+
+
+def running_jobs(service: ReviewService) -> dict[str, object]:
+    """Return what `job_list.html.j2` needs for the jobs that are not over."""
+    return _values([one for one in service.jobs.listed() if not one.is_over], JobsQuery(is_running=True))
+
+
+def _values(found: list[Job], asked: JobsQuery) -> dict[str, object]:
+    return {
         "jobs": found,
         "is_running": any(not one.is_over for one in found),
+        "is_running_only": asked.is_running,
         "words_of": words_of,
         "place_of": place_of,
     }
-    return ScreenAnswer(template, values, {"jobs": msgspec.to_builtins(found)})
 
 
 def words_of(job: Job) -> str:
@@ -53,4 +67,4 @@ def place_of(job: Job) -> str:
     return {"threads": "/threads", "audit": "/defensibility", "storing": "/exceptions"}[job.kind]
 
 
-SCREENS = (Screen("/jobs", NoQuery, jobs), Screen("/jobs/list", NoQuery, job_list))
+SCREENS = (Screen("/jobs", NoQuery, jobs), Screen("/jobs/list", JobsQuery, job_list))

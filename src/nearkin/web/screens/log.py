@@ -6,12 +6,22 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.decisions.log import activities, table_of_log
-from nearkin.collection.decisions.records import OF_DOCUMENTS, Activity
+from nearkin.collection.decisions.records import (
+    GROUP_NOTE,
+    NEVER_GROUP,
+    NOTE,
+    OF_DOCUMENTS,
+    PRINCIPAL,
+    SAME_GROUP,
+    Activity,
+)
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
-_MAX_SHOWN = 200
+_MAX_SHOWN, _MAX_VALUES = 200, 20
+KINDS = "tag", "untag", NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE, "undo", *OF_DOCUMENTS
+"""Kinds of activities."""
 
 
 class LogQuery(msgspec.Struct, kw_only=True):
@@ -31,10 +41,24 @@ def log(service: ReviewService, asked: LogQuery) -> ScreenAnswer:
         "asked": asked,
         "activities": shown,
         "n_found": len(found),
+        "kinds": KINDS,
+        "n_values": _MAX_VALUES,
+        "shown_value": shown_value,
         "can_undo": lambda one: one.undone_by is None and one.kind not in OF_DOCUMENTS,
     }
     data = {"n_found": len(found), "activities": [one.to_dict() for one in shown]}
     return ScreenAnswer("log.html.j2", values, data)
+
+
+def shown_value(value: str | None) -> str:
+    """Write a value of before or after.
+
+    Examples
+    --------
+    >>> shown_value(None), shown_value(""), shown_value("yes")
+    ('not set', 'set', 'yes')
+    """
+    return "not set" if value is None else value or "set"
 
 
 def log_table(service: ReviewService, asked: LogQuery) -> pa.Table:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 import pyarrow as pa
 
 from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
+from nearkin.records import I64
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
-from nearkin.workflows.pairing.pairs_of_run import PairOfRun, PairsOfRun
+from nearkin.workflows.pairing.pairs_of_run import PairOfRun, PairsOfRun, ShownText
 from nearkin.workflows.pairing.pairs_of_run import Shown as ShownState
 
-_A_PAGE, _MAX_CHARACTERS = 10, 2_000
+_A_PAGE, _PAGES_KEPT = 10, 50
 
 
 class PairsQuery(msgspec.Struct, kw_only=True):
@@ -26,13 +27,6 @@ class PairsQuery(msgspec.Struct, kw_only=True):
     run: int | None = None
     show: ShownState = "undecided"
     page: int = 1
-
-
-class ShownText(NamedTuple):
-    """The beginning of a text, and the number of characters that follow."""
-
-    text: str
-    n_more: int
 
 
 def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
@@ -45,7 +39,7 @@ def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
     n_pages = max(1, -(-len(places) // _A_PAGE))
     page = max(1, min(asked.page, n_pages))  # a decision may have emptied the last page
     shown = found.pairs(places[(page - 1) * _A_PAGE : page * _A_PAGE])
-    texts, why_not = _texts(found, shown)
+    texts, why_not = _texts(found, shown, places[page * _A_PAGE : (page + _PAGES_KEPT) * _A_PAGE])
     decided = [one.state for one in found.decisions.all().values()]
     values = {
         "asked": asked,
@@ -112,17 +106,14 @@ def _pairs_of(service: ReviewService, number: int) -> PairsOfRun:
     return run.pairs
 
 
-def _texts(found: PairsOfRun, shown: list[PairOfRun]) -> tuple[tuple[Mapping[int, ShownText], ...], str]:
-    """Return the texts of both sides by row, or why they cannot be shown."""
+def _texts(found: PairsOfRun, shown: list[PairOfRun], soon: I64) -> tuple[tuple[Mapping[int, ShownText], ...], str]:
+    """Return the texts of both sides by row, or why they cannot be shown; those of the next pages are kept."""
+    next_rows = found.rows(soon)
     try:
-        sides = [found.texts(side, {one.rows[i] for one in shown}) for i, side in enumerate(SIDES)]
+        sides = [found.texts(side, {one.rows[i] for one in shown}, next_rows[i]) for i, side in enumerate(SIDES)]
     except NearkinError as error:
         return ({}, {}), str(error)
-    return tuple({row: _clipped(text) for row, text in side.items()} for side in sides), ""
-
-
-def _clipped(text: str) -> ShownText:
-    return ShownText(text[:_MAX_CHARACTERS], max(0, len(text) - _MAX_CHARACTERS))
+    return tuple(sides), ""
 
 
 def _as_data(one: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dict[str, object]:

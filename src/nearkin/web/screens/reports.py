@@ -35,6 +35,6 @@ def report_page(service: ReviewService, _: Visitor, asked: ReportsQuery) -> byte
 SCREENS = (
     Screen(
         "/reports", ReportsQuery, reports,
-        file=ScreenFile(".html", "text/html; charset=utf-8", report_page, is_sandboxed_page=True),
+        files=(ScreenFile(".html", "text/html; charset=utf-8", report_page, is_sandboxed_page=True),),
     ),
 )  # fmt: skip

@@ -1,5 +1,8 @@
 "use strict";
 (() => {
+  // what stays in place while the page is scrolled begins below the bar, which may have several lines
+  const bar = document.querySelector(".bar");
+  if (bar) new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`)).observe(bar);
   document.addEventListener("input", (event) => {
     if (event.target.id === "slider") document.getElementById("value").textContent = event.target.value;
   });

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,15 +19,19 @@ from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
 from nearkin.reports.pairs.page import TermRow
 from nearkin.runs.progress import Silent
-from nearkin.stages.search.stretches import keys_of
+from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.pair_decisions import PairDecision, Rows, StoredPairDecisions
 from nearkin.workflows.pairing.reporting import pairs_at
 from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
+from nearkin.workflows.reading.texts import Texts
 
 MAX_PAIRS = 5_000_000
 """Number of pairs up to which a run is shown in pages: their rows and cosines are kept in memory."""
 MAX_INPUT_BYTES = 256 << 20
 """Size of a side up to which its texts are shown: its files are read again, up to the last document wanted."""
+MAX_CHARACTERS = 2_000
+"""Number of characters of a text that are shown."""
+_NO_ROWS = np.zeros(0, np.int64)
 Shown = Literal["all", "undecided", "accepted", "rejected"]
 _PAIRS, _DOCUMENTS = "pairs.parquet", "documents.parquet"
 
@@ -55,6 +60,13 @@ class PairOfRun:
     decision: PairDecision | None
 
 
+class ShownText(NamedTuple):
+    """The beginning of a text, and the number of characters that follow."""
+
+    text: str
+    n_more: int
+
+
 class PairsOfRun:
     """Pairs of a finished run of ``nearkin pairs``.
 
@@ -67,6 +79,7 @@ class PairsOfRun:
     def __init__(self, folder: Path, manifest: PairsManifest) -> None:
         self.folder, self.manifest = folder, manifest
         self.decisions = StoredPairDecisions(folder)
+        self._reading, self._kept = threading.Lock(), dict[Side, dict[int, ShownText]](left={}, right={})
 
     def select(self, shown: Shown) -> I64:
         """Return the places in ``pairs.parquet`` of the pairs to show, the most similar first.
@@ -105,6 +118,10 @@ class PairsOfRun:
         ]
         return [made[place] for place in back.tolist()]
 
+    def rows(self, places: I64) -> tuple[I64, I64]:
+        """Return the rows of the left and of the right documents of the pairs at some places."""
+        return rows_of(self._keys[places])
+
     def names(self, rows: Rows) -> tuple[str, str]:
         """Return the names of the documents of a pair.
 
@@ -138,8 +155,10 @@ class PairsOfRun:
             }
         )
 
-    def texts(self, side: Side, rows: set[int]) -> Mapping[int, str]:
-        """Return the texts of documents of a side, by their rows; the files are read again.
+    def texts(self, side: Side, rows: set[int], soon: I64 = _NO_ROWS) -> Mapping[int, ShownText]:
+        """Return the beginnings of the texts of documents of a side, by their rows; the files are read again.
+
+        Texts of rows that will be asked for ``soon`` are kept, so that not every page reads the files.
 
         Raises
         ------
@@ -152,14 +171,11 @@ class PairsOfRun:
         again = texts_again([SourceSnapshot.from_stored(one) for one in told.inputs], told.encoding)
         if sum(one.size_bytes for one in again.inputs) > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
-        first, found = 0, dict[int, str]()
-        for batch, *_ in again.raw_batches(Silent()):
-            for row in [row for row in rows if first <= row < first + batch.num_rows]:
-                found[row] = (batch["text"][row - first].as_py() or b"").decode("utf-8", "replace")
-            first += batch.num_rows
-            if len(found) == len(rows):
-                break
-        return found
+        with self._reading:  # others wait, and find what they need
+            kept = self._kept[side]
+            if rows - kept.keys():
+                self._kept[side] = kept = _read_texts(again, rows | set(soon.tolist()))
+            return {row: kept[row] for row in rows if row in kept}
 
     @cached_property
     def _columns(self) -> tuple[U64, F64]:
@@ -189,3 +205,16 @@ class PairsOfRun:
             own = read.filter(pc.equal(read["side"], side)).sort_by("row")
             found.append(own["name"].combine_chunks())
         return found[0], found[1]
+
+
+def _read_texts(again: Texts, rows: set[int]) -> dict[int, ShownText]:
+    """Read sources up to the last of some documents."""
+    first, found = 0, dict[int, ShownText]()
+    for batch, *_ in again.raw_batches(Silent()):
+        for row in [row for row in rows if first <= row < first + batch.num_rows]:
+            text = (batch["text"][row - first].as_py() or b"").decode("utf-8", "replace")
+            found[row] = ShownText(text[:MAX_CHARACTERS], max(0, len(text) - MAX_CHARACTERS))
+        first += batch.num_rows
+        if len(found) == len(rows):
+            break
+    return found

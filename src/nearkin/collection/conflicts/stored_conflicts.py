@@ -1,0 +1,61 @@
+"""Stored groups with different tags, counted as they are stored: nothing is compared."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sqlalchemy import Connection, Engine, func, select
+
+from nearkin.collection.decisions.document_state import StoredState
+from nearkin.collection.groups.grouping import NO_GROUP, Membership
+from nearkin.collection.groups.listed import sizes_of_groups
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.tolerance import Tolerance
+from nearkin.store.schema import activity, documents, tags
+
+_COUNTED: WeakKeyDictionary[Engine, dict[str, tuple[GroupState, StoredState, int, dict[str, int]]]] = (
+    WeakKeyDictionary()
+)
+"""The latest counts at each tolerance, by open store."""
+
+
+def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str, int]:
+    """Return, by tag field, the number of stored groups whose current documents have different values of it.
+
+    If a field is always a bare tag, documents without it count, too. Fields without such a group are omitted. They are
+    counted again only if the grouping, the documents or the tags of the open store have changed.
+
+    Raises
+    ------
+    CollectionError
+        The groups were changed in the store.
+    """
+    state, now = GroupState.known(connection, str(tolerance)), StoredState.now(connection)
+    last_activity = int(connection.execute(select(func.max(activity.c.number))).scalar_one() or 0)
+    of_store = _COUNTED.setdefault(connection.engine, {})
+    known = of_store.get(state.tolerance)
+    if known is None or known[0] is not state or known[1:3] != (now, last_activity):
+        known = of_store[state.tolerance] = state, now, last_activity, _count(connection, state)
+    return known[3]
+
+
+def _count(connection: Connection, state: GroupState) -> dict[str, int]:
+    if state.number is None:
+        return {}
+    joined = tags.join(documents, (documents.c.doc_id == tags.c.doc_id) & documents.c.is_current)
+    rows = connection.execute(select(tags.c.field, tags.c.value, documents.c.content).select_from(joined)).all()
+    contents = np.array([content for _, _, content in rows], np.int64)
+    groups = Membership(state.member_contents, state.member_groups).group_of(contents).tolist()
+    values, valued = dict[str, dict[int, list[str]]](), {field for field, value, _ in rows if value}
+    for (field, value, _), group in zip(rows, groups, strict=True):
+        if group != NO_GROUP:
+            values.setdefault(field, {}).setdefault(group, []).append(value)
+    n_documents = {number: n for number, n, _ in sizes_of_groups(connection, state)}
+    found = dict[str, int]()
+    for field, of_groups in sorted(values.items()):
+        if field in valued:
+            found[field] = sum(len(set(some)) > 1 for some in of_groups.values())
+        else:
+            found[field] = sum(len(some) < n_documents.get(group, 1) for group, some in of_groups.items())
+    return {field: n for field, n in found.items() if n}

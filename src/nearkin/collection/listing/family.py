@@ -1,0 +1,70 @@
+"""Family of a document: the mail, archive or record that it is inside of, and what else is in there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, exists, or_, select
+
+from nearkin.collection.listing.details import DocumentDetails
+from nearkin.collection.stored.inside import AFTER
+from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, whole_rows, with_origins
+from nearkin.stages.documents.members import BETWEEN
+from nearkin.store.ordering import by_bytes
+from nearkin.store.schema import documents, origins
+
+MAX_MEMBERS = 100
+"""Maximum number of members that are listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyMember:
+    """Another member of a document's family.
+
+    Parameters
+    ----------
+    doc_id : str
+    is_stored : bool
+        Whether it is a current document; otherwise it gave no text.
+    is_above : bool
+        Whether it is the outermost document of the family.
+    """
+
+    doc_id: str
+    is_stored: bool
+    is_above: bool
+
+
+def family_of(connection: Connection, found: DocumentDetails) -> tuple[FamilyMember, ...]:
+    """Return the other members of a document's family by id, at most `MAX_MEMBERS` and the outermost document.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed.
+    """
+    own = found.document.doc_id
+    if found.origin is None:  # a record of a load file names its parent
+        root = found.parent or own
+        is_member = or_(origins.c.parent == root, origins.c.doc_id == root)
+    elif found.origin.family is None:
+        return ()  # members of an archive or a mailbox are no family
+    else:
+        root, name = found.origin.family, by_bytes(connection, origins.c.doc_id)
+        is_inside = (name > root + BETWEEN) & (name < root + AFTER)  # for the index; there is none of families
+        is_member = (origins.c.family == root) & (is_inside | (name == root))
+    is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
+    query = with_origins().where(is_member & (is_current | IS_UNREAD) & (origins.c.doc_id != own))
+    rows = whole_rows(connection.execute(query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS)))
+    members = {
+        row[COLUMNS.index("doc_id")]: FamilyMember(
+            doc_id=row[COLUMNS.index("doc_id")],
+            is_stored=row[COLUMNS.index("row")] is not None,
+            is_above=row[COLUMNS.index("doc_id")] == root,
+        )
+        for row in rows
+    }
+    has_root = select(documents.c.row).where((documents.c.doc_id == root) & documents.c.is_current)
+    if root != own and root not in members and connection.execute(has_root).first():  # a record without an origin
+        members[root] = FamilyMember(doc_id=root, is_stored=True, is_above=True)
+    return tuple(sorted(members.values(), key=lambda one: not one.is_above))

@@ -1,0 +1,61 @@
+"""Files of the groups: their members as a table, and overlays for review tools."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+
+from nearkin._version import __version__
+from nearkin.collection.groups.current import stored_members
+from nearkin.collection.groups.listed import group_figures
+from nearkin.stages.documents.load_files.vendors import vendor_of
+from nearkin.web.queries import OverlayQuery
+from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
+from nearkin.workflows.collection.overlays import WrittenOverlay, write_group_overlays
+
+PARAMETERS = "parameters.json"
+_SAME_TIME = (1980, 1, 1, 0, 0, 0)
+"""Time of the files in an archive, so that the same groups give the same bytes."""
+
+
+def members_table(service: ReviewService, asked: OverlayQuery) -> pa.Table:
+    """Return a row for each member of the stored groups."""
+    return stored_members(service.collection.opened, asked.tolerance)
+
+
+def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> bytes:
+    """Return a ZIP archive of the overlays, one for each kind of load file, and of the parameters that made them."""
+    members = stored_members(service.collection.opened, asked.tolerance)
+    with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
+        out = Path(folder, f"overlay.{asked.format}")
+        written = write_group_overlays(service.collection, members, vendor_of(asked.tool), out, overwrite=False)
+        files = {one.path.name: one.path.read_bytes() for one in written}
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        files[PARAMETERS] = _parameters(service, asked, written).encode()
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _SAME_TIME), content, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def _parameters(service: ReviewService, asked: OverlayQuery, written: list[WrittenOverlay]) -> str:
+    with service.collection.opened.store.reading() as connection:
+        stored = {one.tolerance: one for one in group_figures(connection)}[str(asked.tolerance)]
+    told = {
+        "nearkin": __version__,
+        "collection": service.name,
+        "tool": asked.tool,
+        "measure": asked.measure,
+        asked.tolerance.parameter: asked.tolerance.value,
+        "n_groups": stored.n_groups,
+        "n_documents_in_groups": stored.n_documents,
+        "n_documents_added_since": stored.n_not_grouped,
+        "overlays": [one.to_dict() | {"path": one.path.name} for one in written],
+    }
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,106 @@
+"""Files of the groups from the review screen, on both kinds of database: members, and overlays for review tools."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin._version import __version__
+from nearkin.stages.documents.load_files.vendors import VENDORS
+from nearkin.web.screens.groups import TOOLS
+from places import SomePlace
+from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
+
+
+@pytest.fixture
+def visit(place: SomePlace) -> Iterator[Visit]:
+    with place.open() as collection:
+        collection.add([*DOCUMENTS, ("=lease", f"{LEASE} Seen by Grace Kern.")], wave="march")
+        yield Visit(collection).sign_in()
+
+
+def archive(visit: Visit, **query: object) -> zipfile.ZipFile:
+    return zipfile.ZipFile(io.BytesIO(visit.get("/groups.zip", **query).content))
+
+
+def test_members_are_exported_as_they_are_stored(visit: Visit) -> None:
+    assert visit.send("GET", "/groups.csv").status_code == 400  # not computed
+    assert "Overlay" not in words_of(visit.get("/groups").text)
+    told = visit.service.collection.groups().members.drop_columns(["is_new"]).to_pylist()
+    assert [one["doc_id"] for one in told if one["is_principal"]] == ["lease, signed"]
+    visit.service.collection.add([("late", f"{LEASE} Late."), ("late copy", LEASE)], wave="april")
+    read = pq.read_table(io.BytesIO(visit.get("/groups.parquet").content)).drop_columns(["is_new"]).to_pylist()
+    assert [one for one in read if one["doc_id"] != "late copy"] == told
+    assert len(read) == visit.get("/groups.json").json()["n_documents"] == 5  # of a new text nothing is known yet
+    rows = list(csv.DictReader(io.StringIO(visit.get("/groups.csv").text)))
+    assert {one["doc_id"] for one in rows} == {"lease", "lease, signed", "lease/copy", "'=lease", "late copy"}
+
+
+def test_members_that_were_removed_are_not_exported(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.groups()
+    collection.remove(["lease", "lease/copy", "=lease"])
+    assert pq.read_table(io.BytesIO(visit.get("/groups.parquet").content)).num_rows == 0
+    assert visit.get("/groups.json").json()["n_groups"] == 0
+
+
+@pytest.mark.parametrize("tool", VENDORS)
+def test_an_overlay_has_every_document_and_its_parameters(visit: Visit, tool: str) -> None:
+    visit.service.collection.groups()
+    assert f'value="{tool}"' in visit.get("/groups").text
+    found = archive(visit, tool=tool, format="csv")
+    assert found.namelist() == ["overlay.csv", "parameters.json"]
+    header, *rows = csv.reader(io.StringIO(found.read("overlay.csv").decode("utf-8-sig")))
+    assert header == ["DOCID", *VENDORS[tool].fields]
+    assert {row[0] for row in rows} == {"'=lease", "lease", "lease, signed", "lease/copy", "letter"}
+    in_groups = {row[0] for row in rows if "lease, signed" in row[1:]}
+    assert in_groups == {"'=lease", "lease", "lease, signed", "lease/copy"}
+    told = json.loads(found.read("parameters.json"))
+    assert (told["tool"], told["measure"], told["threshold"], told["n_groups"]) == (tool, "words", 0.5, 1)
+    assert (told["n_documents_in_groups"], told["n_documents_added_since"]) == (4, 0)
+    assert [one["path"] for one in told["overlays"]] == ["overlay.csv"]
+
+
+def test_every_tool_can_be_chosen() -> None:
+    assert list(TOOLS) == list(VENDORS)
+
+
+def test_a_path_that_was_sent_as_a_name_is_never_read(visit: Visit, tmp_path: Path) -> None:
+    """Overlays take dialect and key from load files that were added; the name of a sent file is no such file."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("BEGBATES,EXTRACTEDTEXT,PARENTDOCID\nA-1,x,\nA-2,x,\nA-3,x,\n")
+    token = {"authorization": f"Bearer {visit.entry.token}", "content-type": "text/plain"}
+    put = visit.send("PUT", "/api/v1/documents/A-1", params={"name": str(secret)}, content="Some words.", headers=token)
+    assert put.status_code == 201, put.text
+    asked = {"name": str(secret), "store": "true", "id": "A-2"}
+    checked = visit.send("POST", "/api/v1/check", params=asked, content="Quite other words.", headers=token)
+    assert checked.status_code == 200, checked.text
+    file = {"file": (str(secret), b"A third text.", "text/plain")}
+    dropped = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=file, headers=OWN)
+    key = dropped.headers["location"].partition("key=")[2]
+    assert visit.post("/check-in/store", key=key, id="A-3").status_code == 303
+    sources = {row["doc_id"]: row["source"] for row in visit.get("/list.json").json()["documents"]}
+    assert {sources[name] for name in ("A-1", "A-2", "A-3")} == {"sent: secret.csv"}
+    visit.service.collection.groups()
+    assert "BEGBATES" not in archive(visit, format="csv").read("overlay.csv").decode("utf-8-sig")
+
+
+def test_every_export_says_what_made_it(visit: Visit) -> None:
+    visit.service.collection.groups(threshold=0.7)
+    asked = {"measure": "words", "value": 0.7}
+    told = visit.get("/groups.parameters", **asked)
+    assert told.headers["content-disposition"] == 'attachment; filename="groups.parameters.json"'
+    expected = {"nearkin": __version__, "collection": visit.service.name, "export": "/groups"} | asked
+    assert expected.items() <= told.json().items()
+    stored = pq.read_schema(io.BytesIO(visit.get("/groups.parquet", **asked).content)).metadata[b"nearkin"]
+    assert json.loads(stored) == told.json()
+    listed = visit.get("/list.parameters", wave="march", tag="a=<b>", id="*").json()
+    assert (listed["wave"], listed["tag"], listed["id"], listed["value"]) == ("march", "a=<b>", "*", 0.5)
+    assert "/list.parameters?" in visit.get("/list", wave="march").text

@@ -1,0 +1,118 @@
+"""What the review screen offers to read: representatives with what others add, comparisons of each kind, the log."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from nearkin.collection.stored import group_state
+from places import SomePlace
+from review_client import DOCUMENTS, LEASE, Visit, words_of
+
+LONGER = f"{LEASE} The cellar is let, too, and so is the yard."
+
+
+@pytest.fixture
+def visit(place: SomePlace) -> Iterator[Visit]:
+    with place.open() as collection:
+        collection.add([*DOCUMENTS, ("lease, longer", LONGER), ("short", LEASE.removesuffix(" of the term."))])
+        yield Visit(collection).sign_in()
+
+
+def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> None:
+    assert "not computed yet" in words_of(visit.get("/representatives").text)
+    visit.service.collection.groups()
+    visit.service.collection.decide(principal="lease", by="ada")
+    visit.service.collection.groups()
+    found = visit.get("/representatives.json").json()
+    assert (found["n_groups"], found["n_documents_in_no_group"]) == (1, 1)
+    (one,) = found["representatives"]
+    assert (one["doc_id"], one["n_documents"]) == ("lease", 5)
+    own = set(LEASE.split())
+    added = {other["doc_id"]: other for other in one["additions"]}
+    assert {name: other["n_words"] for name, other in added.items()} == {
+        "lease, longer": len(LONGER.split()) - len(LEASE.split()), "lease, signed": 4,
+    }  # fmt: skip
+    assert [other["doc_id"] for other in one["additions"]] == ["lease, longer", "lease, signed"]  # most words first
+    assert not set(" ".join(added["lease, longer"]["passages"]).split()) - set(LONGER.split()) - own
+    page = words_of(visit.get("/representatives").text)
+    assert "2 documents to review instead of 6" in page
+    assert "adds 4 words: Signed by Ada Kern" in page
+    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
+    assert [(row["doc_id"], row["group"], row["n_documents"]) for row in rows] == [
+        ("lease", "1", "5"),
+        ("letter", "", "1"),
+    ]
+    assert "lease, signed adds 4 words: Signed by Ada Kern" in rows[0]["adds"]
+    assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
+
+
+def test_a_comparison_is_shown_side_by_side_and_exported(visit: Visit) -> None:
+    asked = {"a": "lease", "b": "lease, longer"}
+    both = visit.get("/compare", **asked, view="sides").text
+    rows = re.findall(
+        r'<tr><td class="no">.*?<td class="text" dir="auto">(.*?)</td>.*?<td class="text".*?>(.*?)</td></tr>', both
+    )
+    left, right = (html.unescape(words_of(" ".join(one[i] for one in rows))) for i in range(2))
+    assert " ".join(left.split()) == LEASE
+    assert "The cellar is let, too" in right
+    assert "The cellar" not in left
+    inline = visit.get("/compare", **asked).text
+    assert 'class="view both"' not in inline
+    exported = visit.get("/compare.html", **asked, ignore="case")
+    assert exported.headers["content-disposition"] == 'attachment; filename="compare.html"'
+    assert "The cellar is let, too" in words_of(exported.text)
+    assert "<title>Nearkin: lease" in exported.text
+    assert 'data-to="1"' in inline
+
+
+def test_the_log_shows_values_before_and_after_and_kinds(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.tag(["lease"], "responsive", "no", by="ada")
+    collection.tag(["lease"], "responsive", "<b>yes</b>", by="ada")
+    collection.decide(never_group=("lease", "letter"), by="bo")
+    page = visit.get("/log").text
+    assert "<b>yes" not in page
+    words = html.unescape(words_of(page))
+    assert "lease · responsive : no → <b>yes</b>" in words
+    assert "lease · responsive : not set → no" in words
+    assert "not set → set" in words
+    only = words_of(visit.get("/log", kind="never-group").text)
+    assert only.startswith("1 activity") or " 1 activity " in only
+    assert 'value="never-group"' in page or "<option>never-group" in page
+
+
+def test_stored_groups_are_read_once_for_many_pages(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    collection, reads = visit.service.collection, list[str]()
+    collection.groups()
+    whole = group_state.of_grouping
+    monkeypatch.setattr(group_state, "of_grouping", lambda *asked: (reads.append("read"), whole(*asked))[1])
+    for path in ("/", "/groups", "/group?number=1", "/document?id=lease", "/list?group=1", "/representatives"):
+        visit.get(path)
+    assert len(reads) == 1
+    assert "5 documents" in words_of(visit.get("/group", number=1).text)
+    collection.decide(never_group=("lease, longer", "lease"), by="ada")
+    collection.groups()
+    reads.clear()
+    assert "4 documents" in words_of(visit.get("/group", number=1).text)
+    collection.remove(["lease/copy"])
+    assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 3
+    assert len(reads) <= 1
+
+
+def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.groups()
+    collection.tag(["lease", "lease/copy", "lease, signed", "lease, longer", "short"], "whole", "yes")
+    collection.tag(["lease", "short"], "part")
+    collection.tag(["letter"], "other")
+    buttons = re.findall(
+        r'<button name="quick" value="([^"]*)".*?<span class="quiet">(.*?)</span>', visit.get("/group", number=1).text
+    )
+    assert dict(buttons) == {"whole=yes": "all", "part": "2 of 5", "other": "none"}
+    assert "quiet" not in re.findall(r'name="quick".*?</button>', visit.get("/document", id="lease").text)[0]
