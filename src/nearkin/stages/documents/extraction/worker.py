@@ -35,7 +35,7 @@ _SILENT_S = 0.25
 """A step that begins later than that after the last message is announced: its time limit counts from its beginning."""
 
 
-def main(descriptor: int, memory_bytes: int, directory: str) -> None:
+def main(descriptor: int, memory_bytes: int, file_bytes: int, directory: str) -> None:
     """Confine this process, then answer requests until the socket is closed."""
     import asyncio
 
@@ -43,7 +43,7 @@ def main(descriptor: int, memory_bytes: int, directory: str) -> None:
     asyncio.set_event_loop(asyncio.new_event_loop())  # it makes a pair of sockets, which the sandbox forbids
     os.chdir(directory)
     libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one)]
-    held = apply_sandbox(memory_bytes=memory_bytes, directory=directory, libraries=libraries)
+    held = apply_sandbox(memory_bytes=memory_bytes, file_bytes=file_bytes, directory=directory, libraries=libraries)
     link.sendall(json.dumps(held.as_message()).encode() + b"\n")
     while True:
         message, descriptors = _received(link)
