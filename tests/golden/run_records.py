@@ -113,7 +113,10 @@ def _manifest(out: Path) -> Any:
 
     from nearkin.workflows.signing.signature_file import SignatureFile
 
-    return json.loads(json.dumps(asdict(SignatureFile.load(out).about), default=str))
+    about = asdict(SignatureFile.load(out).about)
+    for one in about["inputs"]:
+        del one["source"]["limits"]  # those of extraction are stored if they differ from the usual ones only
+    return json.loads(json.dumps(about, default=str))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from nearkin.cli.options.collection import (
     Wait,
 )
 from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
-from nearkin.cli.options.reading import LARGEST_DOCUMENT, MaxDocumentSize
+from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, rules_of_one
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -163,6 +163,7 @@ def check(
     limit: CheckLimit = 10,
     encoding: CheckedEncoding = "utf-8",
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    extraction_limit: ExtractionLimit = None,
     jsonl: JsonLines = False,
     text: StreamText = None,
     kept: KeptFile = None,
@@ -180,7 +181,8 @@ def check(
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.stages.documents.rules import ReadingRules
 
-    collection, file = _named(collection, file, server, is_local=_is_local(jsonl, read_only, wait, max_document_size))
+    is_local = _is_local(jsonl, read_only, wait, max_document_size) or extraction_limit is not None
+    collection, file = _named(collection, file, server, is_local=is_local)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
     _check_out(out, overwrite=overwrite, file=file)
@@ -224,7 +226,7 @@ def check(
     else:
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
+        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit))
         name = document.doc_id if doc_id is None else doc_id
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
@@ -287,7 +289,8 @@ def _named(collection: str, file: Path | None, server: str | None, *, is_local: 
         return collection, file
     if file is not None or is_local:
         raise ParameterError(
-            "--server takes one FILE; omit COLLECTION, --jsonl, --read-only, --wait and --max-document-size."
+            "--server takes one FILE; omit COLLECTION, --jsonl, --read-only, --wait, --max-document-size and "
+            "--extraction-limit."
         )
     return "", Path(collection)
 

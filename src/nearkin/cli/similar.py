@@ -23,7 +23,7 @@ from nearkin.cli.options.collection import (
     Threshold,
     Tolerance,
 )
-from nearkin.cli.options.reading import LARGEST_DOCUMENT, MaxDocumentSize
+from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, rules_of_one
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +63,7 @@ def similar(
     text: TextGiven = None,
     encoding: FileEncoding = "utf-8",
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
+    extraction_limit: ExtractionLimit = None,
     method: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
@@ -92,10 +93,9 @@ def similar(
     missing = caution = None
     if file is not None:
         from nearkin.stages.documents.rows_in_text import caution_of_one_text
-        from nearkin.stages.documents.rules import ReadingRules
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(file, encoding, ReadingRules.of(max_document_size=max_document_size))
+        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit))
         text, missing = document.text, document.missing
         caution = caution_of_one_text(str(file), text)
     with (

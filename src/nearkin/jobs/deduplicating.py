@@ -111,6 +111,7 @@ def dedup(
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
     text_root: Path | str | None = None,
+    extraction_limits: Mapping[str, int | str] | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     write_kept: bool = False,
@@ -149,6 +150,9 @@ def dedup(
         Maximum size of a document in a file; a larger one is unreadable.
     text_root : path, optional
         Folder of the text files that load files name; by default the folder of the load file.
+    extraction_limits : mapping, optional
+        Limits of the extraction of documents to change, such as ``{"size": "1GiB", "time": 300}``; for the names and
+        the defaults see ``--extraction-limit``.
     threads : int
         Worker threads; 0 means one per CPU core.
     memory : str or int
@@ -197,7 +201,7 @@ def dedup(
     if by is not None and not report:
         raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
     resources = Resources.of(threads, memory)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits)
     documents = readable_twice(documents, "dedup")
     in_memory = None if paths_of(documents) is not None else documents
     asked = ReadingRequest(

@@ -85,6 +85,7 @@ def families(
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
     text_root: Path | str | None = None,
+    extraction_limits: Mapping[str, int | str] | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     report: bool = False,
@@ -105,7 +106,8 @@ def families(
         Minimum Jaccard similarity of a match; default: 0.6.
     shingle : Shingling or str, optional
         ``words:N`` or ``chars:N``; default: ``words:3``.
-    ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root
+    ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
+    extraction_limits
         As for `nearkin.dedup`.
     threads, memory
         As for `nearkin.dedup`.
@@ -138,7 +140,7 @@ def families(
     listening = progress_of(progress, "families")
     check_needs_out(out, report=report, overwrite=overwrite)
     resources = Resources.of(threads, memory)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits)
     asked = ReadingRequest(
         inputs=inputs_of(documents, "families", text=text, id=id, progress=listening),
         file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,

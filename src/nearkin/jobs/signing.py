@@ -121,6 +121,7 @@ def sign(
     on_error: OnError = "skip-documents",
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
+    extraction_limits: Mapping[str, int | str] | None = None,
     threads: int = 0,
     overwrite: bool = False,
     progress: Listener | None = None,
@@ -149,7 +150,7 @@ def sign(
     online : bool
         Whether weighted-topsig uses the statistics of the documents so far.
     seed : int
-    file_format, encoding, on_error, max_unreadable, max_document_size, threads
+    file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits
         As for `nearkin.dedup`.
     overwrite : bool
         Replace the file ``out``.
@@ -191,7 +192,10 @@ def sign(
         is_online=online,
     )
     weighted_by = None if statistics is None else path_of(statistics, "statistics", "sign")
-    resources, rules = Resources(threads), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    resources, rules = (
+        Resources(threads),
+        ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits),
+    )
     with file_for(out, "sign", overwrite=overwrite) as path:
         reading = ReadingRequest(
             inputs=inputs_of(documents, "sign", text=text, id=id, progress=listening),

@@ -73,6 +73,7 @@ def threads(
     on_error: OnError = "skip-documents",
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
+    extraction_limits: Mapping[str, int | str] | None = None,
     report: bool = False,
     overwrite: bool = False,
     progress: Listener | None = None,
@@ -91,7 +92,7 @@ def threads(
         no mail; 0 turns this off.
     new_text_only : bool, default False
         Whether only new text must occur in a later mail, without quoted text and signature.
-    file_format, encoding, on_error, max_unreadable, max_document_size
+    file_format, encoding, on_error, max_unreadable, max_document_size, extraction_limits
         As for `nearkin.dedup`.
     report, overwrite : bool
         With ``out``: write ``report.html``; replace the results of an earlier run.
@@ -125,7 +126,7 @@ def threads(
     listening = progress_of(progress, COMMAND)
     check_needs_out(out, report=report, overwrite=overwrite)
     options = ThreadOptions(window_days, new_text_only)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits)
     asked = ReadingRequest(
         inputs=inputs_of(_files(mails), COMMAND, text=None, id=None, progress=listening),
         file_format=file_format, encoding=encoding, rules=rules,

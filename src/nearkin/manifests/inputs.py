@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -39,14 +40,16 @@ class DamagedFile(Stored):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HowRead(Stored):
     """Settings with which the files were read: needed to read them again, and the errors that were tolerated."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("text_root",))
+    left_out: ClassVar[frozenset[str]] = frozenset(("text_root", "extraction_limits"))
 
     format: str | None = None
     on_error: str | None = None
     max_unreadable: float | None = None
     max_document_bytes: int | None = None
     text_root: str | None = None
+    extraction_limits: Mapping[str, int] | None = None
+    """Those that differ from the defaults; see `ExtractionLimits.of`."""

@@ -12,6 +12,7 @@ import typer
 
 from nearkin.cli.options.definitions import Encoding, Format, Id, Text
 from nearkin.cli.options.groups import OptionGroup
+from nearkin.stages.documents.extraction.limits import IN_WORDS, OPTION
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.rules import ReadingRules
@@ -56,6 +57,44 @@ TextRoot = Annotated[
         show_default=False,
     ),
 ]
+ExtractionLimit = Annotated[
+    list[str] | None,
+    _input(
+        OPTION,
+        metavar="NAME=VALUE",
+        help="Limit to change for PDF, office files, mail and archives. time: for one document. memory: of a process. "
+        "size: of one text, and of one file inside another. total: of everything inside one file. disk: of an unpacked "
+        "archive. files, levels: inside one file. ratio: unpacked to packed size. Repeatable. "
+        f"[dim]default: {IN_WORDS}[/]",
+        show_default=False,
+    ),
+]
+
+
+def extraction_limits(given: Sequence[str] | None) -> dict[str, str]:
+    """Return the values of ``--extraction-limit`` by name.
+
+    Examples
+    --------
+    >>> extraction_limits(["ratio=5000", "size=1GiB"])
+    {'ratio': '5000', 'size': '1GiB'}
+    """
+    from nearkin.errors import ParameterError
+
+    found = {}
+    for name, is_set, value in (one.partition("=") for one in given or ()):
+        if not is_set:
+            raise ParameterError.of("extraction_limit", "reading", "NAME=VALUE", name)
+        found[name.strip()] = value
+    return found
+
+
+def rules_of_one(max_document_size: str, extraction_limit: Sequence[str] | None) -> ReadingRules:
+    """Return the reading rules of a command that reads one document."""
+    from nearkin.stages.documents.rules import ReadingRules
+
+    limits = extraction_limits(extraction_limit)
+    return ReadingRules.of(max_document_size=max_document_size, extraction_limits=limits)
 
 
 @dataclass(frozen=True)
@@ -66,12 +105,19 @@ class RulesOptions(OptionGroup):
     max_unreadable: MaxUnreadable = MAX_UNREADABLE
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT
     text_root: TextRoot = None
+    extraction_limit: ExtractionLimit = None
 
     def rules(self) -> ReadingRules:
         """Return the reading rules that these options give."""
         from nearkin.stages.documents.rules import ReadingRules
 
-        return ReadingRules.of(self.on_error, self.max_unreadable, self.max_document_size, self.text_root)
+        return ReadingRules.of(
+            self.on_error,
+            self.max_unreadable,
+            self.max_document_size,
+            self.text_root,
+            extraction_limits(self.extraction_limit),
+        )
 
 
 @dataclass(frozen=True)

@@ -152,9 +152,11 @@ def _unframed(pull: Pull, compression: Compression) -> Pull:
                 if not packed:
                     if is_empty:
                         raise StreamFault(f"the file is empty, not even an empty {compression} stream")
-                    if decoder is not None:
-                        raise StreamFault(f"the {compression} stream is truncated")
-                    return b""
+                    if decoder is None:
+                        return b""
+                    if piece := frames.step(decoder, packed, n_bytes)[0]:  # bzip2 holds most of a block back
+                        return piece
+                    raise StreamFault(f"the {compression} stream is truncated")
             is_empty = False
             if decoder is None:
                 if frames.is_padded and packed[0] == 0:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nearkin.errors import DocumentError, ParameterError, SourceError, is_number
 from nearkin.nouns import agreeing, counted
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 OnError = Literal["skip-documents", "skip", "stop"]
@@ -33,17 +35,20 @@ class ReadingRules:
         unreadable.
     text_root : str or None
         Folder below which the text files that load files name are; None: the folder of the load file.
+    limits : ExtractionLimits
+        Maximum cost of the extraction of a file.
 
     Examples
     --------
-    >>> ReadingRules.of(max_unreadable="1%", max_document_size="16MiB")
-    ReadingRules(on_error='skip-documents', max_unreadable=0.01, max_document_bytes=16777216, text_root=None)
+    >>> ReadingRules.of(max_unreadable="1%", max_document_size="16MiB").max_document_bytes
+    16777216
     """
 
     on_error: OnError = "skip-documents"
     max_unreadable: float = MAX_UNREADABLE
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     text_root: str | None = None
+    limits: ExtractionLimits = USUAL_LIMITS
 
     def __post_init__(self) -> None:
         if self.on_error not in get_args(OnError):
@@ -60,8 +65,9 @@ class ReadingRules:
         max_unreadable: str | float = MAX_UNREADABLE,
         max_document_size: str | int = MAX_DOCUMENT_BYTES,
         text_root: str | os.PathLike[str] | None = None,
+        extraction_limits: Mapping[str, int | str] | None = None,
     ) -> ReadingRules:
-        """Make rules from options in the user's syntax.
+        """Make rules from options in the user's syntax; for ``extraction_limits`` see `ExtractionLimits.of`.
 
         Raises
         ------
@@ -74,7 +80,8 @@ class ReadingRules:
         if text_root is not None and not os.path.isdir(text_root):
             raise ParameterError.of("text_root", "reading", "a folder", os.fspath(text_root))
         root = None if text_root is None else os.fspath(text_root)
-        return cls(on_error, parse_share(max_unreadable), size, root)  # type: ignore[arg-type]  # it checks on_error
+        limits = ExtractionLimits.of(extraction_limits or {})
+        return cls(on_error, parse_share(max_unreadable), size, root, limits)  # type: ignore[arg-type]  # it checks on_error
 
     @property
     def takes_damaged(self) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Source:
         Whether the user named the format "file": text with markup is read unchanged.
     text_root : str or None
         Folder below which the text files of a load file are; None: the folder of the load file.
+    limits : ExtractionLimits
+        Maximum cost of its extraction.
     """
 
     path: str
@@ -63,6 +66,7 @@ class Source:
     takes_damaged: bool = False
     is_forced: bool = False
     text_root: str | None = None
+    limits: ExtractionLimits = USUAL_LIMITS
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:
@@ -70,7 +74,24 @@ class Source:
 
         Older versions did not store rules that were fixed: documents up to 1 GiB, damaged files, text with markup.
         """
-        return cls(**{**_AS_OLDER_VERSIONS, **fields, "takes_damaged": True})
+        return cls.of_stored({**_AS_OLDER_VERSIONS, **fields, "takes_damaged": True})
+
+    @classmethod
+    def of_stored(cls, fields: Mapping[str, Any]) -> Source:
+        """Restore the result of `as_stored`."""
+        told = dict(fields)
+        limits = ExtractionLimits.of(told.pop("extraction_limits", {}))
+        return cls(**told, limits=limits)
+
+    def as_stored(self) -> dict[str, object]:
+        """Return the fields as JSON types, without those that older versions lack if they are the usual."""
+        told = asdict(self)
+        del told["limits"]
+        if self.limits.given:
+            told["extraction_limits"] = self.limits.given
+        if self.text_root is None:
+            del told["text_root"]
+        return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

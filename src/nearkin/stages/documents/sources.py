@@ -268,6 +268,7 @@ def _source(
         takes_damaged=rules.takes_damaged,
         is_forced=is_forced,
         text_root=None if rules.text_root is None else os.path.abspath(rules.text_root),
+        limits=rules.limits,
     )
 
 

@@ -87,6 +87,7 @@ class Sourced:
             "parameters": options.in_words(),
             "encoding": self.asked.encoding,
             "max_document_bytes": self.asked.rules.max_document_bytes,
+            **({"extraction_limits": limits} if (limits := self.asked.rules.limits.given) else {}),
             **({"text_root": root} if (root := self.asked.rules.text_root) is not None else {}),
             "inputs": _listed(self.sources, self.asked.encoding),
             "against": _listed(self.others, self.asked.encoding),

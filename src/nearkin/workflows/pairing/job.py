@@ -196,7 +196,11 @@ def _identity(
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
     fingerprint = table.fingerprint if table else None
     sizes = {f"{name}_max_document_bytes": getattr(given, name).rules.max_document_bytes for name in ("left", "right")}
-    return {"command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes, **inputs}
+    limits = given.left.rules.limits.given
+    return {
+        "command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes, **inputs,
+        **({"extraction_limits": limits} if limits else {}),
+    }  # fmt: skip
 
 
 def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -> Known | None:

@@ -87,7 +87,8 @@ def ahead_of_reading(
     sources: Sequence[Source], encoding: str, n_workers: int | None = None
 ) -> Iterator[AheadOfReading]:
     """Provide workers for as long as the sources are read; they start with the first file that needs one."""
-    with ExtractionPool(n_workers) as pool:
+    limits = next((source.limits for source in sources), None)  # those of one input are the same
+    with ExtractionPool(n_workers, limits) as pool:
         yield AheadOfReading(sources, encoding, pool)
 
 

@@ -52,7 +52,12 @@ class ReadingRequest:
         """Return the options of reading, for the manifest."""
         rules = self.rules
         return HowRead(
-            self.file_format, rules.on_error, rules.max_unreadable, rules.max_document_bytes, rules.text_root
+            format=self.file_format,
+            on_error=rules.on_error,
+            max_unreadable=rules.max_unreadable,
+            max_document_bytes=rules.max_document_bytes,
+            text_root=rules.text_root,
+            extraction_limits=rules.limits.given or None,
         )
 
     def resolved(

@@ -205,6 +205,7 @@ def _source(one: InputFile, encoding: str, reading: HowRead | None) -> Source:
         stored["text_root"] = None if reading.text_root is None else os.path.abspath(reading.text_root)
         if reading.max_document_bytes is not None:
             stored["max_document_bytes"] = reading.max_document_bytes
+        stored["extraction_limits"] = reading.extraction_limits or {}
     source = Source.stored(stored)
     if is_of_documents(source.format):
         return source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nearkin.manifests.inputs import InputFile
@@ -78,7 +78,7 @@ class SourceSnapshot:
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> SourceSnapshot:
         """Read the result of `as_stored`."""
-        source, changed_ns = Source(**stored["source"]), stored["changed_ns"]
+        source, changed_ns = Source.of_stored(stored["source"]), stored["changed_ns"]
         if "texts" in stored:
             return LoadFileSnapshot(source=source, changed_ns=changed_ns, texts=stored["texts"])
         return cls(source=source, changed_ns=changed_ns, sha256=stored.get("sha256"), end_row=stored.get("end_row"))
@@ -86,8 +86,7 @@ class SourceSnapshot:
     def as_stored(self) -> dict[str, object]:
         """Return the fields as JSON types; files have no digest here."""
         source = _plain(self.source) if isinstance(self.source, StoredSource) else self.source
-        about = {name: value for name, value in asdict(source).items() if name != "text_root" or value is not None}
-        stored: dict[str, object] = {"source": about, "changed_ns": self.changed_ns}
+        stored: dict[str, object] = {"source": source.as_stored(), "changed_ns": self.changed_ns}
         if self.text_files is not None:
             stored["texts"] = self.text_files
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}

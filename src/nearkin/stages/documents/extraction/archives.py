@@ -14,6 +14,7 @@ from typing import IO, BinaryIO
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import (
     FREE_BYTES,
@@ -58,7 +59,8 @@ class _Archive(Container):
             if size > by_ratio:
                 raise bomb(by_ratio, packed_bytes)
             if size > most:
-                raise ExtractionError("too big", f"too big to be extracted: more than {counted(most, 'byte')}")
+                sentence = f"too big to be extracted: more than {counted(most, 'byte')}, the limit{raised_by('size')}"
+                raise ExtractionError("too big", sentence)
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -90,9 +92,8 @@ class ZipArchive(_Archive):
                         yield member
                     if self._n_unpacked > most:  # its entries share their bytes
                         yield from _summarised(bombs[1:], n_of_system)
-                        raise ExtractionError(
-                            "bomb", f"it unpacks to more than {counted(most, 'byte')}; the rest was not read"
-                        )
+                        sentence = f"it unpacks to more than {counted(most, 'byte')}, the limit; the rest was not read"
+                        raise ExtractionError("bomb", f"{sentence}{raised_by('ratio')}")
                 yield from _summarised(bombs[1:], n_of_system)
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:

@@ -8,25 +8,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
 from nearkin.stages.documents.members import InnerDocument, MemberIds
 from nearkin.stages.documents.origin import Origin
 
 
-def documents_of(file: FileToExtract) -> Iterator[InnerDocument]:
-    """Yield the documents of one file, by a worker that is kept for the next one."""
-    answer = _pool_of(os.getpid()).submit(file)
+def documents_of(file: FileToExtract, limits: ExtractionLimits = USUAL_LIMITS) -> Iterator[InnerDocument]:
+    """Yield the documents of one file, by a worker that is kept for the next one with the same limits."""
+    answer = _pool_of(os.getpid(), limits).submit(file)
     try:
         yield from as_documents(file.name, answer.nodes())
     finally:
         answer.drop()  # else the worker would wait for a reader who left
 
 
-@lru_cache(maxsize=1)
-def _pool_of(process: int) -> ExtractionPool:
+@lru_cache(maxsize=8)
+def _pool_of(process: int, limits: ExtractionLimits) -> ExtractionPool:
     """Return a worker for files that are read one by one; it ends with this process."""
-    pool = ExtractionPool(1)
+    pool = ExtractionPool(1, limits)
     atexit.register(pool.close)
     return pool
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 
 from nearkin.errors import ParameterError
+from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 _MIB = 1 << 20
+OPTION = "--extraction-limit"
+_FIELDS = {
+    "time": ("cpu_s", "wall_s"), "memory": ("memory_bytes",), "size": ("output_bytes",), "total": ("total_bytes",),
+    "disk": ("disk_bytes",), "files": ("n_members",), "levels": ("n_levels",), "ratio": ("compression_ratio",),
+}  # fmt: skip
+"""Fields of `ExtractionLimits` by the names that users give them."""
+_VALUES = {"time": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE"}
+IN_WORDS = "time=60 (seconds), memory=4GiB, size=256MiB, total=16GiB, disk=1GiB, files=1000000, levels=12, ratio=1000"
+"""The defaults, in the syntax of users."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +34,8 @@ class ExtractionLimits:
         Text of one document, and size of one file inside an archive or a mail.
     total_bytes : int
         Unpacked size of all that is inside one file.
+    disk_bytes : int
+        Nameless temporary file into which a packed archive is unpacked.
     n_members : int
         Documents inside one file.
     n_levels : int
@@ -41,6 +54,7 @@ class ExtractionLimits:
     wall_s: int = 60
     output_bytes: int = 256 * _MIB
     total_bytes: int = 16384 * _MIB
+    disk_bytes: int = 1024 * _MIB
     n_members: int = 1_000_000
     n_levels: int = 12
     compression_ratio: int = 1000
@@ -51,6 +65,62 @@ class ExtractionLimits:
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ParameterError.of(one.name, "ExtractionLimits", "an int >= 1", value)
 
+    @classmethod
+    def of(cls, given: Mapping[str, int | str]) -> ExtractionLimits:
+        """Make limits from those that differ from the defaults, by the names that users give them.
+
+        Raises
+        ------
+        ParameterError
+            There is no such limit, or a value breaks its rule.
+
+        Examples
+        --------
+        >>> ExtractionLimits.of({"size": "1GiB", "time": 300}).given
+        {'time': 300, 'size': 1073741824}
+        """
+        return cls(**{field: value for name, told in given.items() for field, value in _parsed(name, told).items()})
+
+    @property
+    def given(self) -> dict[str, int]:
+        """The limits that differ from the defaults, by the names that users give them."""
+        return {
+            name: getattr(self, own[0])
+            for name, own in _FIELDS.items()
+            if getattr(self, own[0]) != getattr(USUAL_LIMITS, own[0])
+        }
+
     def as_request(self) -> dict[str, int]:
         """Return the limits for the request to a worker."""
         return asdict(self)
+
+
+USUAL_LIMITS = ExtractionLimits()
+
+
+def _parsed(name: str, told: int | str) -> dict[str, int]:
+    """Return the fields of a limit with their value."""
+    if name not in _FIELDS:
+        raise ParameterError.of("extraction_limit", "reading", f"one of {', '.join(_FIELDS)}", name)
+    is_size = _VALUES.get(name) == "SIZE"
+    rule = f"{name}={_VALUES.get(name, 'N')}, with {SIZE_RULE if is_size else 'an int >= 1'}"
+    value = told
+    try:
+        if isinstance(told, str):
+            value = parse_size(told) if is_size else int(told)
+    except ValueError:
+        value = 0
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ParameterError.of("extraction_limit", "reading", rule, told)
+    return dict.fromkeys(_FIELDS[name], value)
+
+
+def raised_by(name: str) -> str:
+    """Return how to raise a limit, for the end of a sentence.
+
+    Examples
+    --------
+    >>> raised_by("size"), raised_by("ratio")
+    ('; raise it with --extraction-limit size=SIZE', '; raise it with --extraction-limit ratio=N')
+    """
+    return f"; raise it with {OPTION} {name}={_VALUES.get(name, 'N')}"

@@ -113,7 +113,8 @@ class ExtractedNode:
         EOFError
             The worker ended.
         """
-        line = stream.readline(MAX_LINE_BYTES)
+        while (line := stream.readline(MAX_LINE_BYTES)) == ALIVE:
+            pass
         if not line:
             raise EOFError
         try:
@@ -133,6 +134,8 @@ _REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.nam
 _NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name != "text")
 _MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders))
 END = b'{"end": true}\n'
+ALIVE = b'{"alive": true}\n'
+"""Sign of life of a worker that has no node to send yet."""
 
 
 LENGTH_BYTES = 4

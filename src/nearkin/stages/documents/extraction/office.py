@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 
@@ -296,9 +297,9 @@ def _in_words(message: str) -> ExtractionError:
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
     if _BOMB.search(why):
-        return ExtractionError("bomb", f"refused: {why}")
+        return ExtractionError("bomb", f"refused: {why}{raised_by('ratio' if 'ratio' in why else 'size')}")
     if _TIME.search(why):
-        return ExtractionError("time-out", f"not finished in time: {why}")
+        return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")
     return ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {why}")
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Mapping
 from typing import IO
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
 from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.reading import FREE_BYTES, ExtractionError, bomb
 
 _PIECE_BYTES = 1 << 18
@@ -23,7 +26,8 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
     ExtractionError
         They are damaged, or too many.
     """
-    size, most = 0, min(limits["total_bytes"], max(FREE_BYTES, blob.size * limits["compression_ratio"]))
+    by_ratio, total = max(FREE_BYTES, blob.size * limits["compression_ratio"]), limits["total_bytes"]
+    size, most = 0, min(total, by_ratio)
     file: IO[bytes] | None = None
     pieces: list[bytes] = []
     with blob.opened() as raw:
@@ -32,7 +36,7 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
             while piece := pull(_PIECE_BYTES):
                 size += len(piece)
                 if size > most:
-                    raise bomb(most, blob.size)
+                    raise bomb(most, blob.size, "total" if total < by_ratio else "ratio")
                 if file is None and size > _IN_MEMORY:
                     file = tempfile.TemporaryFile()  # noqa: SIM115  (the blob outlives this function)
                     file.writelines(pieces)
@@ -43,9 +47,16 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
                     file.write(piece)
         except StreamFault as fault:
             raise ExtractionError("corrupt", str(fault)) from fault
-        except OSError as error:  # the limit of the size of files
-            raise ExtractionError("too big", "it unpacks to more than fits into the temporary directory") from error
+        except OSError as error:
+            raise ExtractionError("too big", _too_big_for_disk(error, limits["disk_bytes"])) from error
     if file is None:
         return Blob(b"".join(pieces))
     file.flush()
     return Blob(descriptor=os.dup(file.fileno()))
+
+
+def _too_big_for_disk(error: OSError, limit: int) -> str:
+    """Return why unpacked bytes could not be written: the limit of the size of files, or a full disk."""
+    if error.errno == errno.EFBIG:
+        return f"it unpacks to more than {counted(limit, 'byte')} on the disk, the limit{raised_by('disk')}"
+    return f"it unpacks to more than fits into the temporary directory: {error.strerror}"

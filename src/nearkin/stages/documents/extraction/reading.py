@@ -8,6 +8,7 @@ from typing import Protocol
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
 FREE_BYTES = 1 << 20
@@ -20,19 +21,20 @@ def too_big(n_bytes: int, limit: int) -> str:
     Examples
     --------
     >>> too_big(2000, 1000)
-    'too big to be extracted: 2,000 bytes, the limit is 1,000'
+    'too big to be extracted: 2,000 bytes, the limit is 1,000; raise it with --extraction-limit size=SIZE'
     """
-    return f"too big to be extracted: {counted(n_bytes, 'byte')}, the limit is {limit:,}"
+    return f"too big to be extracted: {counted(n_bytes, 'byte')}, the limit is {limit:,}{raised_by('size')}"
 
 
-def bomb(limit: int, n_packed: int) -> ExtractionError:
-    """Return the error for data that unpacks to too much."""
-    return ExtractionError("bomb", f"it unpacks to more than {counted(limit, 'byte')} from {n_packed:,}")
+def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
+    """Return the error for data that unpacks to too much; ``by`` names the limit."""
+    sentence = f"it unpacks to more than {counted(limit, 'byte')} from {n_packed:,}, the limit{raised_by(by)}"
+    return ExtractionError("bomb", sentence)
 
 
 def too_much_memory(limit: int) -> str:
     """Return why a document needs too much memory."""
-    return f"it needs more memory than the limit of {counted(limit, 'byte')}"
+    return f"it needs more memory than the limit of {counted(limit, 'byte')}{raised_by('memory')}"
 
 
 class ExtractionError(Exception):

@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_FILTER = 38, 22, 2
 _MAX_OPEN_FILES = 256
-_FILE_BYTES = 1 << 30
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # What reaches the network, starts programs, looks into other processes, or would do any of it for us (io_uring).
 _DENIED = {
@@ -92,19 +91,21 @@ class Sandbox:
         return "; ".join([held or "no limits", *missing])
 
 
-def apply_sandbox(*, memory_bytes: int, directory: str, libraries: Sequence[str]) -> Sandbox:
+def apply_sandbox(*, memory_bytes: int, file_bytes: int, directory: str, libraries: Sequence[str]) -> Sandbox:
     """Confine this process for good.
 
     Parameters
     ----------
     memory_bytes : int
         Maximum address space.
+    file_bytes : int
+        Maximum size of a file that is written.
     directory : str
         The only place that may be written.
     libraries : sequence of str
         Files and folders that may be read besides those of the system's libraries.
     """
-    limits = _limit(memory_bytes)
+    limits = _limit(memory_bytes, file_bytes)
     if not sys.platform.startswith("linux"):
         return Sandbox(limits=limits, system_calls=False, file_system=False)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -114,10 +115,10 @@ def apply_sandbox(*, memory_bytes: int, directory: str, libraries: Sequence[str]
     return Sandbox(limits=limits, system_calls=_filter_calls(libc), file_system=confined)
 
 
-def _limit(memory_bytes: int) -> bool:
+def _limit(memory_bytes: int, file_bytes: int) -> bool:
     wanted = (
         (resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, _MAX_OPEN_FILES),
-        (resource.RLIMIT_FSIZE, _FILE_BYTES),
+        (resource.RLIMIT_FSIZE, file_bytes),
     )  # fmt: skip
     try:
         for what, most in wanted:

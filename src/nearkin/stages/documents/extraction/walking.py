@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
@@ -12,8 +12,9 @@ from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
 from nearkin.stages.documents.extraction.extractors import extractor_of
 from nearkin.stages.documents.extraction.kinds import declared_kind, kind_of
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.mailbox import is_single
-from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
+from nearkin.stages.documents.extraction.nodes import MAX_TEXT_BYTES, ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.packed import unpacked_blob
 from nearkin.stages.documents.extraction.reading import (
     DocumentRead,
@@ -171,8 +172,9 @@ class FileWalk:
     def _with_text(self, node: ExtractedNode, read: DocumentRead, *, has_members: bool) -> ExtractedNode:
         """Return the node with what was read; a text of white space is none."""
         text = None if read.text is None else read.text.encode("utf-8", "replace")
-        if text is not None and len(text) > self._limits["output_bytes"]:
-            sentence = too_big(len(text), self._limits["output_bytes"])
+        most = min(self._limits["output_bytes"], MAX_TEXT_BYTES)
+        if text is not None and len(text) > most:
+            sentence = too_big(len(text), most)
             read, text = replace(read, exception="too big", sentence=sentence), None
         if text is not None and not text.strip() and not has_members and node.kind not in _MAY_BE_EMPTY:
             read, text = read.lacking("empty", NO_TEXT), None
@@ -185,9 +187,8 @@ class FileWalk:
     def _inside(self, number: int, extractor: Extractor, place: _Place) -> Iterator[ExtractedNode]:
         """Yield the members of a file; what cannot be read any further is a last member that says so."""
         if place.level + 1 > self._limits["n_levels"]:
-            yield from self._failed(number, Member(
-                name=None, exception="bomb", sentence=f"more than {self._limits['n_levels']} levels of files in files"
-            ), 1)  # fmt: skip
+            sentence = f"more than {self._limits['n_levels']} levels of files in files{raised_by('levels')}"
+            yield from self._failed(number, Member(name=None, exception="bomb", sentence=sentence), 1)
             return
         members = extractor.members()
         position = 0
@@ -197,7 +198,7 @@ class FileWalk:
                 with self._timed():
                     member = next(members, None)
             except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
-                member = _broken_off(error)
+                member = _broken_off(error, self._limits)
                 yield from self._failed(number, member, position)
                 return
             if member is None:
@@ -223,12 +224,13 @@ class FileWalk:
         """Return what to say in place of a member with which the file exceeds its limits."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
         if self._n_nodes >= self._limits["n_members"]:
-            sentence = f"more than {counted(self._limits['n_members'], 'document')} in one file; the rest was not read"
-            return Member(name=None, exception="bomb", sentence=sentence)
-        if self._n_bytes > self._limits["total_bytes"]:
-            sentence = f"more than {counted(self._limits['total_bytes'], 'byte')} in one file; the rest was not read"
-            return Member(name=None, exception="bomb", sentence=sentence)
-        return None
+            what, by = counted(self._limits["n_members"], "document"), "files"
+        elif self._n_bytes > self._limits["total_bytes"]:
+            what, by = counted(self._limits["total_bytes"], "byte"), "total"
+        else:
+            return None
+        sentence = f"more than {what} in one file, the limit; the rest was not read{raised_by(by)}"
+        return Member(name=None, exception="bomb", sentence=sentence)
 
     def _failed(self, number: int, member: Member, position: int) -> Iterator[ExtractedNode]:
         """Yield the node of a member that cannot be read."""
@@ -251,12 +253,15 @@ def _name_of(extractor: Extractor) -> str:
         return "none"
 
 
-def _broken_off(error: Exception) -> Member:
+def _broken_off(error: Exception, limits: Mapping[str, int]) -> Member:
     """Return the member that says why nothing more can be read of a file."""
     if isinstance(error, ExtractionError):
         return Member(name=None, exception=error.exception, sentence=error.sentence)
-    if isinstance(error, TooBigError | MemoryError):
-        return Member(name=None, exception="too big", sentence="too big to be extracted")
+    if isinstance(error, TooBigError):
+        sentence = f"too big to be extracted: the limit is {counted(limits['output_bytes'], 'byte')}{raised_by('size')}"
+        return Member(name=None, exception="too big", sentence=sentence)
+    if isinstance(error, MemoryError):
+        return Member(name=None, exception="too big", sentence=too_much_memory(limits["memory_bytes"]))
     return Member(
         name=None, exception="crashed", sentence=f"the extractor failed: {type(error).__name__}: {error}"[:300]
     )

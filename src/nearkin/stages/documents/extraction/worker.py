@@ -17,16 +17,25 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.nodes import END, LENGTH_BYTES, MAX_FILES, ExtractionRequest, requests_of
+from nearkin.stages.documents.extraction.nodes import (
+    ALIVE,
+    END,
+    LENGTH_BYTES,
+    MAX_FILES,
+    ExtractionRequest,
+    requests_of,
+)
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
 from nearkin.stages.documents.extraction.walking import FileWalk
 
 _HELD_BYTES = 1 << 16
 _HELD_S = 0.02
 """A node is held for no longer before the next file is begun: Nearkin ends a worker that says nothing for too long."""
+_SILENT_S = 0.25
+"""A step that begins later than that after the last message is announced: its time limit counts from its beginning."""
 
 
-def main(descriptor: int, memory_bytes: int, directory: str) -> None:
+def main(descriptor: int, memory_bytes: int, file_bytes: int, directory: str) -> None:
     """Confine this process, then answer requests until the socket is closed."""
     import asyncio
 
@@ -34,7 +43,7 @@ def main(descriptor: int, memory_bytes: int, directory: str) -> None:
     asyncio.set_event_loop(asyncio.new_event_loop())  # it makes a pair of sockets, which the sandbox forbids
     os.chdir(directory)
     libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one)]
-    held = apply_sandbox(memory_bytes=memory_bytes, directory=directory, libraries=libraries)
+    held = apply_sandbox(memory_bytes=memory_bytes, file_bytes=file_bytes, directory=directory, libraries=libraries)
     link.sendall(json.dumps(held.as_message()).encode() + b"\n")
     while True:
         message, descriptors = _received(link)
@@ -43,7 +52,7 @@ def main(descriptor: int, memory_bytes: int, directory: str) -> None:
         requests = requests_of(message)
         replies = _Replies(link, is_held=len(requests) > 1)
         for request, descriptor in zip(requests, descriptors, strict=True):
-            for node in FileWalk(request, partial(_timed, request)).nodes(Blob(descriptor=descriptor)):
+            for node in FileWalk(request, partial(_timed, request, replies)).nodes(Blob(descriptor=descriptor)):
                 replies.send(node.as_message())
             replies.send(END)
             os.close(descriptor)
@@ -76,6 +85,12 @@ class _Replies:
         if is_due or not self._is_held:
             self.flush()
 
+    def begin_step(self) -> None:
+        """Send a sign of life, unless something was sent a moment ago: many steps may pass without a node."""
+        if time.monotonic() - self._sent_at > _SILENT_S:
+            self._held.append(ALIVE)
+            self.flush()
+
     def flush(self) -> None:
         """Send all that is held."""
         self._link.sendall(b"".join(self._held))
@@ -102,8 +117,9 @@ def _exactly(link: socket.socket, n_bytes: int) -> bytes:
 
 
 @contextlib.contextmanager
-def _timed(request: ExtractionRequest) -> Iterator[None]:
+def _timed(request: ExtractionRequest, replies: _Replies) -> Iterator[None]:
     """Let the kernel end this process if a step takes too long, even inside a library that never returns."""
+    replies.begin_step()
     _limit_processor_time(int(time.process_time()) + 1 + request.limits["cpu_s"])
     signal.setitimer(signal.ITIMER_REAL, request.limits["wall_s"])
     try:

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 
 from nearkin.errors import RunError
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault, as_message
 from nearkin.stages.documents.extraction.reading import too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
@@ -25,7 +25,7 @@ _BOOT = (
     "told=json.loads(sys.argv[1])\n"
     "sys.path[:]=told['path']\n"
     "from nearkin.stages.documents.extraction.worker import main\n"
-    "main(told['socket'],told['memory'],told['directory'])"
+    "main(told['socket'],told['memory'],told['disk'],told['directory'])"
 )
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 """Settings of glibc (mallopt(3)): else libraries return their memory with each file, and get each page of it again by a
@@ -59,7 +59,8 @@ class Worker:
         ours, theirs = socket.socketpair()
         told = {
             "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
-            "socket": theirs.fileno(), "memory": limits.memory_bytes, "directory": self._directory,
+            "socket": theirs.fileno(), "memory": limits.memory_bytes, "disk": limits.disk_bytes,
+            "directory": self._directory,
         }  # fmt: skip
         self._stderr = open(os.path.join(self._directory, "stderr"), "w+b")  # noqa: SIM115  (closed in `close`)
         with theirs:
@@ -117,7 +118,9 @@ class Worker:
             code = self.process.wait()
         said = self._stderr_end()
         if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
-            return WorkerDeath("time-out", f"not read within the time limit ({self._limits.wall_s} s)")
+            return WorkerDeath(
+                "time-out", f"not read within the time limit ({self._limits.wall_s} s){raised_by('time')}"
+            )
         if "memory allocation of" in said or "MemoryError" in said or "out of memory" in said.lower():
             return WorkerDeath("too big", too_much_memory(self._limits.memory_bytes))
         if isinstance(error, WorkerFault):

@@ -36,7 +36,8 @@ class Extracted(MembersFormat):
         if opened.nodes is not None:
             yield from as_documents(source.name, opened.nodes)
         else:
-            yield from documents_of(FileToExtract(source.path, source.name, self.kind, opened.encoding))
+            file = FileToExtract(source.path, source.name, self.kind, opened.encoding)
+            yield from documents_of(file, source.limits)
         opened.progress(source.size_bytes)
 
 

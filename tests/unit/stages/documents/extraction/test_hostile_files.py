@@ -298,7 +298,7 @@ def test_files_and_the_network_are_out_of_reach(tmp_path):
     code = (
         "import os,sys,socket,subprocess\n"
         "from nearkin.stages.documents.extraction.sandbox import apply_sandbox\n"
-        "held=apply_sandbox(memory_bytes=1<<32,directory=sys.argv[1],libraries=[sys.prefix,sys.base_prefix,*sys.path])\n"
+        "held=apply_sandbox(memory_bytes=1<<32,file_bytes=1<<30,directory=sys.argv[1],libraries=[sys.prefix,sys.base_prefix,*sys.path])\n"
         "def fails(what):\n"
         "    try:\n        what()\n    except OSError: return True\n    return False\n"
         "print(held.system_calls, held.file_system, fails(lambda: socket.socket()),\n"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import io
 import os
 import tarfile
 import threading
+import time
 from collections.abc import Sequence
+from contextlib import closing
 
 import pytest
 
@@ -14,7 +17,7 @@ from extraction_files import extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction import serving
+from nearkin.stages.documents.extraction import serving, worker_process
 from nearkin.stages.documents.extraction.documents import documents_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
@@ -153,7 +156,6 @@ def test_packed_archives(pool, tmp_path):
         entry = tarfile.TarInfo("a.txt")
         entry.size = 7
         archive.addfile(entry, io.BytesIO(b"It was."))
-    import bz2
     import gzip
     import lzma
 
@@ -173,3 +175,20 @@ def test_packed_archives(pool, tmp_path):
     bomb = gzip.compress(bytes(64 << 20))
     (only,) = extracted(pool, written(tmp_path, {"x.pdf.gz": bomb[:-9] + os.urandom(1) + bomb[-8:]})).values()
     assert only.origin.exception in ("bomb", "corrupt")
+
+
+def test_a_worker_that_has_long_nothing_to_send_is_not_taken_for_one_that_hangs(tmp_path, monkeypatch):
+    """Another worker goes on after a document: it unpacks all members before it again, and sends none of them."""
+    monkeypatch.setattr(worker_process, "_GRACE_S", 0.2)
+    packed = bz2.compress(bytes(16 << 20))
+    data = make.zipped({**{f"{at:02d}.bz2": packed for at in range(40)}, "last.txt": "It was."}, compression=0)
+    (tmp_path / "x.zip").write_bytes(data)
+    limits = ExtractionLimits(wall_s=1, compression_ratio=10**9)
+    asked = ExtractionRequest(name="x.zip", limits=limits.as_request(), first=41, given_up={})
+    started = time.monotonic()
+    with closing(Worker(limits)) as worker, (tmp_path / "x.zip").open("rb") as file:
+        worker.ask([asked], [file.fileno()])
+        node = worker.next_node()
+    assert node is not None
+    assert node.text == b"It was."
+    assert time.monotonic() - started > 1.2, "it was never silent for as long as a hanging one"

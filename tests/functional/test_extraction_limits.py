@@ -1,0 +1,129 @@
+"""Limits of extraction: an exception names the limit that refused a file, and with a higher one the file is read."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here
+from generator import office_files as make
+from made_up_prose import Prose
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.extraction.limits import IN_WORDS, USUAL_LIMITS, ExtractionLimits
+from nearkin.stages.documents.rules import ReadingRules
+
+PROSE = Prose(29)
+TEXT = PROSE.text(80)
+LONG = " ".join([TEXT] * 2_600)
+PAGE = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 250_000
+MIB = 1 << 20
+
+
+def tar(files: dict[str, bytes]) -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return sink.getvalue()
+
+
+NESTED = make.zipped({"a.zip": make.zipped({"a.txt": TEXT})})
+FILES = {
+    "time=1": ("x.html", PAGE, "time-out", "x.html"),
+    "memory=400MiB": ("x.html", b"<html><body>" + b"It was. " * (20 * MIB), "too big", "x.html"),
+    "size=1MiB": ("x.zip", make.zipped({"a.txt": LONG}, compression=0), "too big", "x.zip!a.txt"),
+    "total=100": ("x.zip", make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
+    "disk=1MiB": ("x.tgz", gzip.compress(tar({"a.txt": bytes(65 * MIB), "b.txt": TEXT.encode()})), "too big", "x.tgz"),
+    "files=1": ("x.zip", make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
+    "levels=1": ("x.zip", NESTED, "bomb", "x.zip!a.zip!#1"),
+    "ratio=2": ("x.zip", make.zipped({"a.txt": LONG}), "bomb", "x.zip!a.txt"),
+}
+
+
+def exceptions_in(run: Path) -> dict[str, tuple[str, str]]:
+    if not (run / "exceptions.csv").exists():
+        return {}
+    with (run / "exceptions.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: (row["exception"], row["sentence"]) for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("limit", FILES)
+def test_an_exception_names_the_limit_that_refused_the_file(tmp_path, limit):
+    name, content, exception, doc_id = FILES[limit]
+    (tmp_path / "case").mkdir()
+    (tmp_path / "case" / name).write_bytes(content)
+    (tmp_path / "case/beside.txt").write_text(TEXT)
+    lower = ("--extraction-limit", limit, "--extraction-limit", "ratio=100000") if "ratio" not in limit else (
+        "--extraction-limit", limit
+    )  # fmt: skip
+    told = nearkin_here("dedup", tmp_path / "case", "--out", tmp_path / "out", "--no-report", *lower)
+    assert told.code == 0, told.err
+    found = exceptions_in(tmp_path / "out")
+    assert list(found) == [doc_id]
+    assert found[doc_id][0] == exception
+    assert f"; raise it with --extraction-limit {limit.partition('=')[0]}=" in found[doc_id][1]
+
+
+def test_what_a_limit_refused_is_read_with_a_higher_one_and_the_run_remembers_it(tmp_path):
+    """An audit and another threshold read the files again: with the limits of the run, else they find other files."""
+    folder, out = tmp_path / "case", tmp_path / "out"
+    folder.mkdir()
+    (folder / "x.zip").write_bytes(make.zipped({"a.zip": make.zipped({"a.txt": TEXT, "b.txt": f"{TEXT} More."})}))
+    (folder / "y.txt").write_text(TEXT)
+    usual = ("--no-report", "--threshold", "0.5")
+    assert nearkin_here("dedup", folder, "--out", out, *usual, "--extraction-limit", "levels=1").code == 0
+    assert list(exceptions_in(out)) == ["x.zip!a.zip!#1"]
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["reading"]["extraction_limits"] == {"levels": 1}
+    again = nearkin_here("audit", out)
+    assert again.code == 0, again.err
+    assert nearkin_here("dedup", folder, "--out", out, *usual, "--overwrite").code == 0
+    assert exceptions_in(out) == {}
+    assert "extraction_limits" not in json.loads((out / "manifest.json").read_text())["reading"]
+    ids = pq.read_table(out / "documents.parquet")["id"].to_pylist()
+    assert sorted(ids) == ["x.zip!a.zip!a.txt", "x.zip!a.zip!b.txt", "y.txt"]
+
+
+def test_one_document_and_a_collection_have_the_limits_too(tmp_path):
+    (tmp_path / "x.zip").write_bytes(make.zipped({"a.txt": LONG, "b.txt": TEXT}))
+    matter, low = tmp_path / "matter", ("--extraction-limit", "ratio=2")
+    assert nearkin_here("add", matter, tmp_path / "x.zip", *low, "--max-unreadable", "100%").code == 0
+    assert "--extraction-limit ratio=N" in nearkin_here("exceptions", matter, "--json").out
+    refused = nearkin_here("check", matter, tmp_path / "x.zip!a.txt", *low)
+    assert refused.code not in (0, 10)
+    assert "raise it with --extraction-limit ratio=N" in " ".join(refused.err.split())
+    assert nearkin_here("check", matter, tmp_path / "x.zip!a.txt").code == 11  # near to b.txt
+    assert nearkin_here("add", matter, tmp_path / "x.zip").code == 0
+    assert json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [("tme=1", "one of time, memory"), ("time", "NAME=VALUE"), ("size=big", "size=SIZE, with a size such as 2GiB"),
+     ("levels=0", "levels=N, with an int >= 1"), ("time=1.5", "time=SECONDS, with an int >= 1")],
+)  # fmt: skip
+def test_what_is_no_limit_is_refused(tmp_path, given, rule):
+    (tmp_path / "a.txt").write_text(TEXT)
+    told = nearkin_here("dedup", tmp_path / "a.txt", "--out", tmp_path / "out", "--extraction-limit", given)
+    assert told.code == 2
+    assert f"--extraction-limit must be {rule}" in " ".join(told.err.split())
+
+
+def test_the_help_text_has_the_limits_of_today():
+    told = dict(one.partition("=")[::2] for one in IN_WORDS.replace(" (seconds)", "").split(", "))
+    assert ExtractionLimits.of(told) == USUAL_LIMITS
+    assert ExtractionLimits.of({}).given == {}
+    changed = ExtractionLimits.of({name: f"{7 + at}" for at, name in enumerate(told)})
+    assert ExtractionLimits.of(changed.given) == changed
+    assert ReadingRules.of(extraction_limits={"time": 7}).limits.cpu_s == 7
+    with pytest.raises(ParameterError):
+        ExtractionLimits.of({"files": True})
