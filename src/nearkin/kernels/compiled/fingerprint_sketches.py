@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearkin.kernels.compiled.copying import copy_into
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
@@ -54,17 +55,38 @@ def _winnowed_one(shingles, window, kept, out):
 def keep_extremes(shingles, offsets, most, from_above, kept, kept_offsets):
     out = 0
     for i in range(len(offsets) - 1):
-        own = shingles[offsets[i] : offsets[i + 1]]
+        own = shingles[offsets[i] : offsets[i + 1]].copy()
         n = min(most, len(own))
-        if n == len(own):
-            chosen = own.copy()
-        elif from_above:
-            chosen = np.partition(own, len(own) - n)[len(own) - n :]
-        else:
-            chosen = np.partition(own, n - 1)[:n]
-        kept[out : out + n] = np.sort(chosen)
+        first = len(own) - n if from_above else 0
+        if n < len(own):
+            _move_before(own, first if from_above else n)
+        copy_into(kept[out:], np.sort(own[first : first + n]))
         out += n
         kept_offsets[i + 1] = out
+
+
+@njit(nogil=True, cache=True)
+def _move_before(values, place):
+    """Move the smallest values before a place: quickselect; `numpy.partition` takes seconds to compile."""
+    left, right = 0, len(values) - 1
+    while left < right:
+        pivot = values[(left + right) // 2]
+        i, j = left, right
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            right = j
+        elif place >= i:
+            left = i
+        else:
+            return
 
 
 @njit(nogil=True, cache=True)
@@ -125,4 +147,4 @@ def _hash_runs(work, n, length):
         for k in range(1, length):
             for at in range(stop - start):
                 block[at] = np.uint32(block[at] * np.uint32(31) + work[start + at + k])
-        work[start:stop] = block
+        copy_into(work[start:stop], block)

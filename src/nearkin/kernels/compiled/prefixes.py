@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearkin.kernels.compiled.copying import copy_into
 from nearkin.kernels.compiled.jit import njit
 
 _MAX_BY_INSERTION = 64
@@ -29,7 +30,7 @@ def _order_one(hashes, start, end, counts, shift, ordered, frequency):
     if end - start > _MAX_BY_INSERTION:
         elements = np.sort(hashes[start:end])
         found = counts[elements >> np.uint64(shift)]
-        ordered[: end - start] = elements[np.argsort(found, kind="mergesort")]  # stable
+        copy_into(ordered, elements[np.argsort(found, kind="mergesort")])  # stable
         return
     for i in range(end - start):
         element = hashes[start + i]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearkin.kernels.compiled.copying import copy_into
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
@@ -107,7 +108,7 @@ def find_least(rows, row_of, offsets, part_words, least):
                 while word < start + part_words - 1 and row[word] == least[i, word]:
                     word += 1
                 if row[word] < least[i, word]:
-                    least[i, start : start + part_words] = row[start : start + part_words]
+                    copy_into(least[i, start : start + part_words], row[start : start + part_words])
 
 
 @njit(nogil=True, cache=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearkin.kernels.compiled.copying import copy_into
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.range_blocks import FAN_OUT
 
@@ -35,8 +36,8 @@ def order_many(points, rows, block_size):
 @njit(nogil=True, cache=True)
 def _widest(points, start, end, low, high):
     """Return the column in which the points are farthest apart; the first in a tie."""
-    low[:] = points[start]
-    high[:] = points[start]
+    copy_into(low, points[start])
+    copy_into(high, points[start])
     for i in range(start, end):
         for k in range(points.shape[1]):
             value = points[i, k]
@@ -100,14 +101,14 @@ def _sort_rows(points, rows, start, end, held):
     """Sort one block by rows (insertion sort)."""
     for i in range(start + 1, end):
         row = rows[i]
-        held[:] = points[i]
+        copy_into(held, points[i])
         j = i - 1
         while j >= start and rows[j] > row:
             rows[j + 1] = rows[j]
-            points[j + 1] = points[j]
+            copy_into(points[j + 1], points[j])
             j -= 1
         rows[j + 1] = row
-        points[j + 1] = held
+        copy_into(points[j + 1], held)
 
 
 @njit(nogil=True, cache=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearkin.kernels.compiled.copying import copy_into
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.range_blocks import FAN_OUT
 
@@ -22,7 +23,7 @@ def scan_many(
     squares = np.empty(blocks.shape[2], np.float32)
     while query < len(queries):
         if limits[query] >= 0 and len(blocks):
-            asked[:] = queries[query]
+            copy_into(asked, queries[query])
             n_before = n_found
             n_found, block = _scan_one(
                 blocks, boxes, level_groups, rows, vectors, asked, points[query], reaches[query], limits[query],

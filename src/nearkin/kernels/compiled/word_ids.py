@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.kernels.characters import ALONE, MARK, WORD, character_classes
+from nearkin.kernels.compiled.copying import copy_into
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 from nearkin.kernels.compiled.units import _absorb, _find_bounds, _piece, _scratch
@@ -114,13 +115,14 @@ def _grown(bounds, rows):
     """Double the room for distinct words, and rebuild the table."""
     n = len(bounds)
     more_bounds, more_rows = np.empty((2 * n, 2), np.int64), np.zeros((2 * len(rows), 4), np.uint64)
-    more_bounds[:n] = bounds
+    for i in range(n):
+        copy_into(more_bounds[i], bounds[i])
     for row in rows:
         if row[2] != 0:
             place = _first_place((row[0], row[1]), row[2] >> np.uint64(32), len(more_rows))
             while more_rows[place, 2] != 0:
                 place = (place + 1) & (len(more_rows) - 1)
-            more_rows[place] = row
+            copy_into(more_rows[place], row)
     return more_bounds, more_rows
 
 
