@@ -19,7 +19,7 @@ from nearkin.store.schema import documents
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a member of a group has that the principal has not.
+    """Passages of a member of a group that the principal lacks.
 
     Parameters
     ----------
