@@ -62,7 +62,7 @@ def told(name: str, times_s: list[float], n_failed: int = 0) -> None:
 
 async def load(url: str, n_documents: int, n_clients: int, seconds: float) -> None:
     """Each client asks, waits as a person would, and asks again."""
-    times, failed = defaultdict[str, list[float]](list), defaultdict[str, int](int)
+    times, failed = defaultdict[str, list[float]](list), defaultdict[str, list[str]](list)
     headers = {"authorization": f"Bearer {TOKEN}"}
     end = 0.0
 
@@ -78,9 +78,10 @@ async def load(url: str, n_documents: int, n_clients: int, seconds: float) -> No
                 started = time.perf_counter()
                 try:
                     answer = await client.get(path)
-                    failed[kind] += answer.status_code != 200
-                except httpx.HTTPError:
-                    failed[kind] += 1
+                    if answer.status_code != 200:
+                        failed[kind].append(f"{answer.status_code} {answer.text[:200]}")
+                except httpx.HTTPError as error:
+                    failed[kind].append(repr(error))
                 times[kind].append(time.perf_counter() - started)
                 await asyncio.sleep(chance.expovariate(1 / THINKING_S))
 
@@ -90,7 +91,9 @@ async def load(url: str, n_documents: int, n_clients: int, seconds: float) -> No
     end = time.perf_counter() + seconds
     await asyncio.gather(*map(one_client, range(n_clients)))
     for kind, of_kind in sorted(times.items()):
-        told(f"{kind}, {n_clients} clients", of_kind, failed[kind])
+        told(f"{kind}, {n_clients} clients", of_kind, len(failed[kind]))
+        for one in failed[kind][:5]:
+            print(f"  {one}")
     print(f"{sum(map(len, times.values())) / seconds:.1f} requests per second")
 
 

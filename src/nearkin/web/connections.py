@@ -17,6 +17,8 @@ from nearkin.web.addresses import network_of, plain_address
 from nearkin.web.settings import Network
 
 _SAY_AGAIN_S = 60.0
+_MIN_PER_CLIENT = 4
+"""Connections that a client may always have, unless the service has too many."""
 
 
 class LimitedListener(socket.socket):
@@ -30,6 +32,10 @@ class LimitedListener(socket.socket):
     family : int
     max_per_client : int or None
         Maximum number of open connections; None: any, for a service whose clients all have the address of this machine.
+    max_total : int
+        Number of connections that the service answers. A client may have a quarter of those that are left, but always
+        `_MIN_PER_CLIENT`: so several clients together leave places for others (A. K. Choudhury, E. L. Hahne, "Dynamic
+        Queue Length Thresholds for Shared-Memory Packet Switches", 1998).
     unlimited : sequence of networks
         Proxies, whose connections are those of many clients.
     say : callable
@@ -41,11 +47,12 @@ class LimitedListener(socket.socket):
         family: int,
         *,
         max_per_client: int | None = None,
+        max_total: int = 512,
         unlimited: Sequence[Network] = (),
         say: Callable[[str], None] = print,
     ) -> None:
         super().__init__(family, socket.SOCK_STREAM)
-        self._max, self._unlimited, self._say = max_per_client, tuple(unlimited), say
+        self._max, self._max_total, self._unlimited, self._say = max_per_client, max_total, tuple(unlimited), say
         self._open, self._said_at = Counter[str](), float("-inf")
 
     def accept(self) -> tuple[socket.socket, Any]:
@@ -60,9 +67,10 @@ class LimitedListener(socket.socket):
         client = self._client_of(str(address[0]))
         if client is None or self._max is None:
             return AcceptedSocket(accepted), address
-        if self._open[client] >= self._max:
+        allowed = min(self._max, max(_MIN_PER_CLIENT, (self._max_total - self._open.total()) // 4))
+        if self._open[client] >= allowed:
             accepted.close()
-            self._tell(client)
+            self._tell(client, allowed)
             raise ConnectionAbortedError
         self._open[client] += 1
         return AcceptedSocket(accepted, lambda: self._ended(client)), address
@@ -80,11 +88,11 @@ class LimitedListener(socket.socket):
         if self._open[client] <= 0:
             del self._open[client]
 
-    def _tell(self, client: str) -> None:
+    def _tell(self, client: str, allowed: int) -> None:
         now = time.monotonic()
         if now - self._said_at >= _SAY_AGAIN_S:
             self._said_at = now
-            self._say(f"Connections refused: {client} has {self._max} open connections, the maximum of one client.")
+            self._say(f"Connections refused: {client} has {allowed} open connections, the maximum of one client now.")
 
 
 class TimedConnection(H11Protocol):

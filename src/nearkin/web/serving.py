@@ -88,7 +88,11 @@ def serve(
     is_team = exposure is not None
     proxies = () if exposure is None else exposure.proxies
     listener = partial(
-        LimitedListener, max_per_client=settings.max_per_client if is_team else None, unlimited=proxies, say=say
+        LimitedListener,
+        max_per_client=settings.max_per_client if is_team else None,
+        max_total=_MAX_CONNECTIONS,
+        unlimited=proxies,
+        say=say,
     )
     with listening(settings.host, settings.port, listener) as opened:
         port = opened.getsockname()[1]

@@ -56,9 +56,31 @@ def test_half_sent_requests_of_one_client_leave_the_places_of_others(start: Star
             assert received(opened.enter_context(connected(place, CROWD))) == b""
         assert is_answered(place)
         assert [one for one in team.said if "refused" in one] == [
-            f"Connections refused: {CROWD} has {MAX} open connections, the maximum of one client."
+            f"Connections refused: {CROWD} has {MAX} open connections, the maximum of one client now."
         ]
     assert any(is_answered(place, CROWD) for _ in range(1_000))  # their places are free once they are closed
+
+
+def is_kept(opened: socket.socket) -> bool:
+    """Whether a connection was accepted and answers a request."""
+    with contextlib.suppress(ConnectionError):
+        opened.sendall(REQUEST)
+        return opened.recv(12) == b"HTTP/1.1 200"
+    return False
+
+
+def test_many_clients_together_leave_places_for_others(start: Start) -> None:
+    n_places, n_clients = 40, 12
+    place = start(max_per_client=16, max_total=n_places)
+    with ExitStack() as opened:
+        kept = [
+            sum(is_kept(opened.enter_context(connected(place, f"127.0.1.{client}"))) for _ in range(16))
+            for client in range(1, n_clients + 1)
+        ]
+        assert kept[0] == 8  # a quarter of the 32 that are left
+        assert min(kept) >= 1
+        assert sum(kept[:6]) < n_places
+        assert is_answered(place)
 
 
 def test_connections_of_a_proxy_are_those_of_many_clients(start: Start) -> None:
