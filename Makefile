@@ -54,7 +54,7 @@ static: $(READY)
 
 kernels: $(READY)
 	$(call say,Tests of kernels)
-	@$(BIN)/pytest -q tests/unit/kernels
+	@$(BIN)/pytest -q -n2 tests/unit/kernels
 
 tests: $(READY)
 	$(call say,Tests: code$(COMMA) doctests$(COMMA) documentation)
@@ -76,10 +76,11 @@ beside: $(READY)
 	@mkdir -p build
 	@$(MAKE) base site bounds > build/beside.log 2>&1 || { cat build/beside.log; exit 1; }
 
-# numba reads its bounds checking from the environment, and keeps compiled code apart only when told where
+# numba reads its bounds checking from the environment, and keeps compiled code apart only when told where; in one process,
+# for each worker would compile again what kernels share, and the tests beside this need the cores
 bounds: $(READY)
 	$(call say,Kernels with bounds checked)
-	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -p no:cacheprovider tests/unit/kernels
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -n0 -p no:cacheprovider tests/unit/kernels
 
 base: $(BASE_READY)
 	$(call say,Wheel and sdist; the wheel in an environment without extras)

@@ -118,8 +118,8 @@ def _needs_cluster(path: str) -> bool:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: tests wait for servers, for Spark and for commands."""
-    return len(os.sched_getaffinity(0)) + 1
+    """Two more than there are cores: tests wait for servers, for Spark, for commands and for disks."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:

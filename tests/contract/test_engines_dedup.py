@@ -96,7 +96,7 @@ def cases() -> dict[str, Case]:
     records = some_records()
     third = in_files(records, 3)
     families = named([text for _, text in Prose(3).families(150)])
-    one_text = Prose(5).text(80)
+    prose, one_text = Prose(6), Prose(5).text(80)
     short = ["the same few words once more", "the same few words once again"]
     return {
         "of every kind": Case(third),
@@ -108,11 +108,11 @@ def cases() -> dict[str, Case]:
         "against another collection": Case(third[:2], against=third[1:]),
         "against, by containment": Case(third[:1], against=third, options={"measure": "containment"}),
         "a short text in very many": Case(
-            in_files(named([f"{Prose(i).text(25)} {one_text[:60]}" for i in range(150)] + [one_text[:60]] + short), 3),
+            in_files(named([f"{prose.text(25)} {one_text[:60]}" for _ in range(150)] + [one_text[:60]] + short), 3),
             options={"measure": "containment"},
         ),
         "skewed short texts, contained": Case(
-            in_files(named([f"{Prose(i).text(i % 40)} {' '.join(short)} {i // 7}" for i in range(400)]), 3),
+            in_files(named([f"{prose.text(i % 40)} {' '.join(short)} {i // 7}" for i in range(400)]), 3),
             against=in_files(named([f"{short[i % 2]} {i // 7}" for i in range(300)], "t"), 2),
             options={"measure": "containment", "threshold": 0.6},
         ),
