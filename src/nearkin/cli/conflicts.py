@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import (
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.workflows.collection.labels import LabelsRead
+
+_FOUND_UNASKED = 1_000
+"""Maximum number of conflicts to find without --out and --max-conflicts: each takes time for its passage."""
 
 HELP = """
 Find near-duplicates with different labels. Lists, by group, the documents whose label is not the most frequent one \
@@ -57,7 +61,7 @@ def conflicts(
     label: LabelColumn = None,
     encoding: Encoding = "utf-8",
     out: OutFileIfAny = None,
-    max_conflicts: MaxConflicts = 1_000,
+    max_conflicts: MaxConflicts = None,
     limit: Limit = 20,
     cache: Cache = None,
     read_only: ReadOnly = False,
@@ -97,7 +101,7 @@ def conflicts(
             method=measure,  # type: ignore[arg-type]  # it checks the measure
             threshold=threshold,
             gamma=gamma,
-            limit=max_conflicts,
+            limit=max_conflicts or (sys.maxsize if out is not None else max(limit, _FOUND_UNASKED)),
             threads=Resources(threads).n_threads,
         )
     if labels is not None and found.unknown and not found.n_labelled:

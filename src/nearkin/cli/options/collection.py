@@ -257,5 +257,12 @@ LabelColumn = Annotated[
     ),
 ]
 MaxConflicts = Annotated[
-    int, _output("--max-conflicts", min=1, help="Maximum number of conflicts to find and write, the worst first.")
+    int | None,
+    _output(
+        "--max-conflicts",
+        min=1,
+        help="Maximum number of conflicts to list and write, the worst first. [dim]default: all with --out, otherwise "
+        "1000 or --limit, whichever is more[/]",
+        show_default=False,
+    ),
 ]

@@ -75,7 +75,7 @@ def _fill_keys(collection: OpenedCollection, first: int) -> None:
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """Check and store a text in one exclusive transaction; see `Collection.check`."""
     from nearkin.collection.check_in.storing import CheckInTransaction  # a mere check starts faster
-    from nearkin.collection.decisions.contradictions import contradiction_of_load
+    from nearkin.collection.decisions.contradictions import contradiction_of_version
     from nearkin.collection.loads.incoming import incoming_of
 
     wave, started = checked_wave(under.wave), time.perf_counter()
@@ -87,8 +87,8 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
         inside = CheckInTransaction(connection, collection, incoming, wave)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
-        # a new id has no decisions, and reading all takes time
-        contradicting = contradiction_of_load(connection) if (checked.version or 1) > 1 else None
+        # a new id has no decisions
+        contradicting = contradiction_of_version(connection, under.doc_id) if (checked.version or 1) > 1 else None
     return replace(checked, contradiction=contradicting, elapsed_s=_since(started))
 
 

@@ -90,6 +90,19 @@ class PairDecisions:
         return [(one, other) for one, other in both if one != other]
 
 
+def contradiction_of_version(connection: Connection, doc_id: str) -> str | None:
+    """Return the contradiction that a new version of a document causes; see `contradiction_of_load`.
+
+    Only a text that another current document has can cause one: all other links are decisions. So the decisions, which
+    may be many, are read for such a text only.
+    """
+    own = documents.c.content.in_(
+        select(documents.c.content).where(documents.c.doc_id == doc_id, documents.c.is_current)
+    )
+    other = select(documents.c.row).where(own, documents.c.is_current, documents.c.doc_id != doc_id).limit(1)
+    return None if connection.execute(other).first() is None else contradiction_of_load(connection)
+
+
 def contradiction_of_load(connection: Connection) -> str | None:
     """Return which current decisions cannot both be kept with the texts that are stored now; None if all can.
 
