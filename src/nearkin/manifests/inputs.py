@@ -16,6 +16,8 @@ class InputFile(Stored):
     ``sha256`` covers a file; of a collection the numbers of its documents; of a run its manifest.
     """
 
+    left_out: ClassVar[frozenset[str]] = frozenset(("texts_sha256",))
+
     path: str = ""
     size_bytes: int | None = None
     sha256: str | None = None
@@ -27,6 +29,8 @@ class InputFile(Stored):
     end_row: int | None = None
     """For a collection only: upper limit of the numbers of its documents in its store."""
     n_documents: int | None = None
+    texts_sha256: str | None = None
+    """For a load file only: SHA-256 of the texts in the files that it names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -203,7 +203,10 @@ def _record(
 ) -> DedupManifest:
     """Write the exceptions with the digests of the files, and return the manifest without the report and the memory."""
     sourced, meter = found.sourced, found.meter
-    told, others = (describe(sources, found.resources, meter) for sources in (sourced.sources, sourced.others))
+    told, others = (
+        describe(sources, found.resources, meter, sourced.asked.encoding)
+        for sources in (sourced.sources, sourced.others)
+    )
     write_exceptions_of(found.directory.path, found.result.places, dict(enumerate([*told, *others])))
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,6 +81,7 @@ class Sourced:
 
     def identity(self, command: str, options: DedupOptions) -> dict[str, object]:
         """Return everything that decides the result: a resumed run must share it with the interrupted one."""
+        before = iter(self.before)
         return {
             "nearkin": __version__,
             "command": command,
@@ -89,8 +90,8 @@ class Sourced:
             "max_document_bytes": self.asked.rules.max_document_bytes,
             **({"extraction_limits": limits} if (limits := self.asked.rules.limits.given) else {}),
             **({"text_root": root} if (root := self.asked.rules.text_root) is not None else {}),
-            "inputs": _listed(self.sources, self.asked.encoding),
-            "against": _listed(self.others, self.asked.encoding),
+            "inputs": _listed(self.sources, before),
+            "against": _listed(self.others, before),
         }
 
     def check_unchanged(self) -> None:
@@ -121,21 +122,27 @@ def _resolve(
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     """Return the sources that are not files of a single document."""
-    return [source for source in sources if holding(source.format) != "one document"]
+    return [source for source in sources if _has_many_documents(source)]
 
 
-def _listed(sources: Sequence[Source], encoding: str) -> dict[str, object]:
+def _has_many_documents(source: Source) -> bool:
+    return holding(source.format) != "one document"
+
+
+def _listed(sources: Sequence[Source], before: Iterator[SourceSnapshot]) -> dict[str, object]:
     """Return the files, each with its state if they are few, so that a changed one can be named.
 
-    One digest covers the options of reading, the sizes and the times of change of all.
+    One digest covers the options of reading, the sizes and the times of change of all. ``before`` has the next
+    snapshots of those that are not files of a single document: to look at the text files of a load file takes long.
     """
     told = hashlib.sha256()
     files = {}
     for source in sources:
+        seen = next(before) if _has_many_documents(source) else None
         if isinstance(source, StoredSource):
             told.update(repr((source.path, source.format, source.documents.state())).encode())
             continue
-        now = SourceSnapshot.of(source, encoding)
+        now = seen or SourceSnapshot.of(source)
         changed = (0, 0) if now.changed_ns is None else (now.changed_ns, now.source.size_bytes)
         read_as = (source.format, source.text, source.id, source.delimiter)
         told.update(repr((source.path, read_as, changed)).encode())

@@ -10,14 +10,18 @@ from nearkin.manifests.inputs import InputFile
 from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.resources import Resources
 
 
-def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> list[InputFile]:
-    """Return the sources with the digests of their bytes.
+def describe(
+    sources: Sequence[Source], resources: Resources, meter: Meter, encoding: str | None = None
+) -> list[InputFile]:
+    """Return the sources with the digests of their bytes, and of the text files of load files if ``encoding`` is given.
 
     A separate pass reads the bytes: a reader of Parquet or Arrow skips some of them, and a resumed run does
     not read again what is in its spool.
@@ -48,9 +52,16 @@ def describe(sources: Sequence[Source], resources: Resources, meter: Meter) -> l
             id=s.id,
             name=printable(s.name),
             end_row=_end_row(s),
+            texts_sha256=None if encoding is None or is_pipe(s) else texts_sha256(s, encoding),
         )
         for s, value in zip(sources, digests, strict=True)
     ]
+
+
+def texts_sha256(source: Source, encoding: str) -> str | None:
+    """Return the SHA-256 of the texts in the files that a load file names; None if it is none, or names none."""
+    form = FORMATS.get(source.format)
+    return form.digest_of_texts(source, encoding) if isinstance(form, LoadFile) else None
 
 
 def _end_row(source: Source) -> int | None:

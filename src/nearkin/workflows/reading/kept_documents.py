@@ -201,7 +201,8 @@ def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequenc
             of_input = replace(of_input, format="jsonl", text="text", id="id")
         if n := int(n_kept[one.input]):
             path = str(directory / one.path)
-            files.append(replace(of_input, path=path, size_bytes=one.size_bytes, sha256=one.sha256, n_documents=n))
+            copy = replace(of_input, path=path, size_bytes=one.size_bytes, sha256=one.sha256, texts_sha256=None)
+            files.append(replace(copy, n_documents=n))
     return files, np.arange(len(rows))
 
 

@@ -23,6 +23,7 @@ from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.changed import changed, check_comes_again
+from nearkin.workflows.reading.describing import texts_sha256
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 
 _SHOWN = 3
@@ -174,6 +175,9 @@ def reread(
         progress.advance(one.size_bytes or 0)
     progress.finish()
     sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding, reading) for one in files]
+    for one, source in zip(files, sources):
+        if one.texts_sha256 is not None and texts_sha256(source, encoding) != one.texts_sha256:
+            raise changed(one.path, "the text files that it names differ")
     counts = np.array([one.n_documents for one in files], np.int64)
     return Reread(file_inputs(sources, encoding=encoding), counts)
 

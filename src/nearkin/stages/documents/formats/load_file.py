@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
@@ -123,8 +123,21 @@ class LoadFile(StreamFormat):
 
         It differs if one of them has another size or time of change. What is wrong is reported when the file is read.
         """
+        from nearkin.stages.documents.load_files.reading import state_of_texts
+
+        return self._of_texts(source, encoding, state_of_texts)
+
+    def digest_of_texts(self, source: Source, encoding: str) -> str | None:
+        """Return the SHA-256 of the texts in the files that a load file names; None as for `state_of_texts`."""
+        from nearkin.stages.documents.load_files.reading import digest_of_texts
+
+        return self._of_texts(source, encoding, digest_of_texts)
+
+    def _of_texts(
+        self, source: Source, encoding: str, asked: Callable[[OpenedSource, ByteStream], str | None]
+    ) -> str | None:
         from nearkin.stages.documents.keeping import no_note
-        from nearkin.stages.documents.load_files.reading import state_of_texts, stream_encoding
+        from nearkin.stages.documents.load_files.reading import stream_encoding
         from nearkin.stages.documents.streams import StreamFault, no_progress
 
         try:
@@ -139,7 +152,7 @@ class LoadFile(StreamFormat):
                     note=no_note,
                 )
                 stream = stream_of(opened, stream_encoding(encoding))
-                return state_of_texts(replace(opened, source=self._with_columns(opened, stream)), stream)
+                return asked(replace(opened, source=self._with_columns(opened, stream)), stream)
         except (SourceError, StreamFault, OSError):
             return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
@@ -165,6 +166,39 @@ def state_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
     SourceError, StreamFault
         As by `read_load_file`.
     """
+    paths = _paths_of_texts(opened, stream)
+    if paths is None:
+        return None
+    told, n_files, n_bytes = hashlib.sha256(), 0, 0
+    for folder, path in paths:
+        found = folder.state_of(path)
+        told.update(repr((path, found)).encode("utf-8", "backslashreplace"))
+        n_files += found is not None
+        n_bytes += found[0] if found is not None else 0
+    files = f"{counted(n_files, 'text file')} of {counted(n_bytes, 'byte')}"
+    return f"{files} in state {told.hexdigest()[:_STATE_SIGNS]}"
+
+
+def digest_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
+    """Return the SHA-256 of the texts in the files that a load file names; None if it names none.
+
+    Parameters and errors are those of `state_of_texts`.
+    """
+    paths = _paths_of_texts(opened, stream)
+    if paths is None:
+        return None
+    told = hashlib.sha256()
+    for folder, path in paths:
+        try:
+            text = folder.read(path)
+        except RefusedPathError:
+            text = b""
+        told.update(f"{len(text)} ".encode() + text)
+    return told.hexdigest()
+
+
+def _paths_of_texts(opened: OpenedSource, stream: ByteStream) -> Iterator[tuple[TextFolder, str]] | None:
+    """Return the folder of the text files with the path of each record; None if a load file names none."""
     dialect = dialect_in(stream, opened.source.name)
     sampled = sampled_values(stream, dialect, opened.source)
     records = RecordReader(stream, dialect, opened.source.max_document_bytes).records()
@@ -172,20 +206,15 @@ def state_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
     if header is None:
         return None
     reading = _reading(opened, dialect, header, sampled)
-    if reading.folder is None:
+    if (folder := reading.folder) is None:
         return None
-    told, n_files, n_bytes = hashlib.sha256(), 0, 0
-    try:
-        for record in records:
-            path = "" if record.problem is not None else reading.path_of(record)
-            found = reading.folder.state_of(path)
-            told.update(repr((path, found)).encode("utf-8", "backslashreplace"))
-            n_files += found is not None
-            n_bytes += found[0] if found is not None else 0
-    finally:
-        reading.folder.close()
-    files = f"{counted(n_files, 'text file')} of {counted(n_bytes, 'byte')}"
-    return f"{files} in state {told.hexdigest()[:_STATE_SIGNS]}"
+
+    def paths() -> Iterator[tuple[TextFolder, str]]:
+        with contextlib.closing(folder):
+            for record in records:
+                yield folder, "" if record.problem is not None else reading.path_of(record)
+
+    return paths()
 
 
 def sampled_values(stream: ByteStream, dialect: Dialect, source: Source) -> list[str]:
