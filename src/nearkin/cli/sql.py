@@ -163,7 +163,9 @@ def _check_schema(dialect: str, schema: str) -> None:
     from nearkin.errors import ParameterError
 
     if schema not in ("", "nearkin") and dialect in ("sqlite", "duckdb"):
-        raise ParameterError("--schema is of --dialect postgresql: in the others a collection is a file of its own.")
+        raise ParameterError(
+            "--schema is for --dialect postgresql; with the other dialects, each collection is a file of its own."
+        )
 
 
 @sql.command(help=_INSTALL, short_help="Prepare a collection for plain SQL by words")

@@ -229,7 +229,7 @@ class Tolerance:
         if self.method == "minhash":
             return f"with a Jaccard similarity of at least {self.value:g}"
         if self.method == "containment":
-            return f"of which one contains at least {self.value:g} of the other"
+            return f"with a containment of at least {self.value:g} in either direction"
         if self.method == "edit":
             return f"with an edit similarity of at least {self.value:g}"
         if self.method == "si":

@@ -162,7 +162,7 @@ def only(documents: Documents, keep: Bool) -> Documents:
 
 def _check_length(n: int, keep: Bool) -> None:
     if n != len(keep):
-        rule = f"the documents of the run, of which there are {len(keep):,}, in the same order"
+        rule = f"the {counted(len(keep), 'document')} of the run, in the same order"
         raise ParameterError.of("documents", "keep", rule, counted(n, "document"))
 
 

@@ -65,7 +65,7 @@ def test_what_is_kept_of_other_columns() -> None:
     assert result.keep(["a", "b", "c"]) == ["a", "c"]
     assert result.keep(pd.DataFrame({"n": [1, 2, 3]}))["n"].tolist() == [1, 3]
     for wrong in (["a"], pd.DataFrame({"n": [1]}), pl.DataFrame({"n": range(4)}), pa.table({"n": [1]})):
-        with pytest.raises(ParameterError, match=r"of which there are 3"):
+        with pytest.raises(ParameterError, match=r"must be the 3 documents of the run"):
             result.keep(wrong)
 
 

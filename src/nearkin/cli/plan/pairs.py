@@ -169,7 +169,7 @@ def _check_no_samples(
     if sample_left or sample_right or table is not None:
         raise ParameterError("--sample-left and --sample-right are needed together, and --table needs both.")
     if any(one is not None for one in of_samples):
-        raise ParameterError("Columns and languages are those of samples: add --sample-left and --sample-right.")
+        raise ParameterError("Options for columns and languages need samples: add --sample-left and --sample-right.")
 
 
 def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: Machine) -> Question:

@@ -199,7 +199,8 @@ def group(
     with collection.store.writing() as connection:
         if not state.is_same_as(GroupState.read(connection, state.tolerance)):
             raise CollectionBusyError(
-                f"Another process has grouped {collection.place} or made a principal meanwhile. Try again."
+                f"Another process has updated the groups of {collection.place} or changed a principal meanwhile. Try "
+                "again."
             )
         group_state.write(
             connection, state, seen_row=found.seen_row, next_group=found.regrouped.next_group,

@@ -84,7 +84,7 @@ def constrained(
     is_there = (everything[np.minimum(places, len(everything) - 1)] == never).all(1) if len(everything) else []
     places = places[is_there] if len(places) else places
     if (units[places[:, 0]] == units[places[:, 1]]).any():
-        raise ParameterError("A pair of texts must be both together and apart.")
+        raise ParameterError("A pair of texts that must be together must also be apart.")
     places = places[labels[places[:, 0]] == labels[places[:, 1]]]
     result = _lowest(labels)
     for label in np.unique(result[places[:, 0]]).tolist():

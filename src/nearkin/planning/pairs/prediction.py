@@ -95,7 +95,7 @@ class PairSearch:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Question:
-    """Question for a plan: the collections, what to find, and the machine.
+    """Question for a plan: the two corpora, what to find, and the machine.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ def _until_damage(
     except StreamFault as fault:
         if not source.takes_damaged:
             raise truncated_input(source.name, fault, n_documents) from fault
-        used = "No document of it is used"
+        used = "None of its documents is used"
         if n_documents:
             are = agreeing(n_documents, "is", "are")
             used = f"Only the {counted(n_documents, 'document')} before the damage {are} used"

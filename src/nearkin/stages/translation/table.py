@@ -35,7 +35,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class TableOrigin:
-    """TableOrigin of a table.
+    """Origin of a translation table.
 
     Parameters
     ----------

@@ -102,7 +102,9 @@ def decide(service: ReviewService, visitor: Visitor, body: PairForm) -> GoTo:
 def _pairs_of(service: ReviewService, number: int) -> PairsOfRun:
     run = service.runs.find(number)
     if run.pairs is None:
-        raise UnknownDocumentError(f"The run {run.name} is of nearkin {run.manifest.command}, not of nearkin pairs.")
+        raise UnknownDocumentError(
+            f"The run {run.name} has results of nearkin {run.manifest.command}, not of nearkin pairs."
+        )
     return run.pairs
 
 

@@ -139,7 +139,7 @@ def _ranges(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
 
 
 class PassagePlaces:
-    """PassagePlaces in a mail at which passages may begin and end."""
+    """Places in a mail at which passages may begin and end."""
 
     def __init__(self, mail: MailWords) -> None:
         self._words = mail.words

@@ -47,7 +47,7 @@ _Sent = tuple[tuple[str, str, float], ...]
 
 
 def _of_tiles(found: float) -> _Sent:
-    return (("pairs", "pairs to where those of a document meet", found),)
+    return (("pairs", "pairs, brought together by document", found),)
 
 
 def _of_orders(n: int, search: PairSearch, told: Prediction, entry: int) -> _Sent:
