@@ -234,6 +234,12 @@ def test_a_directory_gets_its_tables(tmp_path):
     assert told("info", tmp_path / "matter")["n_documents"] == 0
 
 
+def test_a_query_by_letters_says_that_it_does_not_compare_the_wording():
+    by_letters = nearkin_here("sql", "similar", "a", "--gamma", "0.05").out
+    assert "-- Letters only: the wording is not compared" in by_letters
+    assert "-- Letters only" not in nearkin_here("sql", "similar", "a").out
+
+
 def test_a_query_is_printed_without_numba():
     program = (
         "import sys\nfrom nearkin.cli.main import run\ntry:\n    run(['sql', 'similar', 'a'])\nexcept SystemExit:\n"

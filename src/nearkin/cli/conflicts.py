@@ -33,7 +33,8 @@ _FOUND_UNASKED = 1_000
 
 HELP = """
 Find near-duplicates with different labels. Lists, by group, the documents whose label is not the most frequent one \
-of the group, each with the most similar document that has another label, and the passage in which the two differ.
+of the group, each with the most similar document that has another label (if possible, the most frequent label), and \
+the passage in which the two differ.
 
 Labels come from a CSV or TSV file with a column of ids and a column of labels. Name the columns with --id and \
 --label, or give two columns without a header. With --tag they are the values of a tag in the collection; with a \

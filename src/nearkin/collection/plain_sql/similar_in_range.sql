@@ -1,4 +1,5 @@
 -- Documents whose letter counts are near those of one document, the nearest first, at gamma {gamma}: all within it.
+-- Letters only: the wording is not compared, and can differ. Without --gamma and --measure letters, it is compared.
 -- The conditions on profiles lose nothing, as counts and lengths differ by at most the distance; the distance is
 -- then computed exactly from the counts, which are little-endian 32-bit numbers.
 WITH RECURSIVE places(place) AS (
