@@ -181,4 +181,17 @@ def test_texts_that_cannot_be_read_and_empty_documents_are_exceptions(tmp_path):
     assert done.code == 0, done.err
     with (tmp_path / "out/exceptions.csv").open(newline="") as file:
         assert [one["id"] for one in csv.DictReader(file)] == ["b.txt", "c.eml", "d.txt"]
-    assert "3 gave no text: " in " ".join(done.out.split())
+    said = "Of 2 documents extracted from files, 1 gave no text; of the other documents, 2 gave no text: 2 empty, 1 "
+    assert f"{said}unreadable; see exceptions.csv" in " ".join(done.out.split())
+
+
+def test_a_report_says_that_it_lists_not_all_exceptions_also_of_documents_that_were_not_extracted(tmp_path):
+    folder = tmp_path / "case"
+    folder.mkdir()
+    (folder / "a.docx").write_bytes(make.docx([A]))
+    for at in range(51):
+        (folder / f"{at}.txt").write_bytes(b"")
+    assert nearkin_here("dedup", folder, "--out", tmp_path / "out").code == 0
+    page = (tmp_path / "out/report.html").read_text("utf-8")
+    assert "1 document came from files whose text was extracted" in page
+    assert "The first 50 exceptions are listed; all of them are in exceptions.csv." in page

@@ -85,6 +85,19 @@ def test_what_another_sample_would_tell() -> None:
     )
 
 
+def test_documents_that_were_not_extracted_are_counted_apart() -> None:
+    told = ExtractionCounts(documents=9, unread=2, exceptions={"corrupt": 2, "unreadable": 3})
+    assert extraction_sentence(told).text == (
+        "Of 9 documents extracted from files, 2 gave no text; of the other documents, 3 gave no text: 2 corrupt, "
+        "3 unreadable; see exceptions.csv"
+    )
+    told = ExtractionCounts(documents=9, exceptions={"empty": 1})
+    assert extraction_sentence(told).text == (
+        "9 documents extracted from files, all of them completely; of the other documents, 1 gave no text: 1 empty; "
+        "see exceptions.csv"
+    )
+
+
 @pytest.mark.parametrize(
     ("counts", "said"),
     [

@@ -69,7 +69,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
 
 
 def extraction_sentence(told: ExtractionCounts) -> Sentence:
-    """Count documents that were extracted from files, and say where the others are listed.
+    """Count documents that were extracted from files, and say where those without a text are listed, extracted or not.
 
     Examples
     --------
@@ -77,12 +77,15 @@ def extraction_sentence(told: ExtractionCounts) -> Sentence:
     'Of 9 documents extracted from files, 2 gave no text: 2 corrupt; see exceptions.csv'
     """
     documents = counted(told.documents, "document")
-    n_without = sum(told.exceptions.values()) - told.in_part
-    if not told.in_part and not n_without:
-        return Sentence(f"{documents} extracted from files, all of them completely")
+    n_others = sum(told.exceptions.values()) - told.in_part - told.unread
+    extracted = f"{documents} extracted from files, all of them completely"
+    if told.in_part or told.unread:
+        extracted = f"Of {documents} extracted from files, {without_text(told.unread, told.in_part)}"
+    if not told.exceptions:
+        return Sentence(extracted)
+    others = f"; of the other documents, {without_text(n_others, 0)}" if n_others else ""
     return Sentence(
-        f"Of {documents} extracted from files, {without_text(n_without, told.in_part)}: "
-        f"{', '.join(f'{n:,} {kind}' for kind, n in told.exceptions.items())}; see exceptions.csv",
+        f"{extracted}{others}: {', '.join(f'{n:,} {kind}' for kind, n in told.exceptions.items())}; see exceptions.csv",
         "warning",
     )
 
