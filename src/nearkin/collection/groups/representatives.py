@@ -19,7 +19,7 @@ from nearkin.store.schema import documents
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a member of a group has that the principal has not.
+    """Words that a member of a group has and its principal has not.
 
     Parameters
     ----------
