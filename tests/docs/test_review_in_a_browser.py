@@ -144,7 +144,8 @@ PATHS = (
     "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
     "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
     "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs", "/users",
-    "/pairs", "/reports", "/no-such-page",
+    "/pairs", "/reports", "/no-such-page", "/representatives", "/groups?min_documents=3",
+    "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered&view=sides",
 )  # fmt: skip
 
 

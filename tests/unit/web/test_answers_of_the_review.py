@@ -228,7 +228,9 @@ def test_an_export_has_all_rows_in_every_format(visit: Visit, monkeypatch: pytes
                 assert status == 200 or (screen.path in ("/since", "/threads", "/pairs") and status == 400), screen.path
     for path in ("/list", "/log", "/exceptions", "/search?q=tenant"):
         links = re.findall(r'<a href="(/[^"]*)" download>', visit.get(path).text)
-        assert {link.partition("?")[0].rpartition(".")[2] for link in links} == {"csv", "parquet", "jsonl"}, path
+        assert {link.partition("?")[0].rpartition(".")[2] for link in links} == {
+            "csv", "parquet", "jsonl", "parameters"
+        }, path  # fmt: skip
 
 
 def test_a_sent_file_has_the_name_that_its_sender_gave_it(visit: Visit) -> None:
