@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.encodings import looks_like_utf16
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
 
@@ -53,6 +54,7 @@ fragments = st.sampled_from(
 @example([b'{"text": "a"}', b'{"a":', b"{}}"], 80)
 def test_a_bad_line_is_a_row_of_its_own_and_blocks_do_not_matter(read: Read, lines: list[bytes], size: int) -> None:
     data = b"\n".join(lines)
+    assume(looks_like_utf16(data) is None)  # zeros and line ends in turns: the file is refused
     rows = read(data, "jsonl")
 
     def as_strings(row: tuple[object, ...]) -> tuple[object, ...]:
