@@ -32,6 +32,8 @@ from nearkin.web.workers import Workers
 
 _BACKLOG = 128
 _MAX_CONNECTIONS = 512
+_IDLE_S = 8
+"""Longer than common clients keep an idle connection (httpx: 5 s), so that they send no request into its end."""
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """Cipher suites of TLS 1.2, as RFC 9325 recommends; some versions of uvicorn would take those of TLS 1.0 instead."""
 
@@ -123,6 +125,7 @@ def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
         ssl_keyfile=None if exposure is None else exposure.tls_key,
         ssl_ciphers=_CIPHERS,
         limit_concurrency=_MAX_CONNECTIONS,
+        timeout_keep_alive=_IDLE_S,
         timeout_graceful_shutdown=5,
         ws="none",
     )

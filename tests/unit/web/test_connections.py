@@ -10,9 +10,11 @@ from contextlib import ExitStack
 from ipaddress import ip_network
 from typing import Any
 
+import httpx
 import pytest
 
 from nearkin.web.connections import TimedConnection
+from nearkin.web.serving import _config
 from nearkin.web.users import sign_in
 from review_client import small_collection
 from team_client import PUBLIC, Browser, Team, field, service_of
@@ -81,6 +83,12 @@ def test_many_clients_together_leave_places_for_others(start: Start) -> None:
         assert min(kept) >= 1
         assert sum(kept[:6]) < n_places
         assert is_answered(place)
+
+
+def test_idle_connections_are_closed_by_scripts_first(team: Team) -> None:
+    expiry = httpx.Limits().keepalive_expiry
+    assert expiry is not None
+    assert expiry + 1 < _config(team.app, None).timeout_keep_alive < TimedConnection.wait_s
 
 
 def test_connections_of_a_proxy_are_those_of_many_clients(start: Start) -> None:
