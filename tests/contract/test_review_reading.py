@@ -116,3 +116,19 @@ def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
     )
     assert dict(buttons) == {"whole=yes": "all", "part": "2 of 5", "other": "none"}
     assert "quiet" not in re.findall(r'name="quick".*?</button>', visit.get("/document", id="lease").text)[0]
+
+
+def test_a_representative_is_a_current_document_of_its_group(visit: Visit) -> None:
+    """The principal is another version now, and an exact copy keeps its former text in the group."""
+    collection = visit.service.collection
+    collection.groups()
+    collection.decide(principal="lease", by="ada")
+    collection.groups()
+    collection.add([("lease", "A boat on the river that nobody has ever seen before.")])
+    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
+    (one,) = visit.get("/representatives.json").json()["representatives"]
+    assert one["doc_id"] == visit.get("/group.json", number=1).json()["principal"] == "lease, signed"
+    assert sorted((row["doc_id"], row["group"]) for row in rows) == [
+        ("lease", ""), ("lease, signed", "1"), ("letter", ""),
+    ]  # fmt: skip
+    assert {row["n_documents"] for row in rows} == {"4", "1"}
