@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import html
 import io
 import re
@@ -103,6 +104,17 @@ def test_stored_groups_are_read_once_for_many_pages(visit: Visit, monkeypatch: p
     collection.remove(["lease/copy"])
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 3
     assert len(reads) <= 1
+
+
+def test_groups_that_are_not_stored_are_not_kept_in_memory(visit: Visit) -> None:
+    """Else each value that somebody asks for would take memory until the service ends."""
+    visit.service.collection.groups()
+    for value in (0.61, 0.62, 0.63):
+        for path in ("/", "/groups", "/representatives"):
+            visit.get(path, value=value)
+    gc.collect()
+    kept = [one for one in gc.get_objects() if isinstance(one, group_state.GroupState)]
+    assert [one.tolerance for one in kept if one.number is None] == []
 
 
 def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
