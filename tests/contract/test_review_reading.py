@@ -53,6 +53,20 @@ def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> 
     assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
 
 
+def test_a_page_compares_some_texts_and_says_how_many_are_left(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    visit.service.collection.groups()
+    monkeypatch.setattr("nearkin.web.screens.representatives._MAX_NEW", 1)
+    seen = [visit.get("/representatives.json").json()["representatives"][0] for _ in range(3)]
+    assert [(one["n_not_compared"], len(one["additions"])) for one in seen] == [(2, 0), (1, 1), (0, 1)]
+    visit.service.collection.add([("lease, noted", f"{LEASE} Noted."), ("lease, seen", f"{LEASE} Seen.")])
+    visit.service.collection.groups()
+    assert "1 other text of this group is not compared yet" in words_of(visit.get("/representatives").text)
+    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
+    assert rows[0]["n_documents"] == "7"
+    (one,) = visit.get("/representatives.json").json()["representatives"]
+    assert one["n_not_compared"] == 0
+
+
 def test_a_comparison_is_shown_side_by_side_and_exported(visit: Visit) -> None:
     asked = {"a": "lease", "b": "lease, longer"}
     both = visit.get("/compare", **asked, view="sides").text

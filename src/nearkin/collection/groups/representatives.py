@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
@@ -59,12 +60,15 @@ class Representative:
         Number of current documents of the group.
     additions : tuple of Addition
         Of members that add words, most words first. Members with the same text, or with less of it, are not among them.
+    n_not_compared : int
+        Number of other texts of the group that are not compared yet.
     """
 
     group: int
     doc_id: str
     n_documents: int
     additions: tuple[Addition, ...]
+    n_not_compared: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -76,10 +80,21 @@ def passages_added(comparison: MemberComparison) -> tuple[str, ...]:
     return tuple(one.member.text for one in comparison.shown if one.member.text.strip())
 
 
-def representatives(collection: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int]) -> list[Representative]:
+def representatives(
+    collection: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int], *, max_new: int | None = None
+) -> list[Representative]:
     """Return the principals of some stored groups, in this order, each with what the other members add.
 
     Comparisons of texts are stored when they are first made.
+
+    Parameters
+    ----------
+    collection : OpenedCollection
+    tolerance : Tolerance
+    numbers : sequence of int
+        Numbers of the groups.
+    max_new : int, optional
+        Maximum number of texts to compare that were not compared before; by default all.
 
     Raises
     ------
@@ -102,8 +117,9 @@ def representatives(collection: OpenedCollection, tolerance: Tolerance, numbers:
             others = dict.fromkeys(one.content for one in here if one.content != own.content)
             pairs += [(own.content, content) for content in others]
     first_of = {one.content: one.doc_id for here in members.values() for one in reversed(here)}
-    additions = dict[int, list[Addition]]()
-    for (own_content, content), related in relations_of(collection, pairs):
+    additions, n_missing = dict[int, list[Addition]](), Counter(own for own, _ in pairs)
+    for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
+        n_missing[own_content] -= 1
         if n_words := related.comparison.judgement.measured.n_words_only_in_member:
             added = Addition(first_of[content], n_words, passages_added(related.comparison))
             additions.setdefault(own_content, []).append(added)
@@ -113,6 +129,7 @@ def representatives(collection: OpenedCollection, tolerance: Tolerance, numbers:
             doc_id=own.doc_id,
             n_documents=len(members[number]),
             additions=tuple(sorted(additions.get(own.content, ()), key=lambda one: (-one.n_words, one.doc_id))),
+            n_not_compared=n_missing[own.content],
         )
         for number, own in principals.items()
     ]
