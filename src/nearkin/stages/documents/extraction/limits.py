@@ -18,7 +18,7 @@ _FIELDS = {
 """Fields of `ExtractionLimits` by the names that users give them."""
 _VALUES = {"time": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE"}
 _MAX_S, _MAX_VALUE = 1 << 31, 1 << 50
-"""What system calls take: for timers, and for everything else."""
+"""Maximum values that system calls take: of timers, and of everything else."""
 IN_WORDS = "time=60 (seconds), memory=4GiB, size=256MiB, total=16GiB, disk=1GiB, files=1000000, levels=12, ratio=1000"
 """The defaults, in the syntax of users."""
 
