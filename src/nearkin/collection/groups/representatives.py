@@ -108,7 +108,7 @@ def representatives(
         is_wanted = np.isin(state.member_groups, np.array(numbers, np.int64))
         group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
         members = _members(connection, group_of)
-    principals, pairs = dict[int, _Member](), list[tuple[int, int]]()
+    principals, pairs = dict[int, _CurrentMember](), list[tuple[int, int]]()
     for number in numbers:
         if here := members.get(number):
             # as on the page of the group: the first one if the principal was removed, or is another version now
@@ -135,20 +135,20 @@ def representatives(
     ]
 
 
-class _Member(NamedTuple):
+class _CurrentMember(NamedTuple):
     row: int
     content: int
     doc_id: str
 
 
-def _members(connection: Connection, group_of: Mapping[int, int]) -> dict[int, list[_Member]]:
+def _members(connection: Connection, group_of: Mapping[int, int]) -> dict[int, list[_CurrentMember]]:
     """Return the current documents with some texts by group, in the order in which they were added."""
-    found = list[_Member]()
+    found = list[_CurrentMember]()
     for some in named(list(group_of)):
         is_member = documents.c.content.in_(some) & documents.c.is_current
         query = select(documents.c.row, documents.c.content, documents.c.doc_id).where(is_member)
-        found += [_Member(*row) for row in connection.execute(query)]
-    members = dict[int, list[_Member]]()
+        found += [_CurrentMember(*row) for row in connection.execute(query)]
+    members = dict[int, list[_CurrentMember]]()
     for one in sorted(found):
         members.setdefault(group_of[one.content], []).append(one)
     return members
