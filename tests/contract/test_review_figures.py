@@ -151,3 +151,15 @@ def test_records_of_a_load_file_have_a_family(visit: Visit) -> None:
     add_extracted(visit.service.collection, rows)
     assert "Family: A-2 , A-3" in words_of(visit.get("/document", id="A-1").text)
     assert "Family: A-1 outermost , A-3" in words_of(visit.get("/document", id="A-2").text)
+
+
+def test_a_family_of_very_many_says_that_it_is_not_listed_whole(visit: Visit) -> None:
+    rows = [("A-000", "A mail.", None, None), *((f"A-{i:03}", f"Note {i}.", None, "A-000") for i in range(1, 102))]
+    add_extracted(visit.service.collection, rows)
+    whole = visit.get("/document.json", id="A-001").json()  # the mail and 100 other notes
+    assert (len(whole["family"]), whole["is_family_truncated"]) == (101, False)
+    said = "only the first of its members are listed"
+    assert said not in words_of(visit.get("/document", id="A-001").text)
+    cut = visit.get("/document.json", id="A-000").json()  # 101 notes
+    assert (len(cut["family"]), cut["is_family_truncated"]) == (100, True)
+    assert said in words_of(visit.get("/document", id="A-000").text)

@@ -43,6 +43,20 @@ def test_members_are_exported_as_they_are_stored(visit: Visit) -> None:
     assert {one["doc_id"] for one in rows} == {"lease", "lease, signed", "lease/copy", "'=lease", "late copy"}
 
 
+def test_the_export_of_some_sizes_has_the_groups_of_the_page(visit: Visit) -> None:
+    letters = "The tea was good, {}, and the evening was long, and none of us will forget the songs of the harbour."
+    visit.service.collection.add([(f"tea {i}", letters.format(i)) for i in range(3)])
+    visit.service.collection.groups()
+    assert visit.get("/groups.json").json()["n_groups"] == 2
+    for asked, ids in (({"max_documents": 3}, {"tea 0", "tea 1", "tea 2"}), ({"min_documents": 5}, set())):
+        rows = list(csv.DictReader(io.StringIO(visit.get("/groups.csv", **asked).text)))
+        assert {one["doc_id"] for one in rows} == ids
+        assert visit.get("/groups.json", **asked).json()["n_documents"] == len(rows)
+    assert "/groups.csv?measure=words&amp;value=0.5&amp;min_documents=2&amp;max_documents=3" in visit.get(
+        "/groups", max_documents=3
+    ).text  # fmt: skip
+
+
 def test_members_that_were_removed_are_not_exported(visit: Visit) -> None:
     collection = visit.service.collection
     collection.groups()
@@ -99,8 +113,10 @@ def test_every_export_says_what_made_it(visit: Visit) -> None:
     assert told.headers["content-disposition"] == 'attachment; filename="groups.parameters.json"'
     expected = {"nearkin": __version__, "collection": visit.service.name, "export": "/groups"} | asked
     assert expected.items() <= told.json().items()
+    assert not told.json().keys() & {"page", "tool", "format"}  # these are of the page and of overlays
     stored = pq.read_schema(io.BytesIO(visit.get("/groups.parquet", **asked).content)).metadata[b"nearkin"]
     assert json.loads(stored) == told.json()
     listed = visit.get("/list.parameters", wave="march", tag="a=<b>", id="*").json()
     assert (listed["wave"], listed["tag"], listed["id"], listed["value"]) == ("march", "a=<b>", "*", 0.5)
+    assert "limit" not in listed  # an export has all rows
     assert "/list.parameters?" in visit.get("/list", wave="march").text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import html
 import io
 import re
@@ -50,6 +51,20 @@ def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> 
     ]
     assert "lease, signed adds 4 words: Signed by Ada Kern" in rows[0]["adds"]
     assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
+
+
+def test_a_page_compares_some_texts_and_says_how_many_are_left(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    visit.service.collection.groups()
+    monkeypatch.setattr("nearkin.web.screens.representatives._MAX_NEW", 1)
+    seen = [visit.get("/representatives.json").json()["representatives"][0] for _ in range(3)]
+    assert [(one["n_not_compared"], len(one["additions"])) for one in seen] == [(2, 0), (1, 1), (0, 1)]
+    visit.service.collection.add([("lease, noted", f"{LEASE} Noted."), ("lease, seen", f"{LEASE} Seen.")])
+    visit.service.collection.groups()
+    assert "1 other text of this group is not compared yet" in words_of(visit.get("/representatives").text)
+    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
+    assert rows[0]["n_documents"] == "7"
+    (one,) = visit.get("/representatives.json").json()["representatives"]
+    assert one["n_not_compared"] == 0
 
 
 def test_a_comparison_is_shown_side_by_side_and_exported(visit: Visit) -> None:
@@ -105,6 +120,17 @@ def test_stored_groups_are_read_once_for_many_pages(visit: Visit, monkeypatch: p
     assert len(reads) <= 1
 
 
+def test_groups_that_are_not_stored_are_not_kept_in_memory(visit: Visit) -> None:
+    """Else each value that somebody asks for would take memory until the service ends."""
+    visit.service.collection.groups()
+    for value in (0.61, 0.62, 0.63):
+        for path in ("/", "/groups", "/representatives"):
+            visit.get(path, value=value)
+    gc.collect()
+    kept = [one for one in gc.get_objects() if isinstance(one, group_state.GroupState)]
+    assert [one.tolerance for one in kept if one.number is None] == []
+
+
 def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
     collection = visit.service.collection
     collection.groups()
@@ -116,3 +142,19 @@ def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
     )
     assert dict(buttons) == {"whole=yes": "all", "part": "2 of 5", "other": "none"}
     assert "quiet" not in re.findall(r'name="quick".*?</button>', visit.get("/document", id="lease").text)[0]
+
+
+def test_a_representative_is_a_current_document_of_its_group(visit: Visit) -> None:
+    """The principal is another version now, and an exact copy keeps its former text in the group."""
+    collection = visit.service.collection
+    collection.groups()
+    collection.decide(principal="lease", by="ada")
+    collection.groups()
+    collection.add([("lease", "A boat on the river that nobody has ever seen before.")])
+    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
+    (one,) = visit.get("/representatives.json").json()["representatives"]
+    assert one["doc_id"] == visit.get("/group.json", number=1).json()["principal"] == "lease, signed"
+    assert sorted((row["doc_id"], row["group"]) for row in rows) == [
+        ("lease", ""), ("lease, signed", "1"), ("letter", ""),
+    ]  # fmt: skip
+    assert {row["n_documents"] for row in rows} == {"4", "1"}

@@ -43,9 +43,8 @@ TokenFile = Annotated[
     Path | None,
     _service(
         "--token-file",
-        help="File with the token for scripts, of at least 32 characters; users have tokens of their "
-        "own. [dim]default: a new token, "
-        "printed[/]",
+        help="File with the token for scripts, of at least 32 characters; users have tokens of their own. "
+        "[dim]default: a new token, printed[/]",
         show_default=False,
     ),
 ]
@@ -65,8 +64,7 @@ BehindProxy = Annotated[
         "--behind-proxy",
         metavar="ADDRESS",
         help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto, -Host and -For are trusted, "
-        "and "
-        "requests from other addresses are refused. Can be given several times.",
+        "and requests from other addresses are refused. Can be given several times.",
     ),
 ]
 PublicUrl = Annotated[

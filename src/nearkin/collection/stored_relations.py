@@ -57,7 +57,9 @@ _PRESENCE = {
 }
 
 
-def relations_of(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, RelatedText]]:
+def relations_of(
+    collection: OpenedCollection, pairs: Sequence[Pair], *, max_new: int | None = None
+) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
     In a collection opened read-only they are only computed.
@@ -70,6 +72,8 @@ def relations_of(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterato
     collection : OpenedCollection
     pairs : sequence of (int, int)
         Contents of a principal and of a member, those of one principal one after another.
+    max_new : int, optional
+        Maximum number of relations to compute; pairs beyond it that are not stored are omitted. By default all.
 
     Raises
     ------
@@ -78,17 +82,20 @@ def relations_of(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterato
     CollectionError
         A text is damaged.
     """
+    left = len(pairs) if max_new is None else max_new
     for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
         some = pairs[start : start + _PAIRS_AT_A_TIME]
         with collection.store.reading() as connection:
             found = _stored(connection, collection.store, some)
-            missing = _computed(connection, [pair for pair in dict.fromkeys(some) if pair not in found])
+            missing = _computed(connection, [pair for pair in dict.fromkeys(some) if pair not in found][:left])
+        left -= len(missing)
         if missing and not collection.store.access.is_read_only:
             with collection.store.writing() as connection:
                 _write(connection, collection.store, missing)
         found |= missing
         for pair in some:
-            yield pair, found[pair]
+            if pair in found:
+                yield pair, found[pair]
 
 
 def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:

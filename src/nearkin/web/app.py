@@ -179,7 +179,8 @@ def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
     async def made(request: Request) -> Response:
-        asked, visitor = parsed(screen.query, request.query_params.multi_items()), visitor_of(request)
+        asked = parsed(file.query or screen.query, request.query_params.multi_items())
+        visitor = visitor_of(request)
         content = await service.workers.run(lambda: file.make(service, visitor, asked))
         if file.is_sandboxed_page:
             sandbox(request.scope)

@@ -82,6 +82,13 @@ class GroupingQuery(ToleranceQuery, kw_only=True):
     measure: GroupMeasure = "words"
 
 
+class SizesQuery(GroupingQuery, kw_only=True):
+    """Groups with some numbers of documents."""
+
+    min_documents: int = 2
+    max_documents: int | None = None
+
+
 class OverlayQuery(GroupingQuery, kw_only=True):
     """Groups, and the review tool and the format of their overlay."""
 

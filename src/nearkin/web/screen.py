@@ -28,12 +28,15 @@ class ScreenFile:
     is_sandboxed_page : bool
         Whether it opens in the browser as a page of its own, which the service did not make: it reaches nothing of the
         service.
+    query : type of msgspec.Struct, optional
+        Parameters; by default those of the screen.
     """
 
     suffix: str
     media_type: str
     make: Callable[[ReviewService, Visitor, Any], bytes]
     is_sandboxed_page: bool = False
+    query: type[msgspec.Struct] | None = None
 
 
 @dataclass(frozen=True, slots=True)

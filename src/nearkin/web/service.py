@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 NOTHING_DONE, NO_RUNS = DoneQuery(), ServedRuns()
+_OF_A_PAGE = frozenset(("page", "limit"))
 
 
 class ReviewService:
@@ -181,8 +182,8 @@ class ReviewService:
         return bool(found.get(path, True))
 
     def parameters(self, path: str, asked: msgspec.Struct) -> dict[str, object]:
-        """Return what an export of the screen with a path was made with, as JSON types."""
-        given = msgspec.to_builtins(asked)
+        """Return what an export was made with, as JSON types: all but the choice of a page, as it has all rows."""
+        given = {name: value for name, value in msgspec.to_builtins(asked).items() if name not in _OF_A_PAGE}
         tolerance = {"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {}
         return {"nearkin": __version__, "collection": self.name, "export": path, **given, **tolerance}
 

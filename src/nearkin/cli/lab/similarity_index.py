@@ -33,8 +33,7 @@ Expected = Annotated[
     Path | None,
     _measured(
         help="CSV file with the columns file,zone: files of one zone are similar to one another, and to no other "
-        "files. "
-        "[dim]default: the paper's zones, by the names of its files[/]",
+        "files. [dim]default: the paper's zones, by the names of its files[/]",
         show_default=False,
     ),
 ]

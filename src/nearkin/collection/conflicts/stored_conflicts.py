@@ -31,7 +31,10 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
     CollectionError
         The groups were changed in the store.
     """
-    state, now = GroupState.known(connection, str(tolerance)), StoredState.now(connection)
+    state = GroupState.known(connection, str(tolerance))
+    if state.number is None:
+        return {}
+    now = StoredState.now(connection)
     last_activity = int(connection.execute(select(func.max(activity.c.number))).scalar_one() or 0)
     of_store = _COUNTED.setdefault(connection.engine, {})
     known = of_store.get(state.tolerance)
@@ -41,8 +44,6 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:
-    if state.number is None:
-        return {}
     joined = tags.join(documents, (documents.c.doc_id == tags.c.doc_id) & documents.c.is_current)
     rows = connection.execute(select(tags.c.field, tags.c.value, documents.c.content).select_from(joined)).all()
     contents = np.array([content for _, _, content in rows], np.int64)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
+import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.opened import OpenedCollection
@@ -57,12 +60,15 @@ class Representative:
         Number of current documents of the group.
     additions : tuple of Addition
         Of members that add words, most words first. Members with the same text, or with less of it, are not among them.
+    n_not_compared : int
+        Number of other texts of the group that are not compared yet.
     """
 
     group: int
     doc_id: str
     n_documents: int
     additions: tuple[Addition, ...]
+    n_not_compared: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -74,10 +80,21 @@ def passages_added(comparison: MemberComparison) -> tuple[str, ...]:
     return tuple(one.member.text for one in comparison.shown if one.member.text.strip())
 
 
-def representatives(collection: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int]) -> list[Representative]:
+def representatives(
+    collection: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int], *, max_new: int | None = None
+) -> list[Representative]:
     """Return the principals of some stored groups, in this order, each with what the other members add.
 
     Comparisons of texts are stored when they are first made.
+
+    Parameters
+    ----------
+    collection : OpenedCollection
+    tolerance : Tolerance
+    numbers : sequence of int
+        Numbers of the groups.
+    max_new : int, optional
+        Maximum number of texts to compare that were not compared before; by default all.
 
     Raises
     ------
@@ -88,56 +105,50 @@ def representatives(collection: OpenedCollection, tolerance: Tolerance, numbers:
     """
     with collection.store.reading() as connection:
         state = GroupState.known(connection, str(tolerance))
-        wanted, contents = set(numbers), dict[int, list[int]]()
-        for content, number in zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True):
-            if number in wanted:
-                contents.setdefault(number, []).append(content)
-        ids = _ids(connection, [content for of_group in contents.values() for content in of_group])
-        rows = [state.principals[number] for number in numbers if number in contents]
-        principals = _principals(connection, rows)
-    pairs, found = list[tuple[int, int]](), list[tuple[int, str, int]]()
+        is_wanted = np.isin(state.member_groups, np.array(numbers, np.int64))
+        group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
+        members = _members(connection, group_of)
+    principals, pairs = dict[int, _CurrentMember](), list[tuple[int, int]]()
     for number in numbers:
-        here = [content for content in contents.get(number, ()) if content in ids]
-        if not here:
-            continue
-        doc_id, own = principals[state.principals[number]]
-        if own not in here:  # the principal was removed, or is another version now
-            own = here[0]
-            doc_id = ids[own][0]
-        found.append((number, doc_id, own))
-        pairs += [(own, content) for content in here if content != own]
-    related = {pair: one.comparison for pair, one in relations_of(collection, pairs)}
-    additions = dict[int, list[Addition]]()
-    for (own, content), one in related.items():
-        if n_words := one.judgement.measured.n_words_only_in_member:
-            of_one = additions.setdefault(own, [])
-            of_one.append(Addition(ids[content][0], n_words, passages_added(one)))
+        if here := members.get(number):
+            # as on the page of the group: the first one if the principal was removed, or is another version now
+            own = next((one for one in here if one.row == state.principals[number]), here[0])
+            principals[number] = own
+            others = dict.fromkeys(one.content for one in here if one.content != own.content)
+            pairs += [(own.content, content) for content in others]
+    first_of = {one.content: one.doc_id for here in members.values() for one in reversed(here)}
+    additions, n_missing = dict[int, list[Addition]](), Counter(own for own, _ in pairs)
+    for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
+        n_missing[own_content] -= 1
+        if n_words := related.comparison.judgement.measured.n_words_only_in_member:
+            added = Addition(first_of[content], n_words, passages_added(related.comparison))
+            additions.setdefault(own_content, []).append(added)
     return [
         Representative(
             group=number,
-            doc_id=doc_id,
-            n_documents=sum(len(ids.get(content, ())) for content in contents[number]),
-            additions=tuple(sorted(additions.get(own, ()), key=lambda one: (-one.n_words, one.doc_id))),
+            doc_id=own.doc_id,
+            n_documents=len(members[number]),
+            additions=tuple(sorted(additions.get(own.content, ()), key=lambda one: (-one.n_words, one.doc_id))),
+            n_not_compared=n_missing[own.content],
         )
-        for number, doc_id, own in found
+        for number, own in principals.items()
     ]
 
 
-def _ids(connection: Connection, contents: Sequence[int]) -> Mapping[int, list[str]]:
-    """Return the ids of the current documents with some texts, by text, in the order in which they were added."""
-    found = dict[int, list[str]]()
-    for some in named(contents):
-        query = select(documents.c.content, documents.c.doc_id).where(
-            documents.c.content.in_(some) & documents.c.is_current
-        )
-        for content, doc_id in connection.execute(query.order_by(documents.c.row)):
-            found.setdefault(content, []).append(doc_id)
-    return found
+class _CurrentMember(NamedTuple):
+    row: int
+    content: int
+    doc_id: str
 
 
-def _principals(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[str, int]]:
-    found = dict[int, tuple[str, int]]()
-    for some in named(rows):
-        query = select(documents.c.row, documents.c.doc_id, documents.c.content).where(documents.c.row.in_(some))
-        found |= {row: (doc_id, content) for row, doc_id, content in connection.execute(query)}
-    return found
+def _members(connection: Connection, group_of: Mapping[int, int]) -> dict[int, list[_CurrentMember]]:
+    """Return the current documents with some texts by group, in the order in which they were added."""
+    found = list[_CurrentMember]()
+    for some in named(list(group_of)):
+        is_member = documents.c.content.in_(some) & documents.c.is_current
+        query = select(documents.c.row, documents.c.content, documents.c.doc_id).where(is_member)
+        found += [_CurrentMember(*row) for row in connection.execute(query)]
+    members = dict[int, list[_CurrentMember]]()
+    for one in sorted(found):
+        members.setdefault(group_of[one.content], []).append(one)
+    return members

@@ -35,8 +35,24 @@ class FamilyMember:
     is_above: bool
 
 
-def family_of(connection: Connection, found: DocumentDetails) -> tuple[FamilyMember, ...]:
-    """Return the other members of a document's family by id, at most `MAX_MEMBERS` and the outermost document.
+@dataclass(frozen=True, slots=True)
+class DocumentFamily:
+    """Other members of a document's family: the outermost document, then the others by id.
+
+    Parameters
+    ----------
+    members : tuple of FamilyMember
+        At most `MAX_MEMBERS`, and the outermost document.
+    is_truncated : bool
+        Whether there are more.
+    """
+
+    members: tuple[FamilyMember, ...] = ()
+    is_truncated: bool = False
+
+
+def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:
+    """Return the family of a document; empty if it has none.
 
     Raises
     ------
@@ -48,23 +64,23 @@ def family_of(connection: Connection, found: DocumentDetails) -> tuple[FamilyMem
         root = found.parent or own
         is_member = or_(origins.c.parent == root, origins.c.doc_id == root)
     elif found.origin.family is None:
-        return ()  # members of an archive or a mailbox are no family
+        return DocumentFamily()  # members of an archive or a mailbox are no family
     else:
         root, name = found.origin.family, by_bytes(connection, origins.c.doc_id)
         is_inside = (name > root + BETWEEN) & (name < root + AFTER)  # for the index; there is none of families
         is_member = (origins.c.family == root) & (is_inside | (name == root))
     is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
     query = with_origins().where(is_member & (is_current | IS_UNREAD) & (origins.c.doc_id != own))
-    rows = whole_rows(connection.execute(query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS)))
+    ordered = query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS + 1)
+    rows = [dict(zip(COLUMNS, row)) for row in whole_rows(connection.execute(ordered))]
     members = {
-        row[COLUMNS.index("doc_id")]: FamilyMember(
-            doc_id=row[COLUMNS.index("doc_id")],
-            is_stored=row[COLUMNS.index("row")] is not None,
-            is_above=row[COLUMNS.index("doc_id")] == root,
+        row["doc_id"]: FamilyMember(
+            doc_id=row["doc_id"], is_stored=row["row"] is not None, is_above=row["doc_id"] == root
         )
-        for row in rows
+        for row in rows[:MAX_MEMBERS]
     }
     has_root = select(documents.c.row).where((documents.c.doc_id == root) & documents.c.is_current)
     if root != own and root not in members and connection.execute(has_root).first():  # a record without an origin
         members[root] = FamilyMember(doc_id=root, is_stored=True, is_above=True)
-    return tuple(sorted(members.values(), key=lambda one: not one.is_above))
+    ranked = tuple(sorted(members.values(), key=lambda one: not one.is_above))
+    return DocumentFamily(ranked, is_truncated=len(rows) > MAX_MEMBERS)

@@ -93,7 +93,7 @@ class GroupState:
         """Return the grouping as `read` does; not read again from an open store while its checksum stays the same.
 
         Pages that show groups ask many times for the same ones. A grouping that was damaged since it was verified is
-        found by `read`, before anything is written.
+        found by `read`, before groups are written.
 
         Raises
         ------
@@ -102,12 +102,15 @@ class GroupState:
         """
         of_store = _KNOWN.setdefault(connection.engine, {})
         row = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
-        key, (known, state) = None if row is None else tuple(row), of_store.get(tolerance, (None, None))
-        if state is None or key is None or key != known:
+        if row is None:  # not kept: visitors may ask for any number of tolerances
+            of_store.pop(tolerance, None)
+            return cls.read(connection, tolerance)
+        known, state = of_store.get(tolerance, (None, None))
+        if state is None or tuple(row) != known:
             state = cls.read(connection, tolerance)
             for column in (state.member_contents, state.member_groups):
                 column.flags.writeable = False
-            of_store[tolerance] = key, state
+            of_store[tolerance] = tuple(row), state
         return state
 
     def is_same_as(self, other: GroupState) -> bool:
@@ -260,5 +263,5 @@ def _forget(connection: Connection, number: int) -> None:
         connection.execute(delete(table).where(table.c.grouping == number))
 
 
-_KNOWN: WeakKeyDictionary[Engine, dict[str, tuple[tuple[Any, ...] | None, GroupState]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Engine, dict[str, tuple[tuple[Any, ...], GroupState]]] = WeakKeyDictionary()
 """The latest grouping at each tolerance with its row, by open store."""

@@ -76,7 +76,12 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
         "family": family,
         "facts": origin_facts(found.origin),
     }
-    data = {"document": found.to_dict(), "family": [asdict(one) for one in family], "similar": beside.data}
+    data = {
+        "document": found.to_dict(),
+        "family": [asdict(one) for one in family.members],
+        "is_family_truncated": family.is_truncated,
+        "similar": beside.data,
+    }
     return ScreenAnswer("document.html.j2", values, data)
 
 

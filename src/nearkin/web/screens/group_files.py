@@ -8,13 +8,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
-from nearkin._version import __version__
 from nearkin.collection.groups.current import stored_members
-from nearkin.collection.groups.listed import group_figures
+from nearkin.collection.groups.listed import stored_groups
 from nearkin.stages.documents.load_files.vendors import vendor_of
-from nearkin.web.queries import OverlayQuery
+from nearkin.web.queries import OverlayQuery, SizesQuery
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 from nearkin.workflows.collection.overlays import WrittenOverlay, write_group_overlays
@@ -24,9 +24,13 @@ _SAME_TIME = (1980, 1, 1, 0, 0, 0)
 """Time of the files in an archive, so that the same groups give the same bytes."""
 
 
-def members_table(service: ReviewService, asked: OverlayQuery) -> pa.Table:
-    """Return a row for each member of the stored groups."""
-    return stored_members(service.collection.opened, asked.tolerance)
+def members_table(service: ReviewService, asked: SizesQuery) -> pa.Table:
+    """Return a row for each member of the stored groups of the sizes asked for."""
+    members = stored_members(service.collection.opened, asked.tolerance)
+    numbers, sizes = np.unique(members["group"].to_numpy(), return_counts=True)
+    most = len(members) if asked.max_documents is None else asked.max_documents
+    wanted = numbers[(sizes >= asked.min_documents) & (sizes <= most)]
+    return members.filter(pa.array(np.isin(members["group"].to_numpy(), wanted)))
 
 
 def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> bytes:
@@ -46,13 +50,10 @@ def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> 
 
 def _parameters(service: ReviewService, asked: OverlayQuery, written: list[WrittenOverlay]) -> str:
     with service.collection.opened.store.reading() as connection:
-        stored = {one.tolerance: one for one in group_figures(connection)}[str(asked.tolerance)]
+        stored = stored_groups(connection, asked.tolerance, limit=1)
     told = {
-        "nearkin": __version__,
-        "collection": service.name,
-        "tool": asked.tool,
-        "measure": asked.measure,
-        asked.tolerance.parameter: asked.tolerance.value,
+        **service.parameters("/groups.zip", asked),
+        **asked.tolerance.to_dict(),
         "n_groups": stored.n_groups,
         "n_documents_in_groups": stored.n_documents,
         "n_documents_added_since": stored.n_not_grouped,

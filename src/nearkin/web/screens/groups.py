@@ -15,7 +15,7 @@ from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, OverlayQuery
+from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.screens.group_files import members_table, overlay_archive
 from nearkin.web.service import ReviewService
@@ -34,12 +34,10 @@ _MAX_TAGS = 9
 _WAIT_S = 2.0
 
 
-class GroupsQuery(OverlayQuery, kw_only=True):
+class GroupsQuery(SizesQuery, kw_only=True):
     """A page of groups at a tolerance."""
 
     page: int = 1
-    min_documents: int = 2
-    max_documents: int | None = None
 
 
 class GroupQuery(GroupingQuery, kw_only=True):
@@ -181,7 +179,7 @@ def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> in
 SCREENS = (
     Screen(
         "/groups", GroupsQuery, groups, members_table,
-        files=(ScreenFile(".zip", "application/zip", overlay_archive),),
+        files=(ScreenFile(".zip", "application/zip", overlay_archive, query=OverlayQuery),),
     ),
     Screen("/group", GroupQuery, one_group),
     Screen("/group/member", MemberQuery, member),

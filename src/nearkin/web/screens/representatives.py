@@ -16,6 +16,8 @@ from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
 _A_PAGE, _MAX_ADDITIONS, _MAX_EXPORTED = 20, 5, 20_000
+_MAX_NEW = 200
+"""Texts that a page compares at most, which takes about a second; those of earlier pages are stored."""
 
 
 class RepresentativesQuery(GroupingQuery, kw_only=True):
@@ -29,7 +31,7 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     opened, page = service.collection.opened, max(1, min(asked.page, 1 << 40))
     with opened.store.reading() as connection:
         groups = stored_groups(connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
-    found = representatives(opened, asked.tolerance, [one.number for one in groups.groups])
+    found = representatives(opened, asked.tolerance, [one.number for one in groups.groups], max_new=_MAX_NEW)
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
         "asked": asked,

@@ -151,9 +151,8 @@ def _refuse_open_folders(path: Path) -> None:
 def _refuse_owner(path: Path, found: os.stat_result) -> None:
     if found.st_uid not in (os.geteuid(), _ROOT):
         raise CollectionError(
-            f"{path} belongs to another user of this machine, who can therefore change who may sign "
-            "in. Make the user that "
-            "runs nearkin its owner."
+            f"{path} belongs to another user of this machine, who can therefore change who may sign in. Make the user "
+            "that runs nearkin its owner."
         )
 
 

@@ -132,8 +132,7 @@ class ParallelCorpus:
                 raise SourceError(
                     f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]:,}: both "
                     "need the same number of lines, since line N of one translates line N of the other. Check where "
-                    "they begin to differ; a line break inside a "
-                    "sentence is a common cause."
+                    "they begin to differ; a line break inside a sentence is a common cause."
                 )
 
     def _tmx(self, progress: Callable[[int], None]) -> Iterator[Pair]:

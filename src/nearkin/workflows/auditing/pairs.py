@@ -60,9 +60,8 @@ def audit_pairs(
         prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)
         if prepared.vectors.fingerprint != told.fingerprint:
             raise FingerprintError(
-                f"{directory} was made by another method than that of this version of "
-                f"Nearkin: {told.fingerprint!r} and "
-                f"{prepared.vectors.fingerprint!r}. Run it again."
+                f"{directory} was made by another method than that of this version of Nearkin: {told.fingerprint!r} "
+                f"and {prepared.vectors.fingerprint!r}. Run the command again."
             )
         population = np.flatnonzero(prepared.vectors.left.sizes)
         sample = options.drawn(population)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import TypeGuard
 
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
@@ -16,6 +17,8 @@ _FIELDS = {
 }  # fmt: skip
 """Fields of `ExtractionLimits` by the names that users give them."""
 _VALUES = {"time": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE"}
+_MAX_S, _MAX_VALUE = 1 << 31, 1 << 50
+"""Maximum values that system calls take: of timers, and of everything else."""
 IN_WORDS = "time=60 (seconds), memory=4GiB, size=256MiB, total=16GiB, disk=1GiB, files=1000000, levels=12, ratio=1000"
 """The defaults, in the syntax of users."""
 
@@ -62,8 +65,8 @@ class ExtractionLimits:
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ParameterError.of(one.name, "ExtractionLimits", "an int >= 1", value)
+            if not _is_limit(value, one.name):
+                raise ParameterError.of(one.name, "ExtractionLimits", f"an int from 1 to {_max_of(one.name):,}", value)
 
     @classmethod
     def of(cls, given: Mapping[str, int | str]) -> ExtractionLimits:
@@ -95,23 +98,21 @@ class ExtractionLimits:
         return asdict(self)
 
 
-USUAL_LIMITS = ExtractionLimits()
-
-
 def _parsed(name: str, told: int | str) -> dict[str, int]:
     """Return the fields of a limit with their value."""
     if name not in _FIELDS:
         raise ParameterError.of("extraction_limit", "reading", f"one of {', '.join(_FIELDS)}", name)
     is_size = _VALUES.get(name) == "SIZE"
-    rule = f"{name}={_VALUES.get(name, 'N')}, with {SIZE_RULE if is_size else 'an int >= 1'}"
+    most = _max_of(_FIELDS[name][0])
+    rule = f"{SIZE_RULE}, at most {most >> 40:,}TiB" if is_size else f"an int from 1 to {most:,}"
     value = told
     try:
         if isinstance(told, str):
             value = parse_size(told) if is_size else int(told)
-    except ValueError:
+    except (ValueError, OverflowError):
         value = 0
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ParameterError.of("extraction_limit", "reading", rule, told)
+    if not _is_limit(value, _FIELDS[name][0]):
+        raise ParameterError.of("extraction_limit", "reading", f"{name}={_VALUES.get(name, 'N')}, with {rule}", told)
     return dict.fromkeys(_FIELDS[name], value)
 
 
@@ -124,3 +125,14 @@ def raised_by(name: str) -> str:
     ('; raise it with --extraction-limit size=SIZE', '; raise it with --extraction-limit ratio=N')
     """
     return f"; raise it with {OPTION} {name}={_VALUES.get(name, 'N')}"
+
+
+def _is_limit(value: object, field: str) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _max_of(field)
+
+
+def _max_of(field: str) -> int:
+    return _MAX_S if field in _FIELDS["time"] else _MAX_VALUE
+
+
+USUAL_LIMITS = ExtractionLimits()
