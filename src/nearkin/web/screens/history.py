@@ -1,11 +1,14 @@
-"""History of a document, version by version; and what changed in the groups since a wave."""
+"""History of a document by version, and of a group by member; and what changed in the groups since a wave."""
 
 from __future__ import annotations
 
 import msgspec
 import pyarrow as pa
 
+from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.groups.since import GroupsSince, groups_since, known_waves
+from nearkin.collection.groups.time_line import group_time_line
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences
 from nearkin.web.answers import ScreenAnswer
@@ -14,6 +17,7 @@ from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
 _MAX_SHOWN = 200
+_MEMBERS_OF_A_PAGE, _MAX_EXPORTED = 25, 500  # each is compared with the one before
 
 
 class HistoryQuery(msgspec.Struct, kw_only=True):
@@ -26,6 +30,52 @@ def history(service: ReviewService, asked: HistoryQuery) -> ScreenAnswer:
     """Show all versions of a document, with the change that each made."""
     found = service.collection.history(asked.id)
     return ScreenAnswer("history.html.j2", {"asked": asked, "found": found}, found.to_dict())
+
+
+class GroupHistoryQuery(GroupingQuery, kw_only=True):
+    """A page of the members of a group in time, and the field of the tags that have their dates."""
+
+    number: int
+    page: int = 1
+    date_tag: str = DATE_TAG
+
+
+def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAnswer:
+    """Show the members of a group in time, each with its largest change from the member before."""
+    page = max(1, min(asked.page, 1 << 40))
+    found = group_time_line(
+        service.collection.opened, asked.number, asked.tolerance,
+        date_tag=asked.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=(page - 1) * _MEMBERS_OF_A_PAGE,
+    )  # fmt: skip
+    values = {
+        "asked": asked,
+        "value": asked.tolerance.value,
+        "found": found,
+        "page": page,
+        "n_pages": -(-found.n_documents // _MEMBERS_OF_A_PAGE),
+        "page_size": _MEMBERS_OF_A_PAGE,
+        "max_exported": _MAX_EXPORTED,
+    }
+    return ScreenAnswer("group_history.html.j2", values, found.to_dict() | {"page": page})
+
+
+def group_history_table(service: ReviewService, asked: GroupHistoryQuery) -> pa.Table:
+    """Return a row for each member of a group in time.
+
+    Raises
+    ------
+    ParameterError
+        The group is too large.
+    """
+    opened = service.collection.opened
+    with opened.store.reading() as connection:
+        n_documents = len(members_of(connection, asked.number, str(asked.tolerance)))
+    if n_documents > _MAX_EXPORTED:
+        raise ParameterError(
+            f"The history is exported for groups with up to {_MAX_EXPORTED:,} documents; group {asked.number} has "
+            f"{n_documents:,}. Its pages have all of them."
+        )
+    return group_time_line(opened, asked.number, asked.tolerance, date_tag=asked.date_tag, limit=_MAX_EXPORTED).table
 
 
 class SinceQuery(GroupingQuery, kw_only=True):
@@ -69,4 +119,8 @@ def _since(service: ReviewService, asked: SinceQuery, wave: str) -> GroupsSince:
     return groups_since(service.collection.opened, wave, asked.tolerance)
 
 
-SCREENS = (Screen("/history", HistoryQuery, history), Screen("/since", SinceQuery, since, since_table))
+SCREENS = (
+    Screen("/history", HistoryQuery, history),
+    Screen("/group/history", GroupHistoryQuery, group_history, group_history_table),
+    Screen("/since", SinceQuery, since, since_table),
+)

@@ -37,7 +37,7 @@
     ["K", "Previous group", "[data-key=K]", click("[data-key=K]")],
     [" ", "Check the row", "[data-row] input[type=checkbox]", () => at?.querySelector("input[type=checkbox]")?.click()],
     ["x", "Split the row's document off", "[data-act=x]", act("x")],
-    ["h", "History of the document", "[data-key=h]", click("[data-key=h]")],
+    ["h", "History of the document or group", "[data-key=h]", click("[data-key=h]")],
     ["f", "Choose a file", "#file", click("#file")],
     ["a", "Store the file as new", "[data-key=a]", click("[data-key=a]")],
     ["v", "Store the file as a version of the row's document", "[data-act=v]", act("v")],
