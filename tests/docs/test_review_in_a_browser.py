@@ -142,10 +142,10 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
 
 PATHS = (
     "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
-    "/group?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since", "/defensibility",
-    "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs", "/users",
-    "/pairs", "/reports", "/no-such-page", "/representatives", "/groups?min_documents=3",
-    "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered&view=sides",
+    "/group?number=1", "/group/history?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since",
+    "/defensibility", "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs",
+    "/users", "/pairs", "/reports", "/no-such-page", "/representatives", "/groups?min_documents=3",
+    "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered&view=sides", "/since?show=documents",
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Piece, passage_as_stored
+from nearkin.stages.differences.comparison import Comparison, Piece, passage_as_stored
 from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.bulk import is_storable
@@ -50,6 +50,18 @@ class TextChange:
     n_differences: int
     passage: tuple[Piece, ...]
     is_whole: bool
+
+    @classmethod
+    def of(cls, found: Comparison, passage: tuple[Piece, ...]) -> TextChange:
+        """Return the change that a comparison found, with one of its differences."""
+        return cls(
+            is_same_text=found.is_identical,
+            n_words_removed=found.n_words_only_a,
+            n_words_added=found.n_words_only_b,
+            n_differences=found.n_differences,
+            passage=passage,
+            is_whole=found.is_whole,
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -133,7 +145,7 @@ def history(connection: Connection, doc_id: str) -> DocumentHistory:
     refuse_changed(connection, waves, loads)
     rows = _rows(connection, doc_id)
     erased = purged_contents(connection, [row.content for row in rows])
-    changes = _changes(connection, [None if row.content in erased else row.content for row in rows])
+    compared = comparisons(connection, [None if row.content in erased else row.content for row in rows])
     return DocumentHistory(
         doc_id,
         tuple(
@@ -141,10 +153,10 @@ def history(connection: Connection, doc_id: str) -> DocumentHistory:
                 document=stored,
                 added_at=row.added_at,
                 removed_at=row.removed_at,
-                change=change,
+                change=None if found is None else TextChange.of(found, first_difference(found)),
                 is_erased=row.content in erased,
             )
-            for stored, row, change in zip(stored_documents(rows), rows, changes, strict=True)
+            for stored, row, found in zip(stored_documents(rows), rows, compared, strict=True)
         ),
     )
 
@@ -154,23 +166,21 @@ def _rows(connection: Connection, doc_id: str) -> list[Any]:
     return list(connection.execute(query.order_by(documents.c.version)))
 
 
-def _changes(connection: Connection, numbers: list[int | None]) -> Iterator[TextChange | None]:
-    """Yield the change that each version made; two texts are held at a time, and None stands for an erased one."""
+def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterator[Comparison | None]:
+    """Yield for each content its comparison with the one before; None for the first, and next to an erased one.
+
+    Two texts are held at a time. None among the numbers stands for an erased text.
+
+    Raises
+    ------
+    CollectionError
+        A text is damaged.
+    """
+    if not numbers:
+        return
     yield None
     text = None if numbers[0] is None else stored_text(connection, numbers[0])
     for before, after in pairwise(numbers):
         other = text if before == after else None if after is None else stored_text(connection, after)
-        yield None if text is None or other is None else _change(text, other)
+        yield None if text is None or other is None else compare_texts(text, other, context_lines=0)
         text = other
-
-
-def _change(before: str, after: str) -> TextChange:
-    found = compare_texts(before, after, context_lines=0)
-    return TextChange(
-        is_same_text=before == after,
-        n_words_removed=found.n_words_only_a,
-        n_words_added=found.n_words_only_b,
-        n_differences=found.n_differences,
-        passage=first_difference(found),
-        is_whole=found.is_whole,
-    )

@@ -23,6 +23,10 @@ CHANGE: Fields = (
 )
 VERSION: Fields = (("relation", _TEXT), ("filled_in", _TEXT), ("date", _TEXT), ("is_in_force", _YES))
 ENTRY: Fields = (("added_at", _TEXT), ("removed_at", _TEXT), ("is_erased", _YES), ("is_same_text", _YES))
+STEP: Fields = (
+    *(("date", _TEXT), ("added_at", _TEXT), ("before", _TEXT), ("jaccard", _NUMBER), ("relation", _TEXT)),
+    *(("kinds", _TEXT), ("is_same_text", _YES)),
+)
 CHECKED: Fields = (
     *(("relation", _TEXT), ("jaccard", _NUMBER), ("contained", _NUMBER), ("contains", _NUMBER)),
     *(("edit_similarity", _NUMBER), ("similarity_index", _WHOLE), ("is_same_text", _YES), ("is_damaged", _YES)),

@@ -1,4 +1,4 @@
-"""Relations of texts to principals of groups, stored so that a text is compared with a principal once.
+"""Relations of texts to principals of groups, and to the member before in time, stored so that each is computed once.
 
 A text never changes, so a stored comparison stays right. The table is made when relations are first asked for, and can
 be computed again at any time: a row that was changed is computed again, and a purge removes the table.

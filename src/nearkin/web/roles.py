@@ -26,6 +26,7 @@ _SCREENS: Mapping[Role, tuple[str, ...]] = {
         "/groups",
         "/group",
         "/group/member",
+        "/group/history",
         "/representatives",
         "/conflicts",
         "/threads",

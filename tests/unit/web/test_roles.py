@@ -19,9 +19,8 @@ from team_client import NAMES, Browser, Team, service_of
 
 READ = {
     "/static/{name}", "/", "/search", "/since", "/list", "/document", "/document/alike", "/document/similar",
-    "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/representatives", "/conflicts",
-    "/threads", "/thread",
-    "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
+    "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/group/history", "/representatives",
+    "/conflicts", "/threads", "/thread", "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip
 CHECK_IN, WATCH = {"/check-in", "/exceptions/read"}, {"/log", "/jobs", "/jobs/list", "/users"}
 DECIDE = {

@@ -15,6 +15,7 @@ from nearkin.collection.decisions.records import (
     PURGE,
     REMOVE,
     SAME_GROUP,
+    TAG,
     Activity,
     ActivityResult,
     SettingChange,
@@ -121,6 +122,19 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         texts, versions = int(str(data.get("n_texts", 0))), len(changes) - n_unread
         return f"erase {counted(texts, 'text')}, {counted(versions, 'version')}{without}"
     return _of_one(changes[0]) if changes else kind
+
+
+def setting_words(setting: SettingChange) -> str:
+    """Say what a tag or a decision sets, in a list of those of a document.
+
+    Examples
+    --------
+    >>> setting_words(SettingChange("tag", "a", "responsive", None, "yes"))
+    'tag responsive=yes'
+    """
+    if setting.kind == TAG:
+        return f"tag {setting.other}{f'={setting.now}' if setting.now else ''}"
+    return _of_one(setting)
 
 
 def _of_one(change: SettingChange) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
@@ -69,6 +69,38 @@ def change_words(change: GroupChangeSince) -> str:
     if change.has_new_principal:
         said.append(f"principal was {change.principal_was}")
     return "; ".join(said) or "members moved to another group"
+
+
+def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
+    """Say why a document is to be looked at again.
+
+    Parameters
+    ----------
+    row : mapping
+        Row of `GroupsSince.documents`.
+    new_groups : container of int
+        Numbers of the groups that are new.
+
+    Examples
+    --------
+    >>> row = {"change": "moved", "group_was": 2, "group": 3, "was_principal": True, "is_principal": False}
+    >>> reason_words(row, [3])
+    'moved from group 2, whose principal it was, to the new group 3'
+    """
+    now = f"{'the new group' if row['group'] in new_groups else 'group'} {row['group']}"
+    was = f"group {row['group_was']}" + ", whose principal it was" * bool(row["was_principal"])
+    if row["change"] == "principal":
+        return f"now the principal of {now}" if row["is_principal"] else f"no longer the principal of {now}"
+    words = {
+        "new": f"new document in {now}",
+        "joined": f"was in no group, is now in {now}",
+        "new version": f"new version in {now}",
+        "moved": f"moved from {was}{',' * bool(row['was_principal'])} to {now}",
+        "left": f"no longer in {was}",
+        "removed": f"removed from the collection and from {was}",
+    }[str(row["change"])]
+    is_new_principal = row["is_principal"] and not row["was_principal"] and row["group"] not in new_groups
+    return words + "; now its principal" * bool(is_new_principal)
 
 
 def _groups(numbers: Sequence[int]) -> str:

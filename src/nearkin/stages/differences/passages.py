@@ -94,6 +94,22 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     return passage_of(comparison.hunks, number, max_words)
 
 
+def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
+    """Return the difference with the most words, the first of these, as `first_difference` returns the first.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> found = compare_texts("Rent is due in May. No pets.", "Rent is due in June. No cats and no dogs.")
+    >>> [piece.text for piece in largest_difference(found) if piece.kind == "only_b"]
+    [' cats and no dogs']
+    """
+    if not comparison.differences:
+        return ()
+    largest = max(comparison.differences, key=lambda one: one.n_words_a + one.n_words_b)
+    return passage_of(comparison.hunks, largest.number, max_words)
+
+
 def passage_of(hunks: Sequence[Hunk], number: int, max_words: int = 30) -> tuple[Piece, ...]:
     """Return the difference with this number as `first_difference` returns the first."""
     pieces = _around(hunks, number)

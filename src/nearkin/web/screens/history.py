@@ -1,19 +1,29 @@
-"""History of a document, version by version; and what changed in the groups since a wave."""
+"""History of a document by version, and of a group by member; and what changed in the groups since a wave."""
 
 from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 import msgspec
 import pyarrow as pa
 
+from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.overtaken import overtaken_decisions
+from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.groups.since import GroupsSince, groups_since, known_waves
+from nearkin.collection.groups.time_line import group_time_line
+from nearkin.collection.stored.documents import is_current
 from nearkin.errors import ParameterError
-from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences
+from nearkin.reports.sentences.decisions import setting_words
+from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences, reason_words
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
-_MAX_SHOWN = 200
+_CHANGES_OF_A_PAGE = 100
+_MEMBERS_OF_A_PAGE, _MAX_EXPORTED = 25, 500  # each is compared with the one before
 
 
 class HistoryQuery(msgspec.Struct, kw_only=True):
@@ -28,26 +38,132 @@ def history(service: ReviewService, asked: HistoryQuery) -> ScreenAnswer:
     return ScreenAnswer("history.html.j2", {"asked": asked, "found": found}, found.to_dict())
 
 
+class GroupHistoryQuery(GroupingQuery, kw_only=True):
+    """A page of the members of a group in time, and the field of the tags that have their dates."""
+
+    number: int
+    page: int = 1
+    date_tag: str = DATE_TAG
+
+
+def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAnswer:
+    """Show the members of a group in time, each with its largest change from the member before."""
+    page = max(1, min(asked.page, 1 << 40))
+    found = group_time_line(
+        service.collection.opened, asked.number, asked.tolerance,
+        date_tag=asked.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=(page - 1) * _MEMBERS_OF_A_PAGE,
+    )  # fmt: skip
+    values = {
+        "asked": asked,
+        "value": asked.tolerance.value,
+        "found": found,
+        "page": page,
+        "n_pages": -(-found.n_documents // _MEMBERS_OF_A_PAGE),
+        "page_size": _MEMBERS_OF_A_PAGE,
+        "max_exported": _MAX_EXPORTED,
+    }
+    return ScreenAnswer("group_history.html.j2", values, found.to_dict() | {"page": page})
+
+
+def group_history_table(service: ReviewService, asked: GroupHistoryQuery) -> pa.Table:
+    """Return a row for each member of a group in time.
+
+    Raises
+    ------
+    ParameterError
+        The group is too large.
+    """
+    opened = service.collection.opened
+    with opened.store.reading() as connection:
+        n_documents = len(members_of(connection, asked.number, str(asked.tolerance)))
+    if n_documents > _MAX_EXPORTED:
+        raise ParameterError(
+            f"The history is exported for groups with up to {_MAX_EXPORTED:,} documents; group {asked.number} has "
+            f"{n_documents:,}. Its pages have all of them."
+        )
+    return group_time_line(opened, asked.number, asked.tolerance, date_tag=asked.date_tag, limit=_MAX_EXPORTED).table
+
+
 class SinceQuery(GroupingQuery, kw_only=True):
-    """A wave; by default the one before the last whose groups are known."""
+    """A wave, by default the one before the last whose groups are known; and a page of what changed since."""
 
     wave: str | None = None
+    show: Literal["groups", "documents"] = "groups"
+    page: int = 1
 
 
 def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
-    """List the groups that are new, grew, merged or dissolved since a wave."""
+    """List the groups that are new, grew, merged or dissolved since a wave, or the documents to look at again."""
     waves, wave = _waves(service, asked)
     values = {"asked": asked, "value": asked.tolerance.value, "waves": waves, "wave": wave}
     if wave is None:
         return ScreenAnswer("since.html.j2", {**values, "found": None}, {"waves": waves})
-    found = _since(service, asked, wave)
+    found, page = _since(service, asked, wave), max(1, min(asked.page, 1 << 40))
+    start, is_of_groups = (page - 1) * _CHANGES_OF_A_PAGE, asked.show == "groups"
+    n_rows = len(found.changes) if is_of_groups else len(found.documents)
+    rows = [] if is_of_groups else _to_look_at(service, found, start)
     values |= {
         "found": found,
-        "changes": found.changes[:_MAX_SHOWN],
+        "changes": found.changes[start : start + _CHANGES_OF_A_PAGE] if is_of_groups else (),
         "in_words": change_words,
+        "rows": rows,
+        "gone": {number for one in found.changes for number in (*one.merged, *[one.number] * one.is_dissolved)},
         "sentences": list(groups_since_sentences(found, len(found.changes))),
+        "page": page,
+        "n_pages": -(-n_rows // _CHANGES_OF_A_PAGE),
     }
-    return ScreenAnswer("since.html.j2", values, found.to_dict() | {"waves": waves})
+    data = found.to_dict() | {"waves": waves, "page": page, "n_documents": len(found.documents)}
+    return ScreenAnswer(
+        "since.html.j2", values, data if is_of_groups else data | {"documents": list(map(asdict, rows))}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentToLookAt:
+    """A document that changed in its group since a wave.
+
+    Parameters
+    ----------
+    doc_id, version, wave : str, int and str
+    group, group_was : int or None
+        None: in no group now, or then.
+    change : str
+        As in `GroupsSince.documents`.
+    is_current : bool
+        Whether it is still stored: it may have been removed since the groups were updated, too.
+    reason : str
+        The change in words.
+    overtaken : tuple of str
+        Its tags, and decisions on it, that were made for an earlier text.
+    """
+
+    doc_id: str
+    version: int
+    wave: str
+    group: int | None
+    group_was: int | None
+    change: str
+    is_current: bool
+    reason: str
+    overtaken: tuple[str, ...]
+
+
+def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[DocumentToLookAt]:
+    """Return a page of the documents with a change, each with the reason and the decisions on an earlier text."""
+    rows = found.documents.slice(start, _CHANGES_OF_A_PAGE).to_pylist()
+    new_groups = {one.number for one in found.changes if one.is_new}
+    with service.collection.opened.store.reading() as connection:
+        overtaken = overtaken_decisions(connection, [row["doc_id"] for row in rows])
+        current = {row["doc_id"] for row in rows if is_current(connection, row["doc_id"])}
+    return [
+        DocumentToLookAt(
+            **{name: row[name] for name in ("doc_id", "version", "wave", "group", "group_was", "change")},
+            is_current=row["doc_id"] in current,
+            reason=reason_words(row, new_groups),
+            overtaken=tuple(map(setting_words, overtaken.get(row["doc_id"], ()))),
+        )
+        for row in rows
+    ]
 
 
 def since_table(service: ReviewService, asked: SinceQuery) -> pa.Table:
@@ -69,4 +185,8 @@ def _since(service: ReviewService, asked: SinceQuery, wave: str) -> GroupsSince:
     return groups_since(service.collection.opened, wave, asked.tolerance)
 
 
-SCREENS = (Screen("/history", HistoryQuery, history), Screen("/since", SinceQuery, since, since_table))
+SCREENS = (
+    Screen("/history", HistoryQuery, history),
+    Screen("/group/history", GroupHistoryQuery, group_history, group_history_table),
+    Screen("/since", SinceQuery, since, since_table),
+)

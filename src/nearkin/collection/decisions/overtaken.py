@@ -1,0 +1,77 @@
+"""Decisions on documents that have another text since they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from nearkin.collection.decisions.activity import current_decisions, current_tags, verified
+from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
+from nearkin.store import schema
+from nearkin.store.bulk import named
+
+_OF_TEXTS = (NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE)
+
+
+def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[str, tuple[SettingChange, ...]]:
+    """Return the current tags of documents, and decisions on them, that were made for an earlier text of theirs.
+
+    Times are compared by the second: what was decided in the second in which the present text was stored counts as
+    earlier. A document that was removed, and added again with the same text, has no other text.
+
+    Returns
+    -------
+    dict of str to tuple of SettingChange
+        By the ids of current documents; those without such a decision are omitted.
+
+    Raises
+    ------
+    CollectionError
+        A tag, a decision or the activity log was changed in the store.
+    """
+    found = dict[str, list[SettingChange]]()
+    for some in named(list(doc_ids)):
+        replaced_at = _replaced_at(connection, some)
+        made = list(_made(connection, list(replaced_at)))
+        decided_at = _decided_at(connection, sorted({number for _, _, number in made}))
+        for doc_id, setting, number in made:
+            if decided_at[number] <= replaced_at[doc_id]:
+                found.setdefault(doc_id, []).append(setting)
+    return {doc_id: tuple(settings) for doc_id, settings in found.items()}
+
+
+def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, str]:
+    """Return when the present text of documents was stored, for those that had another text before."""
+    documents, loads = schema.documents.c, schema.loads
+    query = select(documents.doc_id, documents.content, documents.is_current, loads.c.added_at)
+    rows = connection.execute(
+        query.select_from(schema.documents.join(loads)).where(documents.doc_id.in_(doc_ids)).order_by(documents.row)
+    )
+    before, found = dict[str, int](), dict[str, str]()
+    for doc_id, content, is_current, added_at in rows:
+        if is_current and before.get(doc_id, content) != content:
+            found[doc_id] = added_at
+        before[doc_id] = content
+    return found
+
+
+def _made(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[str, SettingChange, int]]:
+    """Return the documents, the current tags and decisions on them, and the activities that made these."""
+    made = list[tuple[str, SettingChange, int]]()
+    for doc_id, field, value, number in current_tags(connection, schema.tags.c.doc_id.in_(doc_ids)):
+        made.append((doc_id, SettingChange(TAG, doc_id, field, None, value), number))
+    decisions, wanted = schema.decisions.c, set(doc_ids)
+    is_on_them = decisions.subject.in_(doc_ids) | decisions.other.in_(doc_ids)
+    for key, value, number in current_decisions(connection, decisions.kind.in_(_OF_TEXTS) & is_on_them):
+        setting = SettingChange(*key, None, value)
+        made += [(doc_id, setting, number) for doc_id in key[1:] if doc_id in wanted]
+    return made
+
+
+def _decided_at(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+    table, found = schema.activity, dict[int, str]()
+    for some in named(numbers):
+        rows = verified(table, connection.execute(select(table).where(table.c.number.in_(some))))
+        found |= {row[0]: row[1] for row in rows}
+    return found

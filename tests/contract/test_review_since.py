@@ -1,0 +1,123 @@
+"""Documents to look at again since a wave, in the review screen: why each is listed, and what was decided before."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+import time
+from collections.abc import Iterator
+from typing import get_args
+
+import pytest
+
+from nearkin.collection.groups.since import ChangeKind
+from nearkin.reports.sentences.groups_since import reason_words
+from nearkin.web.screens import history
+from places import SomePlace
+from review_client import Visit, words_of
+
+WORDS = ["the", "tenant", "keeps", "the", "garden", "and", "returns", "every", "key", "on", "time"]
+
+
+def text(kind: str, last: str = "") -> str:
+    """A text that is like those of its kind, and like no other."""
+    return " ".join(f"{word}{kind}" for word in WORDS) + last
+
+
+@pytest.fixture
+def visit(place: SomePlace) -> Iterator[Visit]:
+    """Group 1 gets a new member and another text, group 2 loses a member, and group 3 is new."""
+    with place.open() as collection:
+        names = ("a1", "a2", "b1", "b2", "b3", "c1")
+        collection.add([(name, text(name[0], f" {name}")) for name in names], wave="march")
+        collection.groups()
+        collection.tag(["a1", "a2", "b1"], "responsive", "yes")
+        collection.decide(same_group=("a1", "b1"), by="ada")
+        collection.undo(2)
+        collection.decide(never_group=("a1", "b2"), by="ada")
+        collection.add([("a1", text("a", " once more")), ("a3", text("a")), ("c2", text("c"))], wave="april")
+        collection.remove(["b3"])
+        collection.groups()
+        yield Visit(collection).sign_in()
+
+
+REASONS = {
+    "a1": "new version in group 1",
+    "a3": "new document in group 1",
+    "b3": "removed from the collection and from group 2",
+    "c1": "was in no group, is now in the new group 3",
+    "c2": "new document in the new group 3",
+}
+
+
+def listed(visit: Visit, **query: object) -> list[dict[str, object]]:
+    return visit.get("/since.json", wave="march", show="documents", **query).json()["documents"]
+
+
+def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: Visit) -> None:
+    assert {one["doc_id"]: one["reason"] for one in listed(visit)} == REASONS
+    groups = visit.get("/since", wave="march").text
+    (there,) = re.findall(r'href="(/since\?show=documents[^"]*)"', groups)
+    page = visit.get(html.unescape(there)).text
+    words = words_of(page)
+    assert "5 documents to look at again since wave march" in words
+    rows = re.findall(r"<tr data-row>.*?</tr>", page)
+    assert [words_of(row).split()[0] for row in rows] == list(REASONS)
+    for row, reason in zip(rows, REASONS.values(), strict=True):
+        assert reason in words_of(row)
+        first, *others = [html.unescape(link) for link in re.findall(r'href="([^"]*)"', row)]
+        assert first.startswith("/history?id=b3" if "b3" in row else "/document?id=")
+        assert [link for link in others if link.startswith("/group?number=")]
+        for link in (first, *others):
+            visit.get(link)
+    visit.service.collection.remove(["a3"])  # after the latest update of the groups
+    assert [one["doc_id"] for one in listed(visit) if not one["is_current"]] == ["a3", "b3"]
+
+
+@pytest.mark.parametrize("kind", get_args(ChangeKind))
+def test_every_kind_of_change_is_a_reason(kind: str) -> None:
+    row = {"change": kind, "group": 3, "group_was": 2, "is_principal": True, "was_principal": False}
+    now, was = "3" in reason_words(row, []), "2" in reason_words(row, [])
+    assert (now, was) == (kind not in ("left", "removed"), kind in ("left", "removed", "moved"))
+
+
+def test_decisions_on_an_earlier_text_are_named(visit: Visit) -> None:
+    def overtaken() -> dict[object, object]:
+        return {one["doc_id"]: one["overtaken"] for one in listed(visit) if one["overtaken"]}
+
+    assert overtaken() == {"a1": ["tag responsive=yes", "never group a1 with b2"]}
+    collection = visit.service.collection
+    stored = time.time()
+    while int(time.time()) == int(stored):  # times are compared by the second
+        time.sleep(0.05)
+    collection.tag(["a1"], "responsive", "no")
+    collection.tag(["a3"], "responsive", "no")
+    assert overtaken() == {"a1": ["never group a1 with b2"]}
+    collection.undo(4)
+    assert overtaken() == {}
+
+
+def test_a_text_that_came_back_overtakes_nothing(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.tag(["c1"], "seen", "")
+    collection.remove(["c1"])
+    collection.add([("c1", text("c", " c1"))], wave="may")
+    collection.groups()
+    (c1,) = [one for one in listed(visit) if one["doc_id"] == "c1"]
+    assert (c1["version"], c1["overtaken"]) == (2, [])
+
+
+def test_pages_have_what_the_export_has(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = list(csv.DictReader(io.StringIO(visit.get("/since.csv", wave="march").text)))
+    monkeypatch.setattr(history, "_CHANGES_OF_A_PAGE", 2)
+    paged = [one for page in (1, 2, 3, 4) for one in listed(visit, page=page)]
+    assert [(one["doc_id"], one["change"]) for one in paged] == [(row["doc_id"], row["change"]) for row in rows]
+    assert len(paged) == 5
+    page = visit.get("/since", wave="march", show="documents", page=2).text
+    assert "Page 2 of 3" in words_of(page)
+    later = html.unescape(re.findall(r'rel="next" href="([^"]*)"', page)[0])
+    assert "Page 3 of 3" in words_of(visit.get(later).text)
+    assert "Page 2 of 2" in words_of(visit.get("/since", wave="march", page=2).text)
+    assert visit.send("GET", "/since?show=nothing").status_code == 400
