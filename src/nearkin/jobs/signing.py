@@ -192,10 +192,8 @@ def sign(
         is_online=online,
     )
     weighted_by = None if statistics is None else path_of(statistics, "statistics", "sign")
-    resources, rules = (
-        Resources(threads),
-        ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits),
-    )
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits)
+    resources = Resources(threads)
     with file_for(out, "sign", overwrite=overwrite) as path:
         reading = ReadingRequest(
             inputs=inputs_of(documents, "sign", text=text, id=id, progress=listening),

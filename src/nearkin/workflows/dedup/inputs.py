@@ -132,8 +132,8 @@ def _has_many_documents(source: Source) -> bool:
 def _listed(sources: Sequence[Source], before: Iterator[SourceSnapshot]) -> dict[str, object]:
     """Return the files, each with its state if they are few, so that a changed one can be named.
 
-    One digest covers the options of reading, the sizes and the times of change of all. ``before`` has the next
-    snapshots of those that are not files of a single document: to look at the text files of a load file takes long.
+    One digest covers the options of reading, the sizes and the times of change of all. ``before`` yields the snapshots
+    of those that hold many documents, in order: to look at the text files of a load file once more would take long.
     """
     told = hashlib.sha256()
     files = {}

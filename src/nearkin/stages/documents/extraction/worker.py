@@ -32,7 +32,7 @@ _HELD_BYTES = 1 << 16
 _HELD_S = 0.02
 """A node is held for no longer before the next file is begun: Nearkin ends a worker that says nothing for too long."""
 _SILENT_S = 0.25
-"""A step that begins later than that after the last message is announced: its time limit counts from its beginning."""
+"""Seconds after the last message from which on the start of a step is announced: its time limit counts from there."""
 
 
 def main(descriptor: int, memory_bytes: int, file_bytes: int, directory: str) -> None:
