@@ -150,7 +150,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
         (["text"], {"id": "id"}, r"'id' parameter .* the right data frame \(text\)\. Got 'id'"),
         (["id", "text", "1 AS id"], {}, r"names of a data frame must be unique\. Got 'id' twice"),
         (["id", "7 AS text"], {}, "the right data frame: the text must be a column of strings.* holds int32"),
-        (["id", "interval '1-2' year to month AS text"], {}, "none of type interval year to month, as column 'text'"),
+        (["id", "interval '1-2' year to month AS text"], {}, "Column 'text' has the type interval year to month"),
         (["id", "text"], {}, r"Both data frames are the same.* nearkin\.spark\.dedup"),
         (["text"], {"left_language": "de"}, "Languages need a translation table"),
         (["text"], {"table": "there/is/none.parquet"}, r"none\.parquet"),

@@ -181,13 +181,25 @@ def test_history_shows_the_passage_that_changed(matter: str) -> None:
 
 def test_documents_of_a_file_are_removed(matter: str, tmp_path: Path) -> None:
     ids = tmp_path / "ids.txt"
-    ids.write_text("lease\n\n  copy \nlease\n")
+    ids.write_text("lease\n\n  \ncopy\r\nlease\n", newline="")
     ended = run("remove", matter, "--from", ids, "--dry-run")
     assert ended.out.endswith("2 documents would be removed; nothing was changed\n")
     assert told("remove", matter, "--from", ids, "--dry-run")["doc_ids"] == ["copy", "lease"]
     assert run("remove", matter, "--from", ids).out == "2 documents removed, activity 1\n"
     gone = run("remove", matter, "--from", ids)
     assert (gone.code, "'lease', 'copy'. Nothing was removed" in gone.err) == (3, True)
+
+
+@pytest.mark.parametrize("name", ["ids.txt", "ids.csv", "ids.jsonl"])
+def test_blanks_belong_to_an_id(name: str, tmp_path: Path) -> None:
+    """A file that names ``a `` must not erase ``a``."""
+    matter, ids = tmp_path / "padded", tmp_path / name
+    documents = [{"id": "a", "text": "one two three"}, {"id": "a ", "text": "four five six"}]
+    run("add", matter, write_jsonl(tmp_path / "padded.jsonl", documents))
+    ids.write_text({"ids.txt": "a \n", "ids.csv": "id\na \n", "ids.jsonl": '{"id": "a "}\n'}[name])
+    assert told("purge", matter, "--from", ids, "--yes")["doc_ids"] == ["a "]
+    assert "erased before" in run("purge", matter, "--from", ids, "--yes").out
+    assert [one["doc_id"] for one in told("list", matter)["documents"]] == ["a"]
 
 
 def test_what_to_remove_is_named_in_one_way(matter: str, tmp_path: Path) -> None:

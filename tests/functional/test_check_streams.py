@@ -106,7 +106,7 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
     assert (ended.code, [one["line"] for one in answers]) == (0, [1, 2, 5, 6, 7, 8])
     assert ["error" in one for one in answers] == [False, True, True, True, True, False]
     assert "not valid JSON" in answers[1]["error"]
-    assert "no id" in answers[4]["error"]
+    assert "an id is needed" in answers[4]["error"]
     assert (answers[4]["id"], answers[3]["id"]) == (None, "b")
     summary = json.loads(ended.err)
     assert (summary["n_documents"], summary["n_problems"], summary["n_stored"]) == (6, 4, 2)
@@ -165,8 +165,8 @@ def test_a_file_with_names_of_its_own(matter, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--kept", "x.jsonl"], 2, "give --jsonl too"),
-        (["--on-error", "stop"], 2, "give --jsonl too"),
+        (["--kept", "x.jsonl"], 2, "add --jsonl"),
+        (["--on-error", "stop"], 2, "add --jsonl"),
         (["--jsonl", "--on-error", "never"], 2, "--on-error must be"),
         (["--jsonl", "--only-new"], 2, "give --store too"),
         (["--jsonl", "--kept", "nowhere/x.jsonl"], 5, "nowhere"),

@@ -33,7 +33,8 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     Returns
     -------
     list of str
-        In file order, each once, without surrounding blanks and empty ids.
+        In file order, each once, without empty ids. Blanks around them stay: a collection may have ``a`` and ``a ``,
+        and a command that erases must not take one for the other.
 
     Raises
     ------
@@ -57,8 +58,8 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     elif suffix in _DELIMITED or column is not None:
         found = _of_rows(path, column, encoding)
     else:
-        found = text_of(path, encoding).split("\n")
-    ids = list(dict.fromkeys(one for one in (value.strip() for value in found) if one))
+        found = [line.removesuffix("\r") for line in text_of(path, encoding).split("\n")]
+    ids = list(dict.fromkeys(one for one in found if one.strip()))
     if not ids:
         raise SourceError(f"{path} has no ids. It must have one per line, or a column of them.")
     return ids
@@ -77,7 +78,7 @@ def _of_rows(path: Path, column: str | None, encoding: str) -> list[str]:
                 f"{path}:{line}: {counted(len(row), 'field')} where the first row has {len(header)}. Put a value that "
                 "contains the delimiter in quotes."
             )
-    return [as_it_was(row[at or 0].strip()) for _, row in (rows if is_headless else rows[1:])]
+    return [as_it_was(row[at or 0]) for _, row in (rows if is_headless else rows[1:])]
 
 
 def _of_records(path: Path, column: str | None, encoding: str) -> list[str]:

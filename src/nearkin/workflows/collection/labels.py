@@ -31,7 +31,7 @@ class LabelsRead:
     Parameters
     ----------
     pairs : tuple of (str, str)
-        Ids and labels in file order, without surrounding blanks.
+        Ids and labels in file order: labels without surrounding blanks, and ids that ``is_document`` does not know.
     n_without_label : int
         Number of rows with an empty label; they are not among the pairs.
     id_column, label_column : str
@@ -64,7 +64,8 @@ def read_labels(
     encoding : str
         Fallback encoding of text that is not UTF-8; a byte order mark takes precedence.
     is_document : callable, optional
-        Whether an id is one of the collection's. If so, a first row of two columns that begins with it is no header.
+        Whether an id is one of the collection's. If so, a first row of two columns that begins with it is no header. If
+        not, blanks around the id are removed; without the function no id is changed.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def read_labels(
     rows = table_rows(path, encoding)
     if rows is not None:
         at_id, at_label = _columns(path, list(rows.names), doc_id, label)
-        read = [(rows.text(at_id, i), rows.text(at_label, i)) for i in range(len(rows))]
+        read = [(_own_id(rows.text(at_id, i), is_document), rows.text(at_label, i).strip()) for i in range(len(rows))]
         pairs = [one for one in read if one[1]]
         return LabelsRead(tuple(pairs), len(read) - len(pairs), rows.names[at_id], rows.names[at_label])
     return _of_delimited(path, doc_id, label, encoding, is_document)
@@ -123,10 +124,16 @@ def _of_delimited(
             )
         its_label = as_it_was(row[at_label].strip())
         if its_label:
-            pairs.append((as_it_was(row[at_id].strip()), its_label))
+            pairs.append((_own_id(as_it_was(row[at_id]), is_document), its_label))
         else:
             n_without_label += 1
     return LabelsRead(tuple(pairs), n_without_label, header[at_id], header[at_label])
+
+
+def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
+    """Return an id as it is in the file; without its blanks if only so it can be one of the collection's."""
+    bare = found.strip()
+    return found if found == bare or is_document is None or is_document(found) else bare
 
 
 def _is_headless(rows: Sequence[Sequence[str]], is_document: Callable[[str], bool] | None) -> bool:
@@ -137,7 +144,7 @@ def _is_headless(rows: Sequence[Sequence[str]], is_document: Callable[[str], boo
     first = [value.strip() for value in rows[0]]
     if len(first) != 2 or any(plain_name(value) in (*ID_NAMES, *_LABEL_NAMES) for value in first):
         return False
-    if is_document is not None and is_document(first[0]):
+    if is_document is not None and is_document(rows[0][0]):
         return True
     return any(len(row) == 2 and row[1].strip() == first[1] for row in rows[1:])
 

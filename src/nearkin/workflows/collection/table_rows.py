@@ -38,7 +38,7 @@ class NamedRows:
         return len(self.rows)
 
     def text(self, column: int, row: int) -> str:
-        """Return a value as text without surrounding blanks; empty if it is missing.
+        """Return a value as text; empty if it is missing.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class NamedRows:
         if isinstance(value, date):
             return value.isoformat()
         if isinstance(value, str | int | float):
-            return str(value).strip()
+            return str(value)
         raise SourceError(
             f"{self.path}:{self.lines[row]}: {self.names[column]!r} must be text, a number, a date or true or false, "
             f"but is {value!r}."

@@ -80,7 +80,7 @@ class Expected:
         >>> for sentence in told.sentences("chars:4"):
         ...     print(sentence)
         expected recall: at most 0.1% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it; the range is
-        that of four measured corpora, other documents can lie outside it
+        that of four measured corpora; other documents can lie outside it
         distance 23 is expected to find 90%: about 4,200 pairs lie within it, estimated under 0.01 s on one core
         """
         low, high = (_share(one) for one in (self.low, self.high))
