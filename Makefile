@@ -19,7 +19,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static kernels tests beside coverage soak licences bounds base browser postgresql java bench docs site screenshots format clean clean-all
+.PHONY: help setup demo test check static kernels tests beside coverage soak licences bounds base browser postgresql java tesseract bench docs site screenshots format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -29,13 +29,13 @@ setup: $(READY)  ## the environment in .venv
 demo: $(READY)  ## find the near-duplicates among the licence files of this machine
 	@$(BIN)/python examples/demo.py --out demo-out
 
-test:  ## everything CI runs; installs chromium, PostgreSQL and Java when it may
-	@start=$$SECONDS; $(MAKE) browser postgresql java check; \
+test:  ## everything CI runs; installs chromium, PostgreSQL, Java and language data when it may
+	@start=$$SECONDS; $(MAKE) browser postgresql java tesseract check; \
 	took=$$((SECONDS - start)); printf 'make test took %d min %d s.\n' $$((took / 60)) $$((took % 60))
 
 # the kernels first: whatever comes after finds them compiled, and no two workers compile the same; then what
 # needs one core beside the tests, which wait for servers now and then
-check:  ## everything but the set-up of chromium, PostgreSQL and Java
+check:  ## everything but the set-up of chromium, PostgreSQL, Java and language data
 	@$(MAKE) -j2 static kernels
 	@$(MAKE) -j2 tests beside
 	@cat build/beside.log
@@ -95,6 +95,9 @@ postgresql:
 
 java:
 	@bash scripts/java.sh
+
+tesseract:
+	@bash scripts/tesseract.sh
 
 bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
 	@$(BIN)/python -m benchmarks

@@ -317,7 +317,7 @@ def test_a_run_that_is_to_stop_at_bad_documents(tmp_path):
             case,
             tmp_path,
             "tasks",
-            lambda *asked, **how: in_this_process(*asked, **(how | {"rules": ReadingRules("stop")})),
+            lambda *asked, **how: in_this_process(*asked, **(how | {"rules": ReadingRules(on_error="stop")})),
         )
 
 
@@ -351,7 +351,7 @@ def test_a_file_that_is_cut_is_refused_or_taken_by_both(engine, tmp_path):
     with pytest.raises(TruncatedInputError, match=r"a\.jsonl\.gz: the gzip stream is truncated, after \d+ documents\."):
         found_in(tmp_path, paths, [], engine, ReadingRules())
     shutil.rmtree(tmp_path / engine)
-    found = found_in(tmp_path, paths, [], engine, ReadingRules("skip"))
+    found = found_in(tmp_path, paths, [], engine, ReadingRules(on_error="skip"))
     (damaged,) = damaged_files([found.places.unreadable()])
     assert damaged == DamagedFile(path=paths[0], line=len(found.corpus), problem="the gzip stream is truncated")
     assert found.places.ids.to_pylist()[:-1] == [f"d{i}" for i in range(len(found.corpus) - 1)]
@@ -374,7 +374,13 @@ def test_too_much_that_is_unreadable_is_refused_by_both(engine, is_against, tmp_
     none = written_as(tmp_path, "none.jsonl", b"{broken\n" * 3)
     shutil.rmtree(tmp_path / engine)
     with pytest.raises(SourceError, match=rf"^{side}All 3 documents are unreadable"):
-        found_in(tmp_path, good if is_against else none, none if is_against else [], engine, ReadingRules("skip", 1.0))
+        found_in(
+            tmp_path,
+            good if is_against else none,
+            none if is_against else [],
+            engine,
+            ReadingRules(on_error="skip", max_unreadable=1.0),
+        )
 
 
 def test_what_is_read_twice(tmp_path):

@@ -401,7 +401,7 @@ def test_an_empty_side_is_refused_in_the_same_words(right, in_this_process, tmp_
 def test_a_run_that_is_to_stop_at_bad_documents(in_this_process, tmp_path):
     case = Case(BY_VECTORS, **MIXED)
     given = case.given(tmp_path)
-    given = replace(given, right=replace(given.right, rules=ReadingRules("stop")))
+    given = replace(given, right=replace(given.right, rules=ReadingRules(on_error="stop")))
     for name, cluster in (("local", LOCAL), ("tasks", in_this_process)):
         with pytest.raises(DocumentError, match=r"[03]\.jsonl:1: .*--on-error stop"):
             tables_of(case, given, tmp_path / name, cluster)

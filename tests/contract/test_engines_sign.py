@@ -146,9 +146,9 @@ def cases() -> dict[str, Case]:
     return {
         "of every kind": Case(records_in(3)),
         "counted, of every kind": Case(records_in(4), WEIGHTED),
-        "several formats": Case(several_formats(), reading={"rules": ReadingRules("skip")}),
+        "several formats": Case(several_formats(), reading={"rules": ReadingRules(on_error="skip")}),
         "several formats, counted": Case(
-            several_formats(), WEIGHTED | {"density": 0.5, "seed": 3}, {"rules": ReadingRules("skip")}
+            several_formats(), WEIGHTED | {"density": 0.5, "seed": 3}, {"rules": ReadingRules(on_error="skip")}
         ),
         "words": Case(
             records_in(2), {"features": Words(2), "bits": 1024, "seed": 2**64 - 1, "normalise": Normalisation()}
@@ -343,7 +343,8 @@ def test_what_is_refused_is_refused_by_both(files, error, message, options, tmp_
 # -- what is refused, and what goes wrong -----------------------------------------------------------------------------
 
 BAD = Case(
-    {"a.jsonl": named(["fine"]), "b.jsonl": named(["fine"]) + b"{broken\n"}, reading={"rules": ReadingRules("stop")}
+    {"a.jsonl": named(["fine"]), "b.jsonl": named(["fine"]) + b"{broken\n"},
+    reading={"rules": ReadingRules(on_error="stop")},
 )
 
 

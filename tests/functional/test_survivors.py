@@ -109,7 +109,7 @@ def by_both_engines(folder: Path, files: list[str], options: DedupOptions) -> No
             options,
             folder / name / "work",
             *more,
-            rules=ReadingRules("skip"),
+            rules=ReadingRules(on_error="skip"),
             resources=Resources(1),
             meter=meter,
         )

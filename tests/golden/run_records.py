@@ -115,7 +115,7 @@ def _manifest(out: Path) -> Any:
 
     about = asdict(SignatureFile.load(out).about)
     for one in about["inputs"]:
-        del one["source"]["limits"]  # those of extraction are stored if they differ from the usual ones only
+        del one["source"]["limits"], one["source"]["ocr"]  # stored if they differ from the usual ones only
     return json.loads(json.dumps(about, default=str))
 
 

@@ -17,7 +17,7 @@ from nearkin.cli.options.collection import (
     Wait,
 )
 from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
-from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, rules_of_one
+from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -164,6 +164,7 @@ def check(
     encoding: CheckedEncoding = "utf-8",
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     extraction_limit: ExtractionLimit = None,
+    ocr: Ocr = None,
     jsonl: JsonLines = False,
     text: StreamText = None,
     kept: KeptFile = None,
@@ -181,7 +182,7 @@ def check(
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.stages.documents.rules import ReadingRules
 
-    is_local = _is_local(jsonl, read_only, wait, max_document_size) or extraction_limit is not None
+    is_local = _is_local(jsonl, read_only, wait, max_document_size) or extraction_limit is not None or ocr is not None
     collection, file = _named(collection, file, server, is_local=is_local)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
@@ -226,7 +227,7 @@ def check(
     else:
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit))
+        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit, ocr))
         name = document.doc_id if doc_id is None else doc_id
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
@@ -289,8 +290,8 @@ def _named(collection: str, file: Path | None, server: str | None, *, is_local: 
         return collection, file
     if file is not None or is_local:
         raise ParameterError(
-            "--server takes one FILE; omit COLLECTION, --jsonl, --read-only, --wait, --max-document-size and "
-            "--extraction-limit."
+            "--server takes one FILE; omit COLLECTION, --jsonl, --read-only, --wait, --max-document-size, "
+            "--extraction-limit and --ocr."
         )
     return "", Path(collection)
 

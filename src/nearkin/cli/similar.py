@@ -23,7 +23,7 @@ from nearkin.cli.options.collection import (
     Threshold,
     Tolerance,
 )
-from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, rules_of_one
+from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,6 +64,7 @@ def similar(
     encoding: FileEncoding = "utf-8",
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     extraction_limit: ExtractionLimit = None,
+    ocr: Ocr = None,
     method: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
@@ -95,7 +96,7 @@ def similar(
         from nearkin.stages.documents.rows_in_text import caution_of_one_text
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit))
+        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit, ocr))
         text, missing = document.text, document.missing
         caution = caution_of_one_text(str(file), text)
     with (

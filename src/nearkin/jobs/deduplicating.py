@@ -112,6 +112,7 @@ def dedup(
     max_document_size: int | str = "64MiB",
     text_root: Path | str | None = None,
     extraction_limits: Mapping[str, int | str] | None = None,
+    ocr: str | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     write_kept: bool = False,
@@ -153,6 +154,9 @@ def dedup(
     extraction_limits : mapping, optional
         Limits of the extraction of documents to change, such as ``{"size": "1GiB", "time": 300}``; for the names and
         the defaults see ``--extraction-limit``.
+    ocr : str, optional
+        Languages for the recognition of text in images, such as ``"eng+deu"``; by default it is not recognised. Each
+        needs the language data of tesseract.
     threads : int
         Worker threads; 0 means one per CPU core.
     memory : str or int
@@ -201,7 +205,7 @@ def dedup(
     if by is not None and not report:
         raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
     resources = Resources.of(threads, memory)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     documents = readable_twice(documents, "dedup")
     in_memory = None if paths_of(documents) is not None else documents
     asked = ReadingRequest(

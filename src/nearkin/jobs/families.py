@@ -86,6 +86,7 @@ def families(
     max_document_size: int | str = "64MiB",
     text_root: Path | str | None = None,
     extraction_limits: Mapping[str, int | str] | None = None,
+    ocr: str | None = None,
     threads: int = 0,
     memory: str | int = "2GiB",
     report: bool = False,
@@ -107,7 +108,7 @@ def families(
     shingle : Shingling or str, optional
         ``words:N`` or ``chars:N``; default: ``words:3``.
     ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
-    extraction_limits
+    extraction_limits, ocr
         As for `nearkin.dedup`.
     threads, memory
         As for `nearkin.dedup`.
@@ -140,7 +141,7 @@ def families(
     listening = progress_of(progress, "families")
     check_needs_out(out, report=report, overwrite=overwrite)
     resources = Resources.of(threads, memory)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     asked = ReadingRequest(
         inputs=inputs_of(documents, "families", text=text, id=id, progress=listening),
         file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,

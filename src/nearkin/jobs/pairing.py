@@ -106,6 +106,7 @@ def pairs(
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
     extraction_limits: Mapping[str, int | str] | None = None,
+    ocr: str | None = None,
     threads: int = 0,
     report: bool = False,
     overwrite: bool = False,
@@ -156,7 +157,7 @@ def pairs(
         Known pairs from the links between editions of Wikipedia.
     left_translated : like ``left``, optional
         Your own translations of the left documents, with the same ids.
-    file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits
+    file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits, ocr
         As for `nearkin.dedup`.
     report, overwrite : bool
         With ``out``: write ``report.html``; replace the results of an earlier run.
@@ -194,7 +195,7 @@ def pairs(
         distance=distance, permutations=permutations, window=window, seed=seed,
     )  # fmt: skip
     check_needs_out(out, report=report, overwrite=overwrite)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     side = SideReading(file_format, encoding, rules, listening, "pairs")
     given = PairInput(
         side.request(left, "left", left_text or text, left_id or id),

@@ -122,6 +122,7 @@ def sign(
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
     extraction_limits: Mapping[str, int | str] | None = None,
+    ocr: str | None = None,
     threads: int = 0,
     overwrite: bool = False,
     progress: Listener | None = None,
@@ -150,7 +151,7 @@ def sign(
     online : bool
         Whether weighted-topsig uses the statistics of the documents so far.
     seed : int
-    file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits
+    file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits, ocr
         As for `nearkin.dedup`.
     overwrite : bool
         Replace the file ``out``.
@@ -192,7 +193,7 @@ def sign(
         is_online=online,
     )
     weighted_by = None if statistics is None else path_of(statistics, "statistics", "sign")
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     resources = Resources(threads)
     with file_for(out, "sign", overwrite=overwrite) as path:
         reading = ReadingRequest(

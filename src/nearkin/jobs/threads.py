@@ -74,6 +74,7 @@ def threads(
     max_unreadable: float | str = 0.5,
     max_document_size: int | str = "64MiB",
     extraction_limits: Mapping[str, int | str] | None = None,
+    ocr: str | None = None,
     report: bool = False,
     overwrite: bool = False,
     progress: Listener | None = None,
@@ -92,7 +93,7 @@ def threads(
         no mail; 0 turns this off.
     new_text_only : bool, default False
         Whether only new text must occur in a later mail, without quoted text and signature.
-    file_format, encoding, on_error, max_unreadable, max_document_size, extraction_limits
+    file_format, encoding, on_error, max_unreadable, max_document_size, extraction_limits, ocr
         As for `nearkin.dedup`.
     report, overwrite : bool
         With ``out``: write ``report.html``; replace the results of an earlier run.
@@ -126,7 +127,7 @@ def threads(
     listening = progress_of(progress, COMMAND)
     check_needs_out(out, report=report, overwrite=overwrite)
     options = ThreadOptions(window_days, new_text_only)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits)
+    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     asked = ReadingRequest(
         inputs=inputs_of(_files(mails), COMMAND, text=None, id=None, progress=listening),
         file_format=file_format, encoding=encoding, rules=rules,

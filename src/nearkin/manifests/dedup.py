@@ -65,10 +65,14 @@ class FamilyCounts(Stored):
 class ExtractionCounts(Stored):
     """Number of documents that were extracted from files, in part or not, and of exceptions by kind."""
 
+    left_out: ClassVar[frozenset[str]] = frozenset(("by_ocr",))
+
     documents: int = 0
     in_part: int = 0
     unread: int = 0
     exceptions: Mapping[str, int] = field(default_factory=dict)
+    by_ocr: int | None = None
+    """Texts that were recognised in images, or in part; None if there are none."""
 
     @property
     def read(self) -> int:

@@ -48,7 +48,7 @@ class DamagedFile(Stored):
 class HowRead(Stored):
     """Settings with which the files were read: needed to read them again, and the errors that were tolerated."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("text_root", "extraction_limits"))
+    left_out: ClassVar[frozenset[str]] = frozenset(("text_root", "extraction_limits", "ocr"))
 
     format: str | None = None
     on_error: str | None = None
@@ -57,3 +57,4 @@ class HowRead(Stored):
     text_root: str | None = None
     extraction_limits: Mapping[str, int] | None = None
     """Those that differ from the defaults; see `ExtractionLimits.of`."""
+    ocr: str | None = None

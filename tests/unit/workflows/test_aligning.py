@@ -61,7 +61,7 @@ def test_options_that_break_their_rule(options) -> None:
     with pytest.raises(ParameterError):
         AlignOptions(**options)
     with pytest.raises(ParameterError, match="must be skip-documents, skip or stop"):
-        AlignOptions(rules=ReadingRules("ask"))  # type: ignore[arg-type]
+        AlignOptions(rules=ReadingRules(on_error="ask"))  # type: ignore[arg-type]
 
 
 def test_words_are_found_as_the_table_found_them() -> None:

@@ -70,6 +70,18 @@ ExtractionLimit = Annotated[
     ),
 ]
 
+Ocr = Annotated[
+    str | None,
+    _input(
+        "--ocr",
+        metavar="LANGUAGES",
+        help="Languages for recognizing text in images and on PDF pages that are images, for example eng or eng+deu. "
+        "Slow; needs tesseract's language data (Debian: apt-get install tesseract-ocr-eng). "
+        "[dim]default: no recognition[/]",
+        show_default=False,
+    ),
+]
+
 
 def extraction_limits(given: Sequence[str] | None) -> dict[str, str]:
     """Return the values of ``--extraction-limit`` by name.
@@ -89,15 +101,15 @@ def extraction_limits(given: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def rules_of_one(max_document_size: str, extraction_limit: Sequence[str] | None) -> ReadingRules:
+def rules_of_one(max_document_size: str, extraction_limit: Sequence[str] | None, ocr: str | None) -> ReadingRules:
     """Return the reading rules of a command that reads one document."""
     from nearkin.stages.documents.rules import ReadingRules
 
     limits = extraction_limits(extraction_limit)
-    return ReadingRules.of(max_document_size=max_document_size, extraction_limits=limits)
+    return ReadingRules.of(max_document_size=max_document_size, extraction_limits=limits, ocr=ocr)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RulesOptions(OptionGroup):
     """Options for unreadable documents and files."""
 
@@ -106,6 +118,7 @@ class RulesOptions(OptionGroup):
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT
     text_root: TextRoot = None
     extraction_limit: ExtractionLimit = None
+    ocr: Ocr = None
 
     def rules(self) -> ReadingRules:
         """Return the reading rules that these options give."""
@@ -117,6 +130,7 @@ class RulesOptions(OptionGroup):
             self.max_document_size,
             self.text_root,
             extraction_limits(self.extraction_limit),
+            self.ocr,
         )
 
 

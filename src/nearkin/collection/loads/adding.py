@@ -60,6 +60,8 @@ class Added:
     n_other_extractor : int
         Documents of the same bytes as the stored ones, of which another extractor makes another text. The stored text
         is kept; these documents are counted as unchanged, too.
+    n_by_ocr : int
+        Documents whose text was recognised in images, or a part of it.
     removed : tuple of str
         Documents that their files contained when they were added before, and contain no more.
     removed_unread : tuple of str
@@ -87,6 +89,7 @@ class Added:
     n_in_part: int = 0
     n_not_read: int = 0
     n_other_extractor: int = 0
+    n_by_ocr: int = 0
     removed: tuple[str, ...] = ()
     removed_unread: tuple[str, ...] = ()
     contradiction: str | None = None

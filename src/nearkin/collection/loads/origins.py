@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.stored.origin_rows import forget_rows, remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD, KEY, NAMES, OriginValues, own_values, with_origins
+from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.checksums import checksum
 from nearkin.store.schema import origins
@@ -30,6 +31,7 @@ class ExtractionFigures:
     n_in_part: int = 0
     n_not_read: int = 0
     n_other_extractor: int = 0
+    n_by_ocr: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,7 @@ class LoadOrigins:
         self.figures.n_extracted += 1
         self.figures.n_not_read += not is_read
         self.figures.n_in_part += is_read and bool(origin[_IS_PARTIAL])
+        self.figures.n_by_ocr += is_read and is_ocr(str(origin[_EXTRACTOR]))
 
     def count_exception(self, origin: OriginValues | None, *, has_text: bool) -> None:
         """Count a document as `listing.exceptions` lists it."""

@@ -48,6 +48,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         said = without_text(added.n_no_text, added.n_partial)
         all_documents = counted(added.n_documents + added.n_problems, "document")
         yield Sentence(f"Of {all_documents}, {said}: nearkin exceptions", "warning")
+    if n := added.n_by_ocr:
+        yield Sentence(f"{counted(n, 'text')} by OCR, in which words may be wrong", "warning")
     if n := added.n_erased:
         was = agreeing(n, "was not stored, because its text was", "were not stored, because their texts were")
         yield Sentence(f"{counted(n, 'document')} {was} erased by nearkin purge", "warning")

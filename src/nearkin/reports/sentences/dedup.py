@@ -56,6 +56,8 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
     yield from damage_sentences(told.damaged_files or (), who)
     if told.extraction is not None:
         yield extraction_sentence(told.extraction)
+        if n := told.extraction.by_ocr:
+            yield ocr_sentence(n)
     n_unreadable = told.count("unreadable")
     if n_unreadable and told.extraction is None:
         yield Sentence(f"{counted(n_unreadable, 'unreadable document')}; see problems.parquet", "warning")
@@ -88,6 +90,11 @@ def extraction_sentence(told: ExtractionCounts) -> Sentence:
         f"{extracted}{others}: {', '.join(f'{n:,} {kind}' for kind, n in told.exceptions.items())}; see exceptions.csv",
         "warning",
     )
+
+
+def ocr_sentence(n_texts: int) -> Sentence:
+    """Count the texts that were recognised in images."""
+    return Sentence(f"{counted(n_texts, 'text')} by OCR, in which words may be wrong: column extractor", "warning")
 
 
 def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> Iterator[Sentence]:

@@ -33,7 +33,8 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
         yield Sentence(f"Not counted: {' and '.join([*passages, *(['digits'] if ignored.numbers else [])])}")
     if n := told.n_extracted:
-        yield Sentence(f"{counted(n, 'document')} extracted from files")
+        by_ocr = f", {told.n_by_ocr:,} of them by OCR" if told.n_by_ocr else ""
+        yield Sentence(f"{counted(n, 'document')} extracted from files{by_ocr}")
     if n := told.n_older_extractors:
         texts = counted(n, "text is", "texts are")
         yield Sentence(f"{texts} of another version of an extractor: nearkin add … --re-extract", "warning")

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from nearkin.errors import DocumentError, ParameterError, SourceError, is_number
 from nearkin.nouns import agreeing, counted
+from nearkin.stages.documents.extraction.language_data import language_data
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
@@ -19,7 +20,7 @@ MAX_DOCUMENT_BYTES = 64 << 20
 STOPPED = "The run stops at bad documents because of --on-error stop."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingRules:
     """Treatment of unreadable documents and files.
 
@@ -37,6 +38,8 @@ class ReadingRules:
         Folder below which the text files that load files name are; None: the folder of the load file.
     limits : ExtractionLimits
         Maximum cost of the extraction of a file.
+    ocr : str or None
+        Languages for the recognition of text in images, such as "eng+deu"; None: it is not recognised.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class ReadingRules:
     max_document_bytes: int = MAX_DOCUMENT_BYTES
     text_root: str | None = None
     limits: ExtractionLimits = USUAL_LIMITS
+    ocr: str | None = None
 
     def __post_init__(self) -> None:
         if self.on_error not in get_args(OnError):
@@ -66,13 +70,16 @@ class ReadingRules:
         max_document_size: str | int = MAX_DOCUMENT_BYTES,
         text_root: str | os.PathLike[str] | None = None,
         extraction_limits: Mapping[str, int | str] | None = None,
+        ocr: str | None = None,
     ) -> ReadingRules:
         """Make rules from options in the user's syntax; for ``extraction_limits`` see `ExtractionLimits.of`.
 
         Raises
         ------
         ParameterError
-            A value breaks its rule.
+            A value breaks its rule, or a language of ``ocr`` has no data on this machine.
+        MissingExtraError
+            ``ocr`` needs libraries that are not installed.
         """
         size = max_document_size
         if isinstance(size, str):
@@ -80,8 +87,16 @@ class ReadingRules:
         if text_root is not None and not os.path.isdir(text_root):
             raise ParameterError.of("text_root", "reading", "a folder", os.fspath(text_root))
         root = None if text_root is None else os.fspath(text_root)
-        limits = ExtractionLimits.of(extraction_limits or {})
-        return cls(on_error, parse_share(max_unreadable), size, root, limits)  # type: ignore[arg-type]  # it checks on_error
+        if ocr is not None:
+            language_data(ocr)
+        return cls(
+            on_error=on_error,  # type: ignore[arg-type]  # it checks this
+            max_unreadable=parse_share(max_unreadable),
+            max_document_bytes=size,
+            text_root=root,
+            limits=ExtractionLimits.of(extraction_limits or {}),
+            ocr=ocr,
+        )
 
     @property
     def takes_damaged(self) -> bool:
@@ -91,7 +106,7 @@ class ReadingRules:
     @classmethod
     def of_finished_run(cls) -> ReadingRules:
         """Return rules that accept everything a finished run may have accepted, to read its documents again."""
-        return cls("skip", 1.0)
+        return cls(on_error="skip", max_unreadable=1.0)
 
     def check_readable(self, n_unreadable: int, n_documents: int, first: str, *, of: str = "") -> None:
         """Check that not too many documents are unreadable.

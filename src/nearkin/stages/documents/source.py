@@ -52,6 +52,8 @@ class Source:
         Folder below which the text files of a load file are; None: the folder of the load file.
     limits : ExtractionLimits
         Maximum cost of its extraction.
+    ocr : str or None
+        Languages for the recognition of text in images; None: it is not recognised.
     """
 
     path: str
@@ -67,6 +69,7 @@ class Source:
     is_forced: bool = False
     text_root: str | None = None
     limits: ExtractionLimits = USUAL_LIMITS
+    ocr: str | None = None
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:
@@ -89,9 +92,7 @@ class Source:
         del told["limits"]
         if self.limits.given:
             told["extraction_limits"] = self.limits.given
-        if self.text_root is None:
-            del told["text_root"]
-        return told
+        return {name: value for name, value in told.items() if value is not None or name not in ("text_root", "ocr")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -219,7 +219,8 @@ def _resolve_seen(
             raise empty_stdin()
     else:
         head = head_of_file(one.path, one.name, asked.encoding)
-    if forced is None and named is None and one.path != STDIN and is_read(head.data, one.name):
+    is_document = one.path != STDIN and is_read(head.data, one.name, with_images=asked.rules.ocr is not None)
+    if forced is None and named is None and is_document:
         kind = kind_of(Blob(head.data), one.name)
         guess = f"{one.name}: read as a document (recognised by its content: {kind})"
         return _source(one, "document", head.compression, size_bytes, asked), (guess,)
@@ -269,6 +270,7 @@ def _source(
         is_forced=is_forced,
         text_root=None if rules.text_root is None else os.path.abspath(rules.text_root),
         limits=rules.limits,
+        ocr=rules.ocr,
     )
 
 

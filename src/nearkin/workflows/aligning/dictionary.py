@@ -86,7 +86,7 @@ def read_dictionary(
     ParameterError
         The languages are equal or invalid, or one has no stems.
     """
-    rules = ReadingRules(on_error)
+    rules = ReadingRules(on_error=on_error)
     words = TableWords(source, target, stem)
     pairs: list[tuple[str, str]] = []
     n_entries = n_several = n_without_tab = 0

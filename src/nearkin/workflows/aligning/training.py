@@ -58,7 +58,7 @@ class AlignOptions:
     iterations: int = ITERATIONS
     stem: bool = False
     pruning: Pruning = field(default_factory=Pruning)
-    rules: ReadingRules = field(default_factory=lambda: ReadingRules("stop"))
+    rules: ReadingRules = field(default_factory=lambda: ReadingRules(on_error="stop"))
     ignored: Ignored = NOTHING
 
     def __post_init__(self) -> None:

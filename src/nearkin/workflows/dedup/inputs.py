@@ -89,6 +89,7 @@ class Sourced:
             "encoding": self.asked.encoding,
             "max_document_bytes": self.asked.rules.max_document_bytes,
             **({"extraction_limits": limits} if (limits := self.asked.rules.limits.given) else {}),
+            **({"ocr": ocr} if (ocr := self.asked.rules.ocr) is not None else {}),
             **({"text_root": root} if (root := self.asked.rules.text_root) is not None else {}),
             "inputs": _listed(self.sources, before),
             "against": _listed(self.others, before),

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.runs.spool import Chunk
+from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.stages.documents.preparing import ORIGIN
 
 FIELDS = (
@@ -61,8 +62,17 @@ class Origins:
                 unread += extracted[row].is_valid
         return ExtractionCounts(
             documents=n_documents, in_part=partial, unread=unread,
-            exceptions=dict(sorted(kinds.items())),
+            exceptions=dict(sorted(kinds.items())), by_ocr=self._n_by_ocr() or None,
         )  # fmt: skip
+
+    def _n_by_ocr(self) -> int:
+        """Count the texts that were recognised in images, or in part."""
+        names = pc.value_counts(self.columns["extractor"].filter(self._has_text())).to_pylist()
+        return sum(one["counts"] for one in names if is_ocr(one["values"] or ""))
+
+    def _has_text(self) -> pa.Array:
+        """Return which documents have no exception, or a part of their text."""
+        return pc.or_(pc.is_null(self.columns["exception"]), pc.fill_null(self.columns["is_partial"], False))
 
 
 def told_rows(

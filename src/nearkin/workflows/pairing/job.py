@@ -196,10 +196,10 @@ def _identity(
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
     fingerprint = table.fingerprint if table else None
     sizes = {f"{name}_max_document_bytes": getattr(given, name).rules.max_document_bytes for name in ("left", "right")}
-    limits = given.left.rules.limits.given
+    limits, ocr = given.left.rules.limits.given, given.left.rules.ocr
     return {
         "command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes, **inputs,
-        **({"extraction_limits": limits} if limits else {}),
+        **({"extraction_limits": limits} if limits else {}), **({"ocr": ocr} if ocr else {}),
     }  # fmt: skip
 
 

@@ -87,8 +87,8 @@ def ahead_of_reading(
     sources: Sequence[Source], encoding: str, n_workers: int | None = None
 ) -> Iterator[AheadOfReading]:
     """Provide workers for as long as the sources are read; they start with the first file that needs one."""
-    limits = next((source.limits for source in sources), None)  # those of one input are the same
-    with ExtractionPool(n_workers, limits) as pool:
+    limits, ocr = next(((one.limits, one.ocr) for one in sources), (None, None))  # those of one input are the same
+    with ExtractionPool(n_workers, limits, ocr) as pool:
         yield AheadOfReading(sources, encoding, pool)
 
 

@@ -58,6 +58,7 @@ class ReadingRequest:
             max_document_bytes=rules.max_document_bytes,
             text_root=rules.text_root,
             extraction_limits=rules.limits.given or None,
+            ocr=rules.ocr,
         )
 
     def resolved(

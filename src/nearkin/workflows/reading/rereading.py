@@ -210,6 +210,7 @@ def _source(one: InputFile, encoding: str, reading: HowRead | None) -> Source:
         if reading.max_document_bytes is not None:
             stored["max_document_bytes"] = reading.max_document_bytes
         stored["extraction_limits"] = reading.extraction_limits or {}
+        stored["ocr"] = reading.ocr
     source = Source.stored(stored)
     if is_of_documents(source.format):
         return source

@@ -216,7 +216,7 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
         path.write_bytes(data[:n])
         with pytest.raises(TruncatedInputError, match=r"a\.arrow: .*(truncated|damaged|empty)"):
             list(read_batches(only(path)))
-        rows = rows_of(list(read_batches(only(path, rules=ReadingRules("skip")))))
+        rows = rows_of(list(read_batches(only(path, rules=ReadingRules(on_error="skip")))))
         assert str(rows[-1][3]).startswith("damaged file: ")
         assert [row[1] for row in rows[:-1]] == [
             None if text is None else text.encode() for text in TABLE["text"].to_pylist()[: len(rows) - 1]
@@ -232,7 +232,7 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
 def test_of_a_damaged_stream_what_came_before_is_kept(tmp_path: Path) -> None:
     data = as_stream(TABLE)
     (tmp_path / "a.arrow").write_bytes(data[: len(data) * 3 // 4])
-    source = only(tmp_path / "a.arrow", rules=ReadingRules("skip"))
+    source = only(tmp_path / "a.arrow", rules=ReadingRules(on_error="skip"))
     n_whole = len(rows_of(list(read_batches(source)))) - 1
     assert 100 < n_whole < N
     mask = np.ones(n_whole + 1, np.bool_)
@@ -250,7 +250,7 @@ def test_flipped_bytes_end_in_an_error_or_in_rows(tmp_path: Path, write: Write) 
             broken[chance.randrange(len(broken))] = chance.choice([0, 0xFF, chance.randrange(256)])
         path.write_bytes(broken)
         with contextlib.suppress(NearkinError):  # whatever else is raised is a failure, and a crash is one too
-            source = only(path, rules=ReadingRules("skip"))
+            source = only(path, rules=ReadingRules(on_error="skip"))
             is_kept = np.ones(len(rows_of(list(read_batches(source)))), np.bool_)
             write_kept([source], lambda _, mask=is_kept: mask, tmp_path / "out")  # type: ignore[misc]
 

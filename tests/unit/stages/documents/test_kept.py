@@ -177,7 +177,7 @@ def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_file_cut_short_keeps_what_could_be_read(tmp_path: Path) -> None:
     lines = b"".join(b"%d\t%s\n" % (i, os.urandom(50).hex().encode()) for i in range(1000))
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(lines)[:-5000])
-    sources = resolve_sources([str(tmp_path / "a.tsv.gz")], rules=ReadingRules("skip")).sources
+    sources = resolve_sources([str(tmp_path / "a.tsv.gz")], rules=ReadingRules(on_error="skip")).sources
     (written,) = write_kept(sources, lambda source: np.ones(200, np.bool_), tmp_path / "out")
     found = gzip.decompress(written.read_bytes())
     assert lines.startswith(found)

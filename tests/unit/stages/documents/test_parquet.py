@@ -161,7 +161,7 @@ def test_what_is_a_part_of_a_parquet_file_is_truncated(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(TruncatedInputError, match=message):
             resolve_sources([str(path)])
-        (source,) = resolve_sources([str(path)], rules=ReadingRules("skip")).sources
+        (source,) = resolve_sources([str(path)], rules=ReadingRules(on_error="skip")).sources
         (batch,) = read_batches(source)
         assert batch["problem"][0].as_py().startswith(f"damaged file: {message}")
 

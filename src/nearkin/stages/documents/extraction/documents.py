@@ -15,9 +15,11 @@ from nearkin.stages.documents.members import InnerDocument, MemberIds
 from nearkin.stages.documents.origin import Origin
 
 
-def documents_of(file: FileToExtract, limits: ExtractionLimits = USUAL_LIMITS) -> Iterator[InnerDocument]:
-    """Yield the documents of one file, by a worker that is kept for the next one with the same limits."""
-    answer = _pool_of(os.getpid(), limits).submit(file)
+def documents_of(
+    file: FileToExtract, limits: ExtractionLimits = USUAL_LIMITS, ocr: str | None = None
+) -> Iterator[InnerDocument]:
+    """Yield the documents of one file, by a worker that is kept for the next one with the same limits and languages."""
+    answer = _pool_of(os.getpid(), limits, ocr).submit(file)
     try:
         yield from as_documents(file.name, answer.nodes())
     finally:
@@ -25,9 +27,9 @@ def documents_of(file: FileToExtract, limits: ExtractionLimits = USUAL_LIMITS) -
 
 
 @lru_cache(maxsize=8)
-def _pool_of(process: int, limits: ExtractionLimits) -> ExtractionPool:
+def _pool_of(process: int, limits: ExtractionLimits, ocr: str | None) -> ExtractionPool:
     """Return a worker for files that are read one by one; it ends with this process."""
-    pool = ExtractionPool(1, limits)
+    pool = ExtractionPool(1, limits, ocr)
     atexit.register(pool.close)
     return pool
 

@@ -45,6 +45,10 @@ def extractor_of(given: Given) -> Extractor:
         from nearkin.stages.documents.extraction.office import OfficeFile
 
         return OfficeFile(given)
+    if kind == "image" and given.ocr is not None:
+        from nearkin.stages.documents.extraction.ocr import ImageFile
+
+        return ImageFile(given, given.ocr)
     from nearkin.stages.documents.extraction.plain import Unread
 
     return Unread(given)

@@ -92,15 +92,18 @@ def kind_of(blob: Blob, name: str) -> str:
     return _text_kind(head, name, declared)
 
 
-def is_read(head: bytes, name: str) -> bool:
-    r"""Whether a file with this beginning has a text that is extracted.
+def is_read(head: bytes, name: str, *, with_images: bool = False) -> bool:
+    r"""Whether a file with this beginning has a text that is extracted, or recognised in an image.
 
     Examples
     --------
     >>> is_read(b"%PDF-1.7", "a"), is_read(b"\x7fELF", "a"), is_read(b"Dear Sir", "a.txt")
     (True, False, False)
     """
-    return compression_of(head) == "none" and kind_of(Blob(head), name) not in ("text", "unsupported", "image")
+    if compression_of(head) != "none":
+        return False
+    kind = kind_of(Blob(head), name)
+    return kind not in ("text", "unsupported", "image") or (with_images and kind == "image")
 
 
 def is_extracted(head: bytes, name: str) -> bool:

@@ -12,12 +12,14 @@ from functools import cached_property
 from typing import Any
 
 from nearkin.nouns import agreeing, counted, first_of
+from nearkin.stages.documents.extraction import ocr
 from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.pdf_streams import damaged_pages, may_be_damaged
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 
-_NO_IMAGE_TEXT = "text in images is not recognised"
+_NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
 _MIN_MEAN_LENGTH = 2.5
 """Letters in a word, on average: English has 4 to 5, and no language in Latin letters fewer than 3."""
 _MIN_TOKEN_LENGTH = 4.5
@@ -67,19 +69,31 @@ class Pdf:
         """Return the text of all pages, and what was filled into a form."""
         pages: list[str] = []
         lost: list[int] = []
+        recognised: list[int] = []
+        data = self._given.ocr
+        why = _NO_IMAGE_TEXT if data is None else ocr.NOTHING_RECOGNISED
         n_images = 0
         for number, page in enumerate(self._pages(), start=1):
             if page is None:
                 lost.append(number)
                 continue
             text = _text_of_page(page)
+            if not text.strip() and _has_image(page):
+                try:
+                    text = "" if data is None else ocr.page_text(page, self._given, data)
+                except ExtractionError as error:
+                    text, why = "", error.sentence
+                recognised += [number] * bool(text)
+                n_images += not text
             pages.append(text)
-            n_images += not text.strip() and _has_image(page)
             self._n_attached += _n_attached(page)
             page.close()
         n_pages = len(pages) + len(lost)
         read = DocumentRead(text="\n".join(pages), extractor=self.name, n_pages=n_pages)
-        read = self._with_second_opinion(read)
+        if recognised and data is not None:
+            read = _by_ocr(read, recognised, data)
+        else:
+            read = self._with_second_opinion(read)
         read = self._with_form(read)
         if damage := _damage(lost, [one for one in self._damaged() if one not in lost], n_pages):
             read = read.lacking("corrupt", damage)
@@ -87,10 +101,10 @@ class Pdf:
             return read
         if not (read.text or "").strip():
             return replace(
-                read, text=None, exception="image only", sentence=f"its pages are images; {_NO_IMAGE_TEXT}"
+                read, text=None, exception="image only", sentence=f"its pages are images; {why}"
             )  # fmt: skip
         are = agreeing(n_images, "is an image", "are images")
-        return read.lacking("image only", f"{n_images:,} of {counted(n_pages, 'page')} {are}; {_NO_IMAGE_TEXT}")
+        return read.lacking("image only", f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
 
     def _damaged(self) -> list[int]:
         """Return the numbers of pages that pdfium may have read only in part."""
@@ -162,6 +176,15 @@ class Pdf:
             except pypdfium2.PdfiumError as error:
                 yield Member(name=name, exception="corrupt", sentence=f"it cannot be extracted from the PDF: {error}")
         yield from _pinned(self._data)
+
+
+def _by_ocr(read: DocumentRead, pages: list[int], data: LanguageData) -> DocumentRead:
+    """Return a text of which some pages were recognised, with a warning that says which."""
+    shown = first_of([f"{one:,}" for one in pages], _SHOWN)
+    which = "" if len(pages) == read.n_pages else f"of {agreeing(len(pages), 'page')} {shown} "
+    return replace(
+        read, extractor=ocr.extractor_name(data), warnings=(*read.warnings, ocr.by_ocr(data, which))
+    )  # fmt: skip
 
 
 def is_broken(text: str) -> bool:

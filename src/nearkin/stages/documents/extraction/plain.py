@@ -52,7 +52,7 @@ def why_unread(blob: Blob, kind: str, name: str) -> ExtractionError:
     if kind == "image":
         known = foreign(blob.head, "")
         name = "an image" if known is None else known.name
-        return ExtractionError("image only", f"{name}, whose text is not recognised")
+        return ExtractionError("image only", f"{name}, whose text is not recognised; use --ocr LANGUAGES")
     known = foreign(blob.head, name)
     if known is None:
         return ExtractionError("unsupported", f"files of the kind {kind} are not read")

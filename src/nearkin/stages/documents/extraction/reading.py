@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
@@ -119,6 +120,10 @@ class Given:
         Of plain text that is not UTF-8.
     limits : dict
         See `ExtractionLimits`.
+    ocr : LanguageData or None
+        Data for the recognition of text in images; None: it is not recognised.
+    begin_again : callable
+        Gives the document its time once more; for each page that is recognised.
     """
 
     blob: Blob
@@ -126,6 +131,8 @@ class Given:
     name: str = ""
     encoding: str = "utf-8"
     limits: dict[str, int] = field(default_factory=dict)
+    ocr: LanguageData | None = None
+    begin_again: Callable[[], None] = lambda: None
 
 
 class Extractor(Protocol):

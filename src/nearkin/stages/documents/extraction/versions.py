@@ -12,6 +12,8 @@ MAILBOX = "nearkin mailbox 1"
 MSG = "nearkin msg 1"
 PST = "nearkin pst 1"
 TEXT = "nearkin text 1"
+OCR = "xberg OCR"
+"""Behind it come the languages and the version of xberg."""
 _OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
 
 
@@ -27,12 +29,24 @@ def is_older(extractor: str) -> bool:
     return now is not None and now != extractor
 
 
+def is_ocr(extractor: str) -> bool:
+    """Whether a text, or a part of it, was recognised in images.
+
+    Examples
+    --------
+    >>> is_ocr("xberg OCR eng+deu 1.3.9"), is_ocr("xberg 1.3.9")
+    (True, False)
+    """
+    return extractor.startswith(f"{OCR} ")
+
+
 @lru_cache
 def current_name(program: str) -> str | None:
     """Return a program with its version in this installation; None if it is not installed."""
     if program in _OWN:
         return _OWN[program]
+    package = "xberg" if is_ocr(program) else program
     try:
-        return f"{program} {version(program)}"  # without an import: libraries that parse run in workers alone
+        return f"{program} {version(package)}"  # without an import: libraries that parse run in workers alone
     except (PackageNotFoundError, ValueError):
         return None

@@ -12,6 +12,7 @@ from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
 from nearkin.stages.documents.extraction.extractors import extractor_of
 from nearkin.stages.documents.extraction.kinds import declared_kind, kind_of
+from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.mailbox import is_single
 from nearkin.stages.documents.extraction.nodes import MAX_TEXT_BYTES, ExtractedNode, ExtractionRequest
@@ -56,12 +57,24 @@ class FileWalk:
     request : ExtractionRequest
     timed : callable
         See `Timed`.
+    begin_again : callable, optional
+        Starts the time of the present step again.
+    ocr : LanguageData, optional
+        Data for the recognition of text in images.
     """
 
-    def __init__(self, request: ExtractionRequest, timed: Timed) -> None:
+    def __init__(
+        self,
+        request: ExtractionRequest,
+        timed: Timed,
+        begin_again: Callable[[], None] = lambda: None,
+        ocr: LanguageData | None = None,
+    ) -> None:
         self._request = request
         self._limits = request.limits
         self._timed = timed
+        self._begin_again = begin_again
+        self._ocr = ocr
         self._n_nodes = 0
         self._n_bytes = 0
 
@@ -90,7 +103,10 @@ class FileWalk:
             yield from self._inside(number, extractor, place)
 
     def _given(self, blob: Blob, kind: str, name: str) -> Given:
-        return Given(blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=dict(self._limits))
+        return Given(
+            blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=dict(self._limits), ocr=self._ocr,
+            begin_again=self._begin_again,
+        )  # fmt: skip
 
     def _given_up(self, number: int, blob: Blob, place: _Place) -> ExtractedNode:
         """Return the node for a file that killed a worker before."""

@@ -13,10 +13,11 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 
 from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.nodes import (
     ALIVE,
     END,
@@ -35,14 +36,17 @@ _SILENT_S = 0.25
 """Seconds after the last message from which on the start of a step is announced: its time limit counts from there."""
 
 
-def main(descriptor: int, memory_bytes: int, file_bytes: int, directory: str) -> None:
+def main(
+    descriptor: int, memory_bytes: int, file_bytes: int, directory: str, languages: Mapping[str, str] | None
+) -> None:
     """Confine this process, then answer requests until the socket is closed."""
     import asyncio
 
     link = socket.socket(fileno=descriptor)
     asyncio.set_event_loop(asyncio.new_event_loop())  # it makes a pair of sockets, which the sandbox forbids
     os.chdir(directory)
-    libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one)]
+    ocr = None if languages is None else LanguageData(**languages)
+    libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one), *(ocr.paths if ocr else ())]
     held = apply_sandbox(memory_bytes=memory_bytes, file_bytes=file_bytes, directory=directory, libraries=libraries)
     link.sendall(json.dumps(held.as_message()).encode() + b"\n")
     while True:
@@ -52,7 +56,8 @@ def main(descriptor: int, memory_bytes: int, file_bytes: int, directory: str) ->
         requests = requests_of(message)
         replies = _Replies(link, is_held=len(requests) > 1)
         for request, descriptor in zip(requests, descriptors, strict=True):
-            for node in FileWalk(request, partial(_timed, request, replies)).nodes(Blob(descriptor=descriptor)):
+            begin = partial(_begin, request, replies)
+            for node in FileWalk(request, partial(_timed, begin), begin, ocr).nodes(Blob(descriptor=descriptor)):
                 replies.send(node.as_message())
             replies.send(END)
             os.close(descriptor)
@@ -117,15 +122,20 @@ def _exactly(link: socket.socket, n_bytes: int) -> bytes:
 
 
 @contextlib.contextmanager
-def _timed(request: ExtractionRequest, replies: _Replies) -> Iterator[None]:
+def _timed(begin: Callable[[], None]) -> Iterator[None]:
     """Let the kernel end this process if a step takes too long, even inside a library that never returns."""
-    replies.begin_step()
-    _limit_processor_time(int(time.process_time()) + 1 + request.limits["cpu_s"])
-    signal.setitimer(signal.ITIMER_REAL, request.limits["wall_s"])
+    begin()
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _begin(request: ExtractionRequest, replies: _Replies) -> None:
+    """Begin the time of a step."""
+    replies.begin_step()
+    _limit_processor_time(int(time.process_time()) + 1 + request.limits["cpu_s"])
+    signal.setitimer(signal.ITIMER_REAL, request.limits["wall_s"])
 
 
 @lru_cache(maxsize=1)  # within a second the limit is the same, and short files come by the thousand

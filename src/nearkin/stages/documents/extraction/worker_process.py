@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 
 from nearkin.errors import RunError
+from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault, as_message
 from nearkin.stages.documents.extraction.reading import too_much_memory
@@ -25,11 +26,13 @@ _BOOT = (
     "told=json.loads(sys.argv[1])\n"
     "sys.path[:]=told['path']\n"
     "from nearkin.stages.documents.extraction.worker import main\n"
-    "main(told['socket'],told['memory'],told['disk'],told['directory'])"
+    "main(told['socket'],told['memory'],told['disk'],told['directory'],told['ocr'])"
 )
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 """Settings of glibc (mallopt(3)): else libraries return their memory with each file, and get each page of it again by a
 page fault, which takes a third of the time of a PDF."""
+_OUT_OF_MEMORY = ("memory allocation of", "memoryerror", "out of memory", "cannot allocate memory", "bad_alloc")
+"""Last words of libraries."""
 _GRACE_S = 10
 _START_S = 60
 _STDERR_BYTES = 4096
@@ -53,14 +56,14 @@ class Worker:
         What confines it.
     """
 
-    def __init__(self, limits: ExtractionLimits) -> None:
+    def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
         self._limits = limits
         self._directory = tempfile.mkdtemp(prefix="nearkin-extraction-")
         ours, theirs = socket.socketpair()
         told = {
             "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
             "socket": theirs.fileno(), "memory": limits.memory_bytes, "disk": limits.disk_bytes,
-            "directory": self._directory,
+            "directory": self._directory, "ocr": None if ocr is None else ocr.as_message(),
         }  # fmt: skip
         self._stderr = open(os.path.join(self._directory, "stderr"), "w+b")  # noqa: SIM115  (closed in `close`)
         with theirs:
@@ -121,7 +124,7 @@ class Worker:
             return WorkerDeath(
                 "time-out", f"not read within the time limit ({self._limits.wall_s} s){raised_by('time')}"
             )
-        if "memory allocation of" in said or "MemoryError" in said or "out of memory" in said.lower():
+        if any(one in said.lower() for one in _OUT_OF_MEMORY):
             return WorkerDeath("too big", too_much_memory(self._limits.memory_bytes))
         if isinstance(error, WorkerFault):
             return WorkerDeath("crashed", f"the extraction worker failed: {error}")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nearkin.stages.documents.extraction.answers import HELD_BYTES, FileToExtract, WorkerAnswer
+from nearkin.stages.documents.extraction.language_data import language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import MAX_FILES, ExtractedNode
 from nearkin.stages.documents.extraction.sandbox import Sandbox
@@ -34,11 +35,16 @@ class ExtractionPool:
     n_workers : int, optional
         By default one for each processor.
     limits : ExtractionLimits, optional
+    ocr : str, optional
+        Languages for the recognition of text in images; see `language_data`, whose errors it raises.
     """
 
-    def __init__(self, n_workers: int | None = None, limits: ExtractionLimits | None = None) -> None:
+    def __init__(
+        self, n_workers: int | None = None, limits: ExtractionLimits | None = None, ocr: str | None = None
+    ) -> None:
         self.n_workers = n_workers or len(os.sched_getaffinity(0))
         self.limits = limits or ExtractionLimits()
+        self._ocr = None if ocr is None else language_data(ocr)
         self._asked: deque[WorkerAnswer] = deque()
         self._taken: list[WorkerAnswer] = []
         self._changed = threading.Condition()
@@ -168,7 +174,7 @@ class ExtractionPool:
 
     def started(self) -> Worker:
         """Start a worker."""
-        worker = Worker(self.limits)
+        worker = Worker(self.limits, self._ocr)
         with self._changed:
             self._workers.add(worker)
             if self._is_over:

@@ -37,7 +37,7 @@ class Extracted(MembersFormat):
             yield from as_documents(source.name, opened.nodes)
         else:
             file = FileToExtract(source.path, source.name, self.kind, opened.encoding)
-            yield from documents_of(file, source.limits)
+            yield from documents_of(file, source.limits, source.ocr)
         opened.progress(source.size_bytes)
 
 

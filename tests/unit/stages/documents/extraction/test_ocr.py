@@ -1,0 +1,171 @@
+"""Text in images: known pages read by the real engine in the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import zlib
+from collections.abc import Iterator
+
+import pytest
+
+from extraction_files import extracted, text_of, written
+from generator import office_files as make
+from nearkin.errors import ParameterError
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.extractors import extractor_of
+from nearkin.stages.documents.extraction.language_data import language_data
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.ocr import tiff_pages
+from nearkin.stages.documents.extraction.reading import Given
+from nearkin.stages.documents.extraction.versions import current_name, is_ocr, is_older
+from nearkin.stages.documents.extraction.workers import ExtractionPool, check_sandbox
+from page_images import needs_english, png, scan, tiff
+
+NIGHT = (
+    "It was a dark and stormy night; the rain fell in torrents, except at occasional intervals, when it was checked by "
+    "a violent gust of wind which swept up the streets."
+)
+LEASE = "The tenant pays the rent of 1,250 pounds on the first day of each month, and keeps the garden in good order."
+WARNING = "by OCR (eng): words may be wrong"
+
+
+@pytest.fixture(scope="module")
+def reading() -> Iterator[ExtractionPool]:
+    with ExtractionPool(2, ocr="eng") as made:
+        yield made
+
+
+def words_of(text: str) -> list[str]:
+    return text.split()
+
+
+@needs_english
+def test_pages_that_are_images_are_read_in_their_places(reading, tmp_path):
+    files = {"a.pdf": scan(NIGHT, LEASE), "b.pdf": scan(LEASE, first="A cover."), "c.pdf": make.pdf([NIGHT])}
+    found = extracted(reading, written(tmp_path, files))
+    assert {name: words_of(text_of(one)) for name, one in found.items()} == {
+        "a.pdf": words_of(f"{NIGHT} {LEASE}"), "b.pdf": words_of(f"A cover. {LEASE}"), "c.pdf": words_of(NIGHT),
+    }  # fmt: skip
+    origins = {name: one.origin for name, one in found.items()}
+    assert [one.exception for one in origins.values()] == [None] * 3
+    assert [one.n_pages for one in origins.values()] == [2, 2, 1]
+    assert [one.warnings for one in origins.values()] == [f"text {WARNING}", f"text of page 2 {WARNING}", ""]
+    assert [is_ocr(one.extractor) for one in origins.values()] == [True, True, False]
+    assert origins["a.pdf"].extractor == current_name("xberg OCR eng")
+    assert not is_older(origins["a.pdf"].extractor)
+    assert is_older("xberg OCR eng 1.0")
+
+
+@needs_english
+def test_images_of_each_kind_alone_and_inside_a_mail(reading, tmp_path):
+    files = {
+        "a.png": png(NIGHT), "b.tif": tiff(NIGHT, LEASE), "c.tif": tiff(LEASE, NIGHT, order=">"),
+        "d.eml": make.mail({"From": "ada@b.org"}, "See.", {"scan.png": png(LEASE)}),
+    }  # fmt: skip
+    found = extracted(reading, written(tmp_path, files))
+    assert {name: words_of(text_of(one)) for name, one in found.items()} == {
+        "a.png": words_of(NIGHT), "b.tif": words_of(f"{NIGHT} {LEASE}"), "c.tif": words_of(f"{LEASE} {NIGHT}"),
+        "d.eml": ["See."], "d.eml!scan.png": words_of(LEASE),
+    }  # fmt: skip
+    assert [found[name].origin.n_pages for name in ("a.png", "b.tif", "c.tif")] == [None, 2, 2]
+
+
+@needs_english
+def test_the_same_image_gives_the_same_text_whatever_was_read_before(reading, tmp_path):
+    """The engine may learn from a page; what it learned must not change the next one."""
+    fine, noise = png(NIGHT), png(" ".join(f"x{number * 7919 % 997}q" for number in range(60)))
+    files = {f"{at:02}.png": noise if at == 1 else fine for at in range(4)}
+    files["blurred.png"] = noise
+    found = extracted(reading, written(tmp_path, files))
+    texts = {
+        content: {text_of(found[name]) for name, one in files.items() if one == content} for content in (noise, fine)
+    }
+    with ExtractionPool(1, ocr="eng") as alone:
+        (first,) = extracted(alone, written(tmp_path / "alone", {"a.png": noise})).values()
+    assert texts[noise] == {text_of(first)}
+    assert len(texts[fine]) == 1
+
+
+def blank(width: int, height: int) -> bytes:
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    size, packer = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0), zlib.compressobj(1)
+    rows = b"".join(packer.compress(b"\0" + b"\xff" * width) for _ in range(height)) + packer.flush()
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@needs_english
+def test_images_without_a_text_damaged_ones_and_huge_ones(reading, tmp_path):
+    files = {
+        "blank.png": blank(400, 300), "cut.png": png(NIGHT)[:2000], "huge.png": blank(12_000, 8_000),
+        "scan.pdf": make.pdf([], is_scan=True), "cut.tif": tiff(NIGHT)[:3000],
+        "tiny.jpg": b"\xff\xd8\xff\xe0" + bytes(20), "fine.png": png(LEASE),
+    }  # fmt: skip
+    found = extracted(reading, written(tmp_path, files))
+    assert {name: one.origin.exception for name, one in found.items()} == {
+        "blank.png": "image only", "cut.png": "corrupt", "huge.png": "too big", "scan.pdf": "image only",
+        "cut.tif": "corrupt", "tiny.jpg": "corrupt", "fine.png": None,
+    }  # fmt: skip
+    assert "--extraction-limit size=" in str(found["huge.png"].problem)
+    assert str(found["scan.pdf"].problem) == "its pages are images; OCR recognised no text"
+
+
+@needs_english
+def test_each_page_has_the_time_of_a_document():
+    """Else a scan of a hundred pages would be too much for the limit of one document."""
+    begun: list[None] = []
+    asyncio.set_event_loop(loop := asyncio.new_event_loop())
+    try:
+        for kind, data, n_pages in (("pdf", scan(LEASE, LEASE, first=NIGHT), 2), ("image", tiff(LEASE, NIGHT), 2)):
+            begun.clear()
+            given = Given(
+                blob=Blob(data), kind=kind, limits=ExtractionLimits().as_request(), ocr=language_data("eng"),
+                begin_again=lambda: begun.append(None),
+            )  # fmt: skip
+            assert extractor_of(given).document().text
+            assert len(begun) == n_pages
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+@needs_english
+def test_the_sandbox_is_as_tight_as_without(reading, tmp_path):
+    extracted(reading, written(tmp_path, {"a.png": png(LEASE)}))
+    assert {worker.sandbox for worker in reading.workers} == {check_sandbox()}
+
+
+def test_pages_of_a_tiff_whose_directory_is_a_circle_or_cut():
+    two = tiff("a", "b")
+    assert len(list(tiff_pages(two))) == 2
+    at = struct.unpack_from("<I", list(tiff_pages(two))[1], 4)[0]
+    circle = bytearray(two)
+    circle[-4:] = struct.pack("<I", at)
+    assert len(list(tiff_pages(bytes(circle)))) == 2
+    assert len(list(tiff_pages(two[:-4]))) == 2
+    assert len(list(tiff_pages(b"II*\0\xff\xff\xff\xff"))) == 1
+    assert list(tiff_pages(b"II*\0")) == [b"II*\0"]
+
+
+@pytest.mark.parametrize("given", ["", "eng+", "eng deu", "../eng", "eng+eng", 3])
+def test_what_is_no_language_is_refused(given):
+    with pytest.raises(ParameterError, match="languages as tesseract names them"):
+        language_data(given)
+
+
+def test_all_languages_are_in_one_folder(tmp_path):
+    folders = [str(tmp_path / "none"), str(tmp_path)]
+    (tmp_path / "xaa.traineddata").write_bytes(b"")
+    with pytest.raises(ParameterError) as told:
+        language_data("xaa+chi_sim", folders)
+    assert f"chi_sim.traineddata not found in {', '.join(folders)}. " in str(told.value)
+    assert "apt-get install tesseract-ocr-chi-sim." in str(told.value)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "x").write_bytes(b"")
+    (tmp_path / "chi_sim.traineddata").symlink_to(elsewhere / "x")
+    found = language_data("xaa+chi_sim", folders)
+    assert (found.languages, found.folder) == ("xaa+chi_sim", str(tmp_path))
+    assert str(elsewhere / "x") in found.paths
