@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from nearkin.collection.groups import time_line
 from nearkin.web.screens import history
 from places import SomePlace
 from review_client import LEASE, Visit, words_of
@@ -142,3 +143,12 @@ def test_like_letters_are_no_relation(visit: Visit) -> None:
     last = visit.get("/group/history.json", **asked).json()["entries"][-1]
     assert (last["doc_id"], last["relation"]) == ("reversed", "")
     assert last["change"]["n_differences"] > 3
+
+
+def test_steps_between_too_long_texts_are_not_compared(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_line, "MAX_COMPARED", len(THIRD) + len(FIRST))
+    found = visit.get("/group/history.json", number=1).json()["entries"]
+    assert [one["change"] is not None for one in found] == [False, True, False, False]
+    assert [one["relation"] != "" for one in found] == [False, True, False, False]
+    assert found[2]["jaccard"] == 1
+    assert words_of(visit.get("/group/history", number=1).text).count("Not compared here") == 2

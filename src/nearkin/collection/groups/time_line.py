@@ -36,6 +36,8 @@ from nearkin.store.schema import documents, loads, waves
 from nearkin.tabular.tabular import Tabular
 
 _N_NAMED = 3
+MAX_COMPARED = 4_000_000
+"""Maximum number of characters of the members that one call compares; of later ones only the similarity is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,8 @@ class TimeLineEntry:
         Relation to the member before, as ``nearkin families`` has it; empty for the first member, for two texts with
         like letters and unlike wording, and while another process writes.
     change : TextChange or None
-        Change from the member before, with its largest difference; None for the first.
+        Change from the member before, with its largest difference; None for the first, and behind `MAX_COMPARED`
+        characters.
     n_of_kind : mapping of str to int
         Number of differences of each kind that there is; a difference may have several.
     """
@@ -188,7 +191,7 @@ def group_time_line(
 
 def _related_pair(one: TimeLineEntry, tolerance: Tolerance) -> tuple[int, int] | None:
     """Return the contents whose relation is shown; None if there is none to show."""
-    if one.before is None or one.jaccard is None or is_letters_only(one.jaccard, tolerance):
+    if one.before is None or one.change is None or one.jaccard is None or is_letters_only(one.jaccard, tolerance):
         return None
     return one.before.content, one.document.content
 
@@ -212,6 +215,8 @@ def _time_line(
     first = max(0, offset - 1)  # the member before the first one that is returned
     window = _in_order(connection, ordered[first : offset + limit])
     numbers: I64 = np.array([stored.content for stored, _ in window], np.int64)
+    is_compared = np.cumsum([stored.n_characters for stored, _ in window]) <= MAX_COMPARED
+    to_compare = [number if is_it else None for number, is_it in zip(numbers.tolist(), is_compared.tolist())]
     alike = [None, *measures.sets.jaccards(numbers[:-1], numbers[1:]).tolist()]
     entries = [
         TimeLineEntry(
@@ -225,7 +230,7 @@ def _time_line(
             n_of_kind={} if compared is None else compared.n_of_kind,
         )
         for (stored, added_at), before, jaccard, compared in zip(
-            window, [None, *window], alike, comparisons(connection, numbers.tolist())
+            window, [None, *window], alike, comparisons(connection, to_compare)
         )
     ]
     return GroupTimeLine(

@@ -12,7 +12,7 @@ from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.overtaken import overtaken_decisions
 from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.groups.since import GroupsSince, groups_since, known_waves
-from nearkin.collection.groups.time_line import group_time_line
+from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.documents import is_current
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
@@ -61,6 +61,7 @@ def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAns
         "n_pages": -(-found.n_documents // _MEMBERS_OF_A_PAGE),
         "page_size": _MEMBERS_OF_A_PAGE,
         "max_exported": _MAX_EXPORTED,
+        "max_compared": MAX_COMPARED,
     }
     return ScreenAnswer("group_history.html.j2", values, found.to_dict() | {"page": page})
 
