@@ -106,12 +106,24 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
     assert (ended.code, [one["line"] for one in answers]) == (0, [1, 2, 5, 6, 7, 8])
     assert ["error" in one for one in answers] == [False, True, True, True, True, False]
     assert "not valid JSON" in answers[1]["error"]
-    assert "no id" in answers[4]["error"]
+    assert "no key 'id'" in answers[4]["error"]
     assert (answers[4]["id"], answers[3]["id"]) == (None, "b")
     summary = json.loads(ended.err)
     assert (summary["n_documents"], summary["n_problems"], summary["n_stored"]) == (6, 4, 2)
     without = nearkin("check", matter, "-", "--jsonl", stdin=stream)
     assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
+
+
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xff\xfe\0\0", b"\xef\xbb\xbf"])
+def test_a_line_of_a_byte_order_mark_is_answered_alone(matter, mark):
+    stream = lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]})
+    ended = nearkin("check", matter, "-", "--jsonl", "--store", stdin=b"\n" + mark + b"\n" + stream)
+    ended.assert_done()
+    assert [(one["line"], one["id"], "error" in one) for one in told(ended.out)] == [
+        (2, None, True), (3, "a", False), (4, "b", False),
+    ]  # fmt: skip
+    first = nearkin("check", matter, "-", "--jsonl", "--store", stdin=b"\xef\xbb\xbf" + stream)
+    assert [one["verdict"] for one in told(first.out)] == ["exact", "exact"]
 
 
 def test_stop_at_the_first_one(matter):
@@ -165,8 +177,8 @@ def test_a_file_with_names_of_its_own(matter, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--kept", "x.jsonl"], 2, "give --jsonl too"),
-        (["--on-error", "stop"], 2, "give --jsonl too"),
+        (["--kept", "x.jsonl"], 2, "add --jsonl"),
+        (["--on-error", "stop"], 2, "add --jsonl"),
         (["--jsonl", "--on-error", "never"], 2, "--on-error must be"),
         (["--jsonl", "--only-new"], 2, "give --store too"),
         (["--jsonl", "--kept", "nowhere/x.jsonl"], 5, "nowhere"),
