@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import quick_command
+from commands import command, quick_command
 from functional.conftest import nearkin, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
@@ -124,6 +124,24 @@ def test_a_line_of_a_byte_order_mark_is_answered_alone(matter, mark):
     ]  # fmt: skip
     first = nearkin("check", matter, "-", "--jsonl", "--store", stdin=b"\xef\xbb\xbf" + stream)
     assert [one["verdict"] for one in told(first.out)] == ["exact", "exact"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["check", "MATTER", "-", "--jsonl", "--store"], 3),
+        (["check", "-", "--server", "http://127.0.0.1:9", "--token-file", "TOKEN"], 3),
+        (["users", "MATTER", "add", "ada", "--role", "viewer"], 2),
+    ],
+)
+def test_standard_input_that_is_closed(matter, tmp_path, arguments, code):
+    (tmp_path / "token").write_text("s" * 40)
+    (tmp_path / "token").chmod(0o600)
+    named = {"MATTER": matter, "TOKEN": str(tmp_path / "token")}
+    closed = ["sh", "-c", 'exec "$@" <&-', "sh", *command(*(named.get(one, one) for one in arguments))]
+    ended = subprocess.run(closed, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
+    assert "standard input is closed" in ended.stderr.lower()
 
 
 def test_stop_at_the_first_one(matter):
