@@ -32,6 +32,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeGuard
 
+_MAX_QUOTED, _N_QUOTED = 1_000, 200
+
 
 class NearkinError(Exception):
     """Base of all errors above; ``exit_code`` is the exit code of the command line."""
@@ -67,7 +69,7 @@ class ParameterError(NearkinError, ValueError):
     def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
         """Make an error that names the parameter and its owner, the rule, and the value that came."""
         whose = f"The '{parameter}' parameter of {owner}"
-        error = cls(f"{whose} must be {rule}. Got {came!r} instead.")
+        error = cls(f"{whose} must be {rule}. Got {quoted(came)} instead.")
         error._named = {parameter: whose}
         return error
 
@@ -84,6 +86,22 @@ class ParameterError(NearkinError, ValueError):
         for name, whose in self._named.items():
             message = message.replace(whose, option_of(name) or whose)
         return message
+
+
+def quoted(text: object) -> str:
+    """Write a value as Python does; only the beginning of a very long one, such as a cell of megabytes.
+
+    Examples
+    --------
+    >>> quoted("lease-17")
+    "'lease-17'"
+    >>> quoted("x" * 1_000_000)[-32:]
+    "xxxxxxxxxxx'… (length 1,000,000)"
+    """
+    if isinstance(text, str) and len(text) > _MAX_QUOTED:
+        return f"{text[:_N_QUOTED]!r}… (length {len(text):,})"
+    whole = repr(text)
+    return whole if len(whole) <= _MAX_QUOTED * 10 else f"{whole[:_N_QUOTED]}… (length {len(whole):,})"
 
 
 def is_int(value: object) -> TypeGuard[int]:

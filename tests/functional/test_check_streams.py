@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import quick_command
+from commands import command, quick_command
 from functional.conftest import nearkin, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
@@ -106,12 +106,42 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
     assert (ended.code, [one["line"] for one in answers]) == (0, [1, 2, 5, 6, 7, 8])
     assert ["error" in one for one in answers] == [False, True, True, True, True, False]
     assert "not valid JSON" in answers[1]["error"]
-    assert "an id is needed" in answers[4]["error"]
+    assert "no key 'id'" in answers[4]["error"]
     assert (answers[4]["id"], answers[3]["id"]) == (None, "b")
     summary = json.loads(ended.err)
     assert (summary["n_documents"], summary["n_problems"], summary["n_stored"]) == (6, 4, 2)
     without = nearkin("check", matter, "-", "--jsonl", stdin=stream)
     assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
+
+
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xff\xfe\0\0", b"\xef\xbb\xbf"])
+def test_a_line_of_a_byte_order_mark_is_answered_alone(matter, mark):
+    stream = lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]})
+    ended = nearkin("check", matter, "-", "--jsonl", "--store", stdin=b"\n" + mark + b"\n" + stream)
+    ended.assert_done()
+    assert [(one["line"], one["id"], "error" in one) for one in told(ended.out)] == [
+        (2, None, True), (3, "a", False), (4, "b", False),
+    ]  # fmt: skip
+    first = nearkin("check", matter, "-", "--jsonl", "--store", stdin=b"\xef\xbb\xbf" + stream)
+    assert [one["verdict"] for one in told(first.out)] == ["exact", "exact"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["check", "MATTER", "-", "--jsonl", "--store"], 3),
+        (["check", "-", "--server", "http://127.0.0.1:9", "--token-file", "TOKEN"], 3),
+        (["users", "MATTER", "add", "ada", "--role", "viewer"], 2),
+    ],
+)
+def test_standard_input_that_is_closed(matter, tmp_path, arguments, code):
+    (tmp_path / "token").write_text("s" * 40)
+    (tmp_path / "token").chmod(0o600)
+    named = {"MATTER": matter, "TOKEN": str(tmp_path / "token")}
+    closed = ["sh", "-c", 'exec "$@" <&-', "sh", *command(*(named.get(one, one) for one in arguments))]
+    ended = subprocess.run(closed, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
+    assert "standard input is closed" in ended.stderr.lower()
 
 
 def test_stop_at_the_first_one(matter):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -74,7 +73,9 @@ def check_by_server(
 
 
 def _content(file: Path) -> bytes:
+    from nearkin.stages.documents.sniffing import standard_input
+
     try:
-        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        return standard_input(None).read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
         raise SourceError(f"{file}: {why(error)}.") from error

@@ -106,9 +106,10 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
     """Open a file, or standard input, whose lines are read as they arrive."""
     from nearkin.errors import SourceError
     from nearkin.paths import why
+    from nearkin.stages.documents.sniffing import standard_input
 
     if file == _STDOUT:
-        yield sys.stdin.buffer
+        yield standard_input(None)
         return
     try:
         opened = open(file, "rb")  # noqa: SIM115  (closed below)

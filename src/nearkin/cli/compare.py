@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -234,7 +235,7 @@ def _compared_documents(
                 ignore=shown.ignore,
             )  # fmt: skip
         except UnknownDocumentError as error:
-            if not Path(b).is_file() or opened.has_document(b):
+            if not os.path.isfile(b) or opened.has_document(b):
                 raise
             raise UnknownDocumentError(f"{error} To compare with a file: --file {b}") from None
         of_a, of_b = found.a, found.b.document

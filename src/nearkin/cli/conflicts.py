@@ -76,7 +76,7 @@ def conflicts(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
-    from nearkin.errors import InputError, ParameterError
+    from nearkin.errors import InputError, ParameterError, quoted
     from nearkin.workflows.collection.labels import read_labels
     from nearkin.workflows.collection.tables import check_format, table_of_conflicts, write_table
     from nearkin.workflows.collection.tag_labels import labels_of_tag
@@ -108,8 +108,8 @@ def conflicts(
     if labels is not None and found.unknown and not found.n_labelled:
         raise InputError(
             f"None of the {counted(len(found.unknown), 'labelled id')} of {labels} is in the collection, for example "
-            f"{found.unknown[0]!r} of {read.id_column!r}. Ids must be written as the collection has them: see nearkin "
-            "list COLLECTION; --id names their column."
+            f"{quoted(found.unknown[0])} of {quoted(read.id_column)}. Ids must be written as the "
+            "collection has them: see nearkin list COLLECTION; --id names their column."
         )
     if out is not None:
         write_table(table_of_conflicts(found, read.label_column), out)

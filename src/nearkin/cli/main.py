@@ -15,7 +15,7 @@ import typer
 from nearkin.cli.app import app
 from nearkin.cli.command_line import take_every_character
 from nearkin.cli.no_pandas import hide_pandas
-from nearkin.errors import NearkinError, OutputError
+from nearkin.errors import NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why
 
 _INTERRUPTED = 130
@@ -59,10 +59,14 @@ def run(arguments: list[str] | None = None) -> NoReturn:
             raise
         code = _end_in_silence()
     except OSError as error:
-        if error.filename is not None or error.errno not in _FULL:
+        if error.errno == errno.ENAMETOOLONG:  # whatever asked for it: no file system has such a name
+            failed: NearkinError = ParameterError(f"File name too long: {quoted(os.fsdecode(error.filename))}.")
+        elif error.filename is None and error.errno in _FULL:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            failed = OutputError(f"Cannot write to standard output: {why(error)}.")
+        else:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = fail(OutputError(f"Cannot write to standard output: {why(error)}."), as_json="--json" in arguments)
+        code = fail(failed, as_json="--json" in arguments)
     except MemoryError as error:
         _say_memory(error)
         code = 1

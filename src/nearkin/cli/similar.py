@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.options.collection import (
@@ -135,7 +135,7 @@ def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDoc
     try:
         found: SimilarDocuments = opened.similar(doc_id, **asked)
     except UnknownDocumentError as error:
-        if doc_id is not None and Path(doc_id).is_file():
+        if doc_id is not None and os.path.isfile(doc_id):
             error.add_note(f"{doc_id} is a file; to search with its text: --file {doc_id}")
         raise
     return found

@@ -142,8 +142,11 @@ def _changed(path: Path, action: str, name: str, role: str | None, label: str | 
 
 def _password(name: str) -> str:
     """Return a new password: from a terminal, without showing it, or from standard input."""
+    from nearkin.errors import ParameterError
     from nearkin.hidden_characters import reveal_line
 
+    if sys.stdin is None:  # it was closed before Python started
+        raise ParameterError("Standard input is closed, and so gives no password. Check how the command was started.")
     if sys.stdin.isatty():
         asked: str = typer.prompt(
             f"Password of {reveal_line(name)}", hide_input=True, confirmation_prompt="The same again", err=True

@@ -86,6 +86,8 @@ class Tolerance:
     ('range, gamma 0.05', 'hamming, distance 32')
     >>> str(Tolerance.of(gamma=0.0500000001))
     'range, gamma 0.0500000001'
+    >>> str(Tolerance.of(gamma=-0.0))
+    'range, gamma 0'
     """
 
     method: Method
@@ -96,6 +98,7 @@ class Tolerance:
             raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), self.method)
         if not is_limit(self.method, self.value):
             raise ParameterError.of(self.parameter, "similar", RULES[self.method], self.value)
+        object.__setattr__(self, "value", self.value + 0)  # -0.0 is 0.0: stored groups are found by what is printed
 
     @classmethod
     def of(

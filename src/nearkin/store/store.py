@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -111,7 +112,7 @@ class Store:
             There is no collection; or it is damaged, or made by a newer Nearkin, or its database does not answer; or
             the directory for a new one contains something else.
         """
-        is_there = place.directory is None or (place.directory / FILE).is_file()
+        is_there = place.directory is None or os.path.isfile(place.directory / FILE)
         if not is_there and not create:
             raise MissingCollectionError(_not_there(place))
         if place.directory is not None and not is_there:

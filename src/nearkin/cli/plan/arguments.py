@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from nearkin.errors import ParameterError
 
@@ -42,7 +42,7 @@ def parse_count(text: str, option: str) -> int:
     [3440000, 200000, 1470000]
     """
     read = _COUNT.fullmatch(text.strip())
-    if read is None and Path(text).is_file():
+    if read is None and os.path.isfile(text):
         sample = "SAMPLE" if option == "--documents" else f"--sample-{option.removeprefix('--')}"
         raise ParameterError(f"{option} is a number of documents; pass sample documents as {sample}.")
     if read is None:

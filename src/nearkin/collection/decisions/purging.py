@@ -21,7 +21,7 @@ from nearkin.collection.stored.inside import documents_inside, unread_inside, un
 from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
-from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError
+from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
@@ -151,7 +151,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     if unknown:
         raise UnknownDocumentError(
             f"Not in the collection: {counted(len(unknown), 'document')}: "
-            f"{first_of(list(map(repr, unknown)), _N_SHOWN)}. Nothing was erased."
+            f"{first_of(list(map(quoted, unknown)), _N_SHOWN)}. Nothing was erased."
         )
     numbers = {one.content for one in own}
     numbers -= purged_contents(connection, sorted(numbers)).keys()

@@ -14,7 +14,7 @@ from nearkin.collection.decisions.records import TAG, ActivityResult, SettingCha
 from nearkin.collection.stored.documents import checked_ids, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
@@ -267,7 +267,7 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
     if unknown:
         raise UnknownDocumentError(
             f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
-            f"{first_of(list(map(repr, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed."
+            f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed."
         )
 
 

@@ -24,6 +24,8 @@ from nearkin.tabular.tabular import Tabular
 
 Sort = Literal["id", "added", "length", "wave", "date"]
 _ROWS_AT_A_TIME = 1 << 13
+_MOST_ROWS = (1 << 63) - 1
+"""Largest number of rows that both databases take."""
 _FIELDS: dict[str, pa.DataType] = {
     "doc_id": pa.large_string(),
     "version": pa.int32(),
@@ -140,7 +142,7 @@ def listed_batches(
     groups = wanted.groups_asked(connection)
     is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
     page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)
-    page = _sorted(connection, page, sort).limit(limit)
+    page = _sorted(connection, page, sort).limit(limit and min(limit, _MOST_ROWS))
     query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(*tags.c), groups)
     rows = connection.execute(query, execution_options=_STREAMED)
     has_origins = connection.execute(select(origins.c.number).limit(1)).first() is not None

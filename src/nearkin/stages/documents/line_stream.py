@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -43,6 +44,7 @@ def arriving_lines(
 
     A lot is yielded as soon as one line is complete and no more can be read without waiting, so a program that waits
     for the answer to a line gets it. The last line may lack its newline. Of a line that is too long nothing is kept.
+    A byte order mark of UTF-8 before the first line is left out.
 
     Parameters
     ----------
@@ -65,7 +67,8 @@ def arriving_lines(
             parts.append(end)
             number += 1
             is_too_long = n_dropped + n_held + len(end) > max_line_bytes
-            lot.append(ArrivedLine(number, b"" if is_too_long else b"".join(parts), is_too_long))
+            data = b"" if is_too_long else b"".join(parts)
+            lot.append(ArrivedLine(number, data.removeprefix(BOM_UTF8) if number == 1 else data, is_too_long))
             n_bytes += len(lot[-1].data)
             parts, n_held, n_dropped = [], 0, 0
             if len(lot) == max_lines or n_bytes > _BATCH_BYTES:
@@ -116,7 +119,8 @@ def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterato
     >>> [(one.doc_id, one.text, one.problem) for one in json_documents(lines, text="text", doc_id="id")]
     [('7', 'It was.', None), ('8', '', "the object has no key 'text'")]
     """
-    stream = ByteStream(io.BytesIO(b"\n".join(lines)), "none")
+    # behind a blank line no line is taken for the byte order mark of a file, which would decode all the others by it
+    stream = ByteStream(io.BytesIO(b"\n" + b"\n".join(lines)), "none")
     batches = read_jsonl(
         stream, text=text, doc_id=doc_id, keep=None, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40
     )

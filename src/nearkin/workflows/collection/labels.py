@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted, one_of
 from nearkin.workflows.collection.table_rows import table_rows
@@ -96,7 +96,8 @@ def values_by_id(path: Path, read: LabelsRead) -> dict[str, str]:
     for doc_id, value in read.pairs:
         if values.setdefault(doc_id, value) != value:
             raise SourceError(
-                f"{path}: {doc_id!r} has two values in {read.label_column!r}: {values[doc_id]!r} and {value!r}."
+                f"{path}: {quoted(doc_id)} has two values in {quoted(read.label_column)}: {quoted(values[doc_id])} and "
+                f"{quoted(value)}."
             )
     if not values:
         raise SourceError(f"{path} has no values in {read.label_column!r}.")

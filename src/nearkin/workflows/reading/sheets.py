@@ -108,7 +108,7 @@ def named_column(path: Path, header: list[str], wanted: str | None) -> int | Non
         return header.index(wanted.strip())
     if n_found:
         raise repeated_column(path, wanted)
-    raise SourceError(f"{path} has no column {wanted!r}. The columns are: {', '.join(header)}.")
+    raise SourceError(f"{path} has no column {wanted!r}. The columns are: {', '.join(header)[:1_000]}.")
 
 
 def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: int | None) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -14,6 +13,7 @@ from nearkin.formats.sealed import damaged
 from nearkin.runs.files import published, read_checked_json, write_checked_json
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.sniffing import standard_input
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 
@@ -67,7 +67,7 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
                 "read it completely. Omit --write-kept, or start over with --overwrite."
             )
         with published(path, durable=False) as aside, open(aside, "wb") as file:
-            shutil.copyfileobj(stdin or sys.stdin.buffer, file, 1 << 20)
+            shutil.copyfileobj(standard_input(stdin), file, 1 << 20)
             file.flush()
             # written before the copy is renamed, so that it exists if the copy does
             write_checked_json(work / _SAVED_DIGEST, {"sha256": file_sha256(str(aside))}, durable=False)

@@ -70,3 +70,19 @@ def test_documents(line, doc_id, problem):
     if problem is None:
         assert one.text == "x"
     assert problem is None or problem in one.problem
+
+
+@pytest.mark.parametrize(
+    "line", [b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\xef\xbb\xbf", '{"id": "a"}'.encode("utf-16")]
+)
+def test_a_line_that_begins_like_another_encoding_spoils_no_other(line):
+    others = [b'{"id": "first", "text": "x"}', b'{"id": "second", "text": "y"}']
+    found = list(json_documents([line, *others], text="text", doc_id="id"))
+    assert [(one.doc_id, one.text) for one in found] == [(None, ""), ("first", "x"), ("second", "y")]
+    assert "not valid JSON" in (found[0].problem or "")
+
+
+def test_a_byte_order_mark_before_the_first_line_is_left_out():
+    mark = b"\xef\xbb\xbf"
+    lots = arriving_lines(io.BytesIO(mark + b"one\n" + mark + b"two"), max_lines=1)
+    assert [line.data for lot in lots for line in lot] == [b"one", mark + b"two"]

@@ -1,0 +1,82 @@
+"""File names that no file system has, ids and cells of megabytes, and numbers that no database has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
+from nearkin import Collection
+from nearkin.errors import MissingCollectionError, OutputError
+
+LONG = "L" * 10_240
+CELL = "x" * 1_000_000
+VALUES = ["tag", "matter", "hot", "--value", "label", "--from"]
+
+
+@pytest.fixture
+def matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A collection of two documents, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    texts = [{"id": "lease", "text": FAST}, {"id": "other", "text": f"{FAST} again"}]
+    run("add", "matter", write_jsonl(tmp_path / "in.jsonl", texts), "-q", code=0)
+    return "matter"
+
+
+def run(*arguments: str | Path, code: int) -> Ended:
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    assert ended.code == code, ended.err
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["info", LONG], 7, "There is no collection at LLL"),
+        (["add", LONG, "in.jsonl"], 5, "Cannot create LLL"),
+        (["users", LONG, "list"], 7, "There is no collection at LLL"),
+        (["check", "matter", LONG], 2, "File name too long: 'LLL"),
+        (["similar", "matter", "--file", LONG], 2, "File name too long: 'LLL"),
+        (["compare", "in.jsonl", LONG], 2, "File name too long: 'LLL"),
+        (["compare", LONG, "in.jsonl"], 2, "File name too long: 'LLL"),
+        (["list", "matter", "--out", f"{LONG}.csv"], 2, "File name too long: 'LLL"),
+        (["audit", LONG], 2, "File name too long: 'LLL"),
+        (["similar", "matter", LONG], 3, "(an id of 10,240 characters)"),
+        (["compare", "matter", "lease", LONG], 3, "(an id of 10,240 characters)"),
+    ],
+)
+def test_a_name_that_is_too_long_for_any_file(matter: str, arguments: list[str], code: int, message: str) -> None:
+    assert message in run(*arguments, code=code).err
+
+
+def test_a_collection_with_a_name_that_is_too_long() -> None:
+    with pytest.raises(MissingCollectionError, match="There is no collection at LLL"):
+        Collection.open(LONG)
+    with pytest.raises(OutputError, match="Cannot create LLL"):
+        Collection.open(LONG, create=True)
+
+
+def test_a_list_longer_than_a_database_can_count(matter: str) -> None:
+    assert run("list", matter, "--limit", str(1 << 63), code=0).out == run("list", matter, code=0).out
+
+
+@pytest.mark.parametrize(
+    ("rows", "command", "code", "message"),
+    [
+        (f"id,label\nlease,{CELL}\n", VALUES, 2, "(length 1,000,000)"),
+        (f"id,label\n{CELL},1\n{CELL},2\n", VALUES, 3, "has two values"),
+        (f"id,{CELL},c\nlease,1,2\n", VALUES, 3, "no column 'label'"),
+        (f"id\n{CELL}\n{CELL}y\n", ["tag", "matter", "hot", "--from"], 3, "2 of 2 documents"),
+        (f"id\n{CELL}\n{CELL}y\n", ["purge", "matter", "--from"], 3, "Not in the collection: 2 documents"),
+        (f"id,label\n{CELL},1\n", ["conflicts", "matter"], 3, "None of the 1 labelled id"),
+    ],
+)
+def test_a_message_shows_only_the_beginning_of_a_huge_value(
+    matter: str, rows: str, command: list[str], code: int, message: str
+) -> None:
+    Path("table.csv").write_text(rows)
+    err = run(*command, "table.csv", code=code).err
+    assert message in err
+    assert len(err) < 3_000
