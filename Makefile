@@ -19,7 +19,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static kernels tests beside coverage soak licences bounds base browser postgresql java tesseract bench docs site screenshots format clean clean-all
+.PHONY: help setup demo test check static kernels tests beside coverage soak licences bounds base browser postgresql java packages bench docs site screenshots format clean clean-all
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -30,7 +30,7 @@ demo: $(READY)  ## find the near-duplicates among the licence files of this mach
 	@$(BIN)/python examples/demo.py --out demo-out
 
 test:  ## everything CI runs; installs chromium, PostgreSQL, Java and language data when it may
-	@start=$$SECONDS; $(MAKE) browser postgresql java tesseract check; \
+	@start=$$SECONDS; $(MAKE) browser postgresql java packages check; \
 	took=$$((SECONDS - start)); printf 'make test took %d min %d s.\n' $$((took / 60)) $$((took % 60))
 
 # the kernels first: whatever comes after finds them compiled, and no two workers compile the same; then what
@@ -96,8 +96,8 @@ postgresql:
 java:
 	@bash scripts/java.sh
 
-tesseract:
-	@bash scripts/tesseract.sh
+packages:
+	@bash scripts/small_packages.sh
 
 bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
 	@$(BIN)/python -m benchmarks

@@ -24,7 +24,7 @@ def has_english() -> bool:
         return False
 
 
-needs_english = pytest.mark.skipif(not has_english(), reason="there is no language data for OCR: scripts/tesseract.sh")
+needs_english = pytest.mark.skipif(not has_english(), reason="no language data: scripts/small_packages.sh")
 
 
 def png(text: str) -> bytes:

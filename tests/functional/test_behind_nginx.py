@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import re
 import shutil
 import socket
 import ssl
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +24,8 @@ from review_client import DOCUMENTS, LEASE
 from team_client import field
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "review-screen.md"
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+UNPACKED = Path(sys.prefix, "nginx", "usr", "sbin")  # by scripts/small_packages.sh
+NGINX = shutil.which("nginx") or shutil.which("nginx", path=f"/usr/sbin:/usr/local/sbin:{UNPACKED}")
 N_BIG = 5_000
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
@@ -42,7 +45,8 @@ def configuration(folder: Path, outer: int, plain: int, inner: int) -> Path:
     own = "".join(f"{name}_temp_path {folder}/{name}; " for name in ("proxy", "fastcgi", "uwsgi", "scgi"))
     path = folder / "nginx.conf"
     path.write_text(
-        f"daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_processes 1;\nevents {{}}\n"
+        f"user {getpass.getuser()}; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"
+        "worker_processes 1; events {}\n"
         f"http {{ access_log off; client_body_temp_path {folder}/body; {own}\n"
         f"server {{ listen 127.0.0.1:{outer} ssl; listen 127.0.0.1:{plain}; ssl_certificate {cert}; "
         f"ssl_certificate_key {key};\n{block}\n}} }}\n"
