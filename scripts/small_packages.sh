@@ -2,7 +2,7 @@
 # Sees to it that there are two small things that tests need: nginx, behind which the service is tested, and the English
 # language data for OCR, whose engine is part of xberg. nginx is only unpacked: installed, it would serve this machine.
 set -eu
-unpacked=.venv/nginx
+unpacked=.venvs/nginx
 
 missing() {
     if [ ! -x "$unpacked/usr/sbin/nginx" ] && ! PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v nginx > /dev/null; then
@@ -20,7 +20,7 @@ install() {
     for package in $(missing); do
         if [ "$package" = nginx ]; then
             folder=$(mktemp -d)
-            (cd "$folder" && apt-get download -qq nginx) && dpkg-deb -x "$folder"/nginx_*.deb "$unpacked"
+            (cd "$folder" && apt-get download -qq nginx) && mkdir -p "$unpacked" && dpkg-deb -x "$folder"/nginx_*.deb "$unpacked"
             rm -rf "$folder"
         else
             DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$package"

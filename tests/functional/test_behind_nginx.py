@@ -8,7 +8,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from review_client import DOCUMENTS, LEASE
 from team_client import field
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "review-screen.md"
-UNPACKED = Path(sys.prefix, "nginx", "usr", "sbin")  # by scripts/small_packages.sh
+UNPACKED = Path(__file__).parents[2] / ".venvs" / "nginx" / "usr" / "sbin"  # by scripts/small_packages.sh
 NGINX = shutil.which("nginx") or shutil.which("nginx", path=f"/usr/sbin:/usr/local/sbin:{UNPACKED}")
 N_BIG = 5_000
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
