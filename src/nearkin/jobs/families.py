@@ -107,10 +107,9 @@ def families(
         Minimum Jaccard similarity of a match; default: 0.6.
     shingle : Shingling or str, optional
         ``words:N`` or ``chars:N``; default: ``words:3``.
-    ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
-    extraction_limits, ocr
+    ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root
         As for `nearkin.dedup`.
-    threads, memory
+    extraction_limits, ocr, threads, memory
         As for `nearkin.dedup`.
     report, overwrite : bool
         With ``out``: write ``report.html``; replace the results of an earlier run.
