@@ -2,6 +2,7 @@
 # Sees to it that there are two small things that tests need: nginx, behind which the service is tested, and the English
 # language data for OCR, whose engine is part of xberg. nginx is only unpacked: installed, it would serve this machine.
 set -eu
+. "$(dirname "$0")/debian.sh"
 unpacked=.venvs/nginx
 
 missing() {
@@ -15,36 +16,22 @@ missing() {
     echo tesseract-ocr-eng
 }
 
-install() {
-    apt-get update -qq || return 1
+install_missing() {
+    local package folder
     for package in $(missing); do
         if [ "$package" = nginx ]; then
             folder=$(mktemp -d)
-            (cd "$folder" && apt-get download -qq nginx) && mkdir -p "$unpacked" && dpkg-deb -x "$folder"/nginx_*.deb "$unpacked"
+            (cd "$folder" && apt-get download -qq nginx) && mkdir -p "$unpacked" \
+                && dpkg-deb -x "$folder"/nginx_*.deb "$unpacked"
             rm -rf "$folder"
         else
-            DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$package"
+            install "$package"
         fi
     done
     [ -z "$(missing)" ]
 }
 
-if [ -z "$(missing)" ]; then exit 0; fi
-
-if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    echo "Fetching from Debian, to test the service behind a proxy, and OCR:" $(missing)
-    log=$(mktemp)
-    for attempt in 1 2 3; do
-        if install > "$log" 2>&1 < /dev/null; then
-            rm -f "$log"
-            exit 0
-        fi
-        sleep $((attempt * 5))
-    done
-    tail -n 20 "$log" >&2
-fi
-
-echo "Tests need what is missing here:" $(missing) >&2
-echo "Please run, as root: apt-get install" $(missing) >&2
-if [ "${CI:-}" = true ]; then exit 1; fi
-echo "Going on without: those tests will be marked as skipped." >&2
+packages=$(missing | tr '\n' ' ')
+if [ -z "$packages" ]; then exit 0; fi
+try_installing "Fetching from Debian, to test the service behind a proxy, and OCR: $packages..." install_missing \
+    || go_without "Tests need what is missing here: $packages" "$packages"
