@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import secrets
 import shutil
@@ -32,7 +31,13 @@ def source_of_sent(name: str | None, otherwise: str) -> str:
     >>> source_of_sent("/etc/production.csv", "api"), source_of_sent(None, "api")
     ('sent: production.csv', 'api')
     """
-    return otherwise if not name else f"sent: {SentFile(name, io.BytesIO()).shown_name}"
+    return f"sent: {_last_part(name)}" if name else otherwise
+
+
+def _last_part(name: str) -> str:
+    """Return the last part of the name of a sent file, as it may be shown."""
+    last = re.split(r"[/\\]", name)[-1].strip()
+    return printable_id(last)[-_MAX_NAME:] or "file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +77,7 @@ class SentFile:
     @property
     def shown_name(self) -> str:
         """The last part of the name."""
-        last = re.split(r"[/\\]", self.name)[-1].strip()
-        return printable_id(last)[-_MAX_NAME:] or "file"
+        return _last_part(self.name)
 
 
 @dataclass(frozen=True, slots=True)
