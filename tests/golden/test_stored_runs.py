@@ -75,8 +75,8 @@ def test_the_report_of_a_regrouped_run_says_which_lengths_were_compared(runs):
     report = Path("again/report.html").read_text("utf-8")
     assert "the longest text of a group, with white space, is kept" in report
     assert "without white space" not in report
-    nearkin_here("dedup", "mixed.jsonl", "--out", "anew", "-q", "--threshold", "0.5").assert_done()
-    nearkin_here("regroup", "anew", "--threshold", "0.6", "--out", "again", "--overwrite", "-q").assert_done()
+    nearkin_here("dedup", "mixed.jsonl", "--out", "now", "-q", "--threshold", "0.5").assert_done()
+    nearkin_here("regroup", "now", "--threshold", "0.6", "--out", "again", "--overwrite", "-q").assert_done()
     assert "the longest text of a group, without white space, is kept" in Path("again/report.html").read_text("utf-8")
 
 

@@ -142,7 +142,7 @@ def dedup(
     out : path, optional
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     file_format, encoding
-        Format of all files, by default recognized; fallback encoding of text, CSV and TSV that is not valid UTF-8.
+        Format of all files, by default recognised; fallback encoding of text, CSV and TSV that is not valid UTF-8.
     on_error : {"skip-documents", "skip", "stop"}
         "stop": raise an error at the first unreadable document; otherwise, omit and list unreadable documents.
     max_unreadable : float or str

@@ -75,7 +75,7 @@ Ocr = Annotated[
     _input(
         "--ocr",
         metavar="LANGUAGES",
-        help="Languages for recognizing text in images and on PDF pages that are images, for example eng or eng+deu. "
+        help="Languages for recognising text in images and on PDF pages that are images, for example eng or eng+deu. "
         "Slow; needs tesseract's language data (Debian: apt-get install tesseract-ocr-eng). "
         "[dim]default: no recognition[/]",
         show_default=False,
