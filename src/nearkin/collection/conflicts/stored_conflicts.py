@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.groups.grouping import NO_GROUP, Membership
 from nearkin.collection.groups.listed import sizes_of_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import activity, documents, tags
 
-_COUNTED: WeakKeyDictionary[Engine, dict[str, tuple[GroupState, StoredState, int, dict[str, int]]]] = (
-    WeakKeyDictionary()
-)
-"""The latest counts at each tolerance, by open store."""
+_COUNTED = KeptValues[dict[str, int]]()
+"""Counts by tolerance."""
 
 
 def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str, int]:
@@ -36,11 +33,8 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
         return {}
     now = StoredState.now(connection)
     last_activity = int(connection.execute(select(func.max(activity.c.number))).scalar_one() or 0)
-    of_store = _COUNTED.setdefault(connection.engine, {})
-    known = of_store.get(state.tolerance)
-    if known is None or known[0] is not state or known[1:3] != (now, last_activity):
-        known = of_store[state.tolerance] = state, now, last_activity, _count(connection, state)
-    return known[3]
+    made_from = state, now, last_activity
+    return _COUNTED.get(connection.engine, state.tolerance, made_from, lambda: _count(connection, state))
 
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.document_state import StoredState
@@ -15,12 +14,11 @@ from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.store.bulk import named
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, members
 
-_COUNTED: WeakKeyDictionary[Engine, dict[str, tuple[GroupState, StoredState, list[tuple[int, int, int]]]]] = (
-    WeakKeyDictionary()
-)
-"""The latest counts at each tolerance, by open store."""
+_COUNTED = KeptValues[list[tuple[int, int, int]]]()
+"""Counts by tolerance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,11 +195,8 @@ def sizes_of_groups(connection: Connection, state: GroupState) -> list[tuple[int
     """
     if state.number is None:
         return []
-    of_store, now = _COUNTED.setdefault(connection.engine, {}), StoredState.now(connection)
-    known = of_store.get(state.tolerance)
-    if known is None or known[0] is not state or known[1] != now:
-        known = of_store[state.tolerance] = state, now, _count(connection, state)
-    return known[2]
+    made_from = state, StoredState.now(connection)
+    return _COUNTED.get(connection.engine, state.tolerance, made_from, lambda: _count(connection, state))
 
 
 def _count(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from nearkin.collection.tolerance import described
 from nearkin.errors import CollectionError
@@ -17,6 +16,7 @@ from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import wrapped
 from nearkin.store.facts import read_facts, say
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, groups, members
 from nearkin.store.sealing import grouping_checksum, of_grouping
 from nearkin.store.seals import Seal, Seals, read_seals, write_seals
@@ -24,7 +24,7 @@ from nearkin.store.seals import Seal, Seals, read_seals, write_seals
 _AT_A_TIME = 1 << 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupState:
     """Stored groups at one tolerance.
 
@@ -100,17 +100,18 @@ class GroupState:
         CollectionError
             The grouping was changed.
         """
-        of_store = _KNOWN.setdefault(connection.engine, {})
         row = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
         if row is None:  # not kept: visitors may ask for any number of tolerances
-            of_store.pop(tolerance, None)
+            _KNOWN.forget(connection.engine, tolerance)
             return cls.read(connection, tolerance)
-        known, state = of_store.get(tolerance, (None, None))
-        if state is None or tuple(row) != known:
-            state = cls.read(connection, tolerance)
-            for column in (state.member_contents, state.member_groups):
-                column.flags.writeable = False
-            of_store[tolerance] = tuple(row), state
+        return _KNOWN.get(connection.engine, tolerance, tuple(row), lambda: cls._shared(connection, tolerance))
+
+    @classmethod
+    def _shared(cls, connection: Connection, tolerance: str) -> GroupState:
+        """Read a grouping that many will use: its columns cannot be written."""
+        state = cls.read(connection, tolerance)
+        for column in (state.member_contents, state.member_groups):
+            column.flags.writeable = False
         return state
 
     def is_same_as(self, other: GroupState) -> bool:
@@ -263,5 +264,5 @@ def _forget(connection: Connection, number: int) -> None:
         connection.execute(delete(table).where(table.c.grouping == number))
 
 
-_KNOWN: WeakKeyDictionary[Engine, dict[str, tuple[tuple[Any, ...], GroupState]]] = WeakKeyDictionary()
-"""The latest grouping at each tolerance with its row, by open store."""
+_KNOWN = KeptValues[GroupState]()
+"""Groupings by tolerance, each made from its row."""
