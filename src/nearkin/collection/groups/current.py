@@ -232,7 +232,8 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
             raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")
         matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
         rows = _rows_of(seen.connection, Membership(state.member_contents, state.member_groups))
-        numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows)
+        names = ids_of_missing(seen.connection, state, rows)
+        numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows, names)
         found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
         is_new = np.zeros(len(rows.row), np.bool_)
         table = _members(rows, places, proposed, found, matching.is_match(found), is_new, tolerance)
@@ -301,7 +302,8 @@ def _told(
     measures: PairMeasures,
 ) -> tuple[CollectionGroups, dict[int, int]]:
     """Return the groups with their principals, and the changes."""
-    numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows)
+    names = ids_of_missing(seen.connection, state, rows)
+    numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows, names)
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row
@@ -317,7 +319,7 @@ def _told(
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
     is_first = state.number is None
-    gone = gone_principals(ids_of_missing(seen.connection, state, rows), rows)
+    gone = gone_principals(names, rows)
     changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
     table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
@@ -335,12 +337,14 @@ def _told(
     ), principals
 
 
-def _placed(connection: Connection, state: GroupState, rows: MemberRows) -> tuple[I64, I64, I64, I64, I64]:
+def _placed(
+    connection: Connection, state: GroupState, rows: MemberRows, names: dict[int, str]
+) -> tuple[I64, I64, I64, I64, I64]:
     """Return the numbers, starts and ends of the groups, and the positions of their principals and proposed ones."""
     numbers, starts = np.unique(rows.group, return_index=True)
     ends = np.append(starts[1:], len(rows.group))
     proposed = _longest(rows)[starts]
-    places = _principals(rows, numbers, starts, ends, state, ids_of_missing(connection, state, rows), proposed)
+    places = _principals(rows, numbers, starts, ends, state, names, proposed)
     chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(connection))
     places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
     return numbers, starts, ends, places, proposed

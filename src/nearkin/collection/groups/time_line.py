@@ -214,10 +214,10 @@ def _time_line(
     ordered = sorted(ids, key=lambda doc_id: dates[doc_id]) if is_by_date else ids  # stable: then as they were added
     first = max(0, offset - 1)  # the member before the first one that is returned
     window = _in_order(connection, ordered[first : offset + limit])
-    numbers: I64 = np.array([stored.content for stored, _ in window], np.int64)
+    contents: I64 = np.array([stored.content for stored, _ in window], np.int64)
     is_compared = np.cumsum([stored.n_characters for stored, _ in window]) <= MAX_COMPARED
-    to_compare = [number if is_it else None for number, is_it in zip(numbers.tolist(), is_compared.tolist())]
-    alike = [None, *measures.sets.jaccards(numbers[:-1], numbers[1:]).tolist()]
+    to_compare = [content if is_it else None for content, is_it in zip(contents.tolist(), is_compared.tolist())]
+    alike = [None, *measures.sets.jaccards(contents[:-1], contents[1:]).tolist()]
     entries = [
         TimeLineEntry(
             document=stored,
