@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
-from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
+from nearkin.collection.stored.documents import checked_ids, current_ids, document, number_of_wave
 from nearkin.collection.stored.origin_rows import remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.removed_rows import remove_current
@@ -143,7 +143,7 @@ def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> lis
 
 def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
     """Refuse ids without a current document; the message names the first of them and says why the first is missing."""
-    known = _current(connection, wanted) | _unread(connection, wanted)
+    known = current_ids(connection, wanted) | _unread(connection, wanted)
     unknown = [doc_id for doc_id in wanted if doc_id not in known]
     if not unknown:
         return
@@ -165,13 +165,4 @@ def _unread(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
     for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         is_one = IS_UNREAD & origins.c.doc_id.in_(some)
         found |= set(connection.execute(select(origins.c.doc_id).where(is_one)).scalars())
-    return found
-
-
-def _current(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return those ids that have a current document."""
-    found = set[str]()
-    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
-        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
-        found |= set(connection.execute(select(documents.c.doc_id).where(is_wanted)).scalars())
     return found

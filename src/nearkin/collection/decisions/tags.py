@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, verified
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
-from nearkin.collection.stored.documents import checked_ids, document
+from nearkin.collection.stored.documents import checked_ids, current_ids, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
@@ -154,7 +154,7 @@ def tags(store: Store) -> Tags:
     """Count the tags, and list those of current documents; see `Collection.tags`."""
     with store.reading() as connection:
         rows = list(current_tags(connection))
-        current = _current_of(connection, [doc_id for doc_id, _, _, _ in rows])
+        current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
         table = schema.activity
         acted = {row[0]: row for row in verified(table, connection.execute(select(table)))}
     here, removed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -176,7 +176,7 @@ def tags_as_labels(connection: Connection, field: str) -> list[tuple[str, str]]:
         A tag was changed in the store.
     """
     rows = list(current_tags(connection, schema.tags.c.field == checked_field(field)))
-    current = _current_of(connection, [doc_id for doc_id, _, _, _ in rows])
+    current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
     return [(doc_id, value) for doc_id, _, value, _ in rows if doc_id in current]
 
 
@@ -258,7 +258,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
 
 def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:
     """Refuse ids without a current document; an id of a removed document counts if it has the field ``tagged``."""
-    known = _current_of(connection, doc_ids)
+    known = current_ids(connection, doc_ids)
     if tagged is not None:
         known |= {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
@@ -269,12 +269,3 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
             f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
             f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed."
         )
-
-
-def _current_of(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return those ids that have a current document."""
-    documents, found = schema.documents.c, set[str]()
-    for some in named(sorted({doc_id for doc_id in doc_ids if is_storable(doc_id)})):
-        is_wanted = documents.doc_id.in_(some) & documents.is_current
-        found |= set(connection.execute(select(documents.doc_id).where(is_wanted)).scalars())
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from nearkin.collection.decisions.for_groups import seen_activity
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.documents import FSCK, stored_documents, with_documents
+from nearkin.collection.stored.documents import FSCK, current_ids, stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
@@ -175,7 +175,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
         then, now = _both(connection, wave, tolerance)
         known = _documents(connection, np.union1d(then.rows, now.rows).tolist() + list(now.principals.values()))
         before, after = _by_id(then, known), _by_id(now, known)
-        kinds = dict(_kinds(before, after, _current_ids(connection, before.members.keys()), then.seen_row))
+        kinds = dict(_kinds(before, after, current_ids(connection, before.members.keys()), then.seen_row))
         return GroupsSince(
             tolerance=tolerance,
             wave=wave,
@@ -284,14 +284,6 @@ def _by_id(groups: PastGroups, known: Mapping[int, StoredDocument]) -> _GroupsOf
         {known[row].doc_id: _Member(row, group) for row, group in members},
         {number: known[row].doc_id for number, row in groups.principals.items()},
     )
-
-
-def _current_ids(connection: Connection, doc_ids: Any) -> set[str]:
-    found = set[str]()
-    for some in named(list(doc_ids)):
-        is_it = documents.c.doc_id.in_(some) & documents.c.is_current
-        found |= set(connection.execute(select(documents.c.doc_id).where(is_it)).scalars())
-    return found
 
 
 def _kinds(before: _GroupsOf, after: _GroupsOf, current: set[str], seen_row: int) -> Iterator[tuple[str, ChangeKind]]:

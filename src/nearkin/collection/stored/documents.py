@@ -138,6 +138,15 @@ def is_current(connection: Connection, doc_id: str) -> bool:
     return is_storable(doc_id) and connection.execute(select(documents.c.row).where(is_wanted)).first() is not None
 
 
+def current_ids(connection: Connection, doc_ids: Iterable[str]) -> set[str]:
+    """Return those ids that have a current document."""
+    found = set[str]()
+    for some in named(sorted({doc_id for doc_id in doc_ids if is_storable(doc_id)})):
+        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
+        found |= set(connection.execute(select(documents.c.doc_id).where(is_wanted)).scalars())
+    return found
+
+
 def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) -> None:
     """Raise an error if a document is not found because its row was changed."""
     if not is_storable(doc_id):
