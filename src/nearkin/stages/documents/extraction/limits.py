@@ -14,12 +14,16 @@ OPTION = "--extraction-limit"
 _FIELDS = {
     "time": ("cpu_s", "wall_s"), "memory": ("memory_bytes",), "size": ("output_bytes",), "total": ("total_bytes",),
     "disk": ("disk_bytes",), "files": ("n_members",), "levels": ("n_levels",), "ratio": ("compression_ratio",),
+    "ocr": ("ocr_s",),
 }  # fmt: skip
 """Fields of `ExtractionLimits` by the names that users give them."""
-_VALUES = {"time": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE"}
+_VALUES = {"time": "SECONDS", "ocr": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE"}
 _MAX_S, _MAX_VALUE = 1 << 31, 1 << 50
 """Maximum values that system calls take: of timers, and of everything else."""
-IN_WORDS = "time=60 (seconds), memory=4GiB, size=256MiB, total=16GiB, disk=1GiB, files=1000000, levels=12, ratio=1000"
+IN_WORDS = (
+    "time=60 (seconds), memory=4GiB, size=256MiB, total=16GiB, disk=1GiB, files=1000000, levels=12, ratio=1000, "
+    "ocr=1800 (seconds)"
+)
 """The defaults, in the syntax of users."""
 
 
@@ -32,7 +36,9 @@ class ExtractionLimits:
     memory_bytes : int
         Address space of a worker process.
     cpu_s, wall_s : int
-        Processor time and elapsed time for one document.
+        Processor time and elapsed time for one document; for each page of it that is recognised, they begin again.
+    ocr_s : int
+        Elapsed time after which no further page of a document is recognised.
     output_bytes : int
         Text of one document, and size of one file inside an archive or a mail.
     total_bytes : int
@@ -55,6 +61,7 @@ class ExtractionLimits:
     memory_bytes: int = 4096 * _MIB
     cpu_s: int = 60
     wall_s: int = 60
+    ocr_s: int = 1800
     output_bytes: int = 256 * _MIB
     total_bytes: int = 16384 * _MIB
     disk_bytes: int = 1024 * _MIB
@@ -132,7 +139,7 @@ def _is_limit(value: object, field: str) -> TypeGuard[int]:
 
 
 def _max_of(field: str) -> int:
-    return _MAX_S if field in _FIELDS["time"] else _MAX_VALUE
+    return _MAX_S if field in (*_FIELDS["time"], *_FIELDS["ocr"]) else _MAX_VALUE
 
 
 USUAL_LIMITS = ExtractionLimits()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
@@ -30,6 +32,43 @@ _IMAGE_BYTES = 256 << 20
 """Decoded image that is always accepted: as large as a rendered page may be."""
 
 
+class OcrTimeError(ExtractionError):
+    """The time for OCR of a document is over."""
+
+    def __init__(self, limit_s: int) -> None:
+        super().__init__("time-out", f"OCR was not finished within {counted(limit_s, 'second')}{raised_by('ocr')}")
+
+
+class ImageReading:
+    """OCR of the pages of one document: each has the time of a document, all of them have a limit of their own.
+
+    Parameters
+    ----------
+    given : Given
+    data : LanguageData
+    """
+
+    def __init__(self, given: Given, data: LanguageData) -> None:
+        self._given = given
+        self._language_data = data
+        self._ends_at = time.monotonic() + given.limits["ocr_s"]
+
+    def text_of(self, image: bytes, mime_type: str) -> str:
+        """Return the text that is recognised in an image; ExtractionError if OCR fails, or its time is over."""
+        self._begin()
+        return recognised(image, mime_type, self._given, self._language_data)
+
+    def text_of_page(self, page: Any) -> str:
+        """Return the same of a page of a PDF."""
+        self._begin()
+        return recognised(rendered(page), "image/png", self._given, self._language_data)
+
+    def _begin(self) -> None:
+        if time.monotonic() > self._ends_at:
+            raise OcrTimeError(self._given.limits["ocr_s"])
+        self._given.begin_again()
+
+
 class ImageFile(Single):
     """An image."""
 
@@ -48,10 +87,9 @@ class ImageFile(Single):
         kind = next((kind for magic, kind in _MIME_TYPES if data.startswith(magic)), None)
         if kind is None:
             raise ExtractionError("image only", "an image of a kind that OCR does not read")
-        found = []
-        for page in tiff_pages(data) if kind == "image/tiff" else [data]:
-            self._given.begin_again()
-            found.append(recognised(page, kind, self._given, self._language_data))
+        reading = ImageReading(self._given, self._language_data)
+        pages = tiff_pages(data) if kind == "image/tiff" else [data]
+        found = [reading.text_of(page, kind) for page in pages]
         text = "\n".join(one for one in found if one)
         if not text:
             raise ExtractionError("image only", f"an image; {NOTHING_RECOGNISED}")
@@ -72,12 +110,6 @@ def extractor_name(data: LanguageData) -> str:
 def by_ocr(data: LanguageData, pages: str = "") -> str:
     """Return the warning of a text that was recognised."""
     return f"text {pages}by OCR ({data.languages}): words may be wrong"
-
-
-def page_text(page: Any, given: Given, data: LanguageData) -> str:
-    """Return the text that is recognised on a page of a PDF; ExtractionError if OCR fails."""
-    given.begin_again()
-    return recognised(rendered(page), "image/png", given, data)
 
 
 def tiff_pages(data: bytes) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.pdf_streams import damaged_pages, may_be_damaged
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
+from nearkin.stages.documents.origin import ExceptionKind
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
 _MIN_MEAN_LENGTH = 2.5
@@ -67,29 +68,34 @@ class Pdf:
 
     def document(self) -> DocumentRead:
         """Return the text of all pages, and what was filled into a form."""
-        pages: list[str] = []
+        pages: dict[int, str] = {}
         lost: list[int] = []
-        recognised: list[int] = []
+        images: list[int] = []
         data = self._given.ocr
+        reading = None if data is None else ocr.ImageReading(self._given, data)
         why = _NO_IMAGE_TEXT if data is None else ocr.NOTHING_RECOGNISED
-        n_images = 0
+        exception: ExceptionKind = "image only"
         for number, page in enumerate(self._pages(), start=1):
             if page is None:
                 lost.append(number)
                 continue
             text = _text_of_page(page)
             if not text.strip() and _has_image(page):
+                images.append(number)
                 try:
-                    text = "" if data is None else ocr.page_text(page, self._given, data)
+                    text = "" if reading is None else reading.text_of_page(page)
                 except ExtractionError as error:
                     text, why = "", error.sentence
-                recognised += [number] * bool(text)
-                n_images += not text
-            pages.append(text)
+                    exception = "time-out" if isinstance(error, ocr.OcrTimeError) else exception
+            pages[number] = text
             self._n_attached += _n_attached(page)
             page.close()
+        if exception == "time-out":  # which pages were done by then depends on the machine; a text may not
+            pages |= dict.fromkeys(images, "")
+        recognised = [one for one in images if pages[one]]
+        n_images = len(images) - len(recognised)
         n_pages = len(pages) + len(lost)
-        read = DocumentRead(text="\n".join(pages), extractor=self.name, n_pages=n_pages)
+        read = DocumentRead(text="\n".join(pages.values()), extractor=self.name, n_pages=n_pages)
         if recognised and data is not None:
             read = _by_ocr(read, recognised, data)
         else:
@@ -100,11 +106,9 @@ class Pdf:
         if not n_images:
             return read
         if not (read.text or "").strip():
-            return replace(
-                read, text=None, exception="image only", sentence=f"its pages are images; {why}"
-            )  # fmt: skip
+            return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
         are = agreeing(n_images, "is an image", "are images")
-        return read.lacking("image only", f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
+        return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
 
     def _damaged(self) -> list[int]:
         """Return the numbers of pages that pdfium may have read only in part."""

@@ -30,7 +30,7 @@ from nearkin.stages.documents.origin import NO_TEXT
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Begins the time of one step, which ends the process when it is over."""
-_KEEP_MEMBERS = ("image only", "embedded objects lost", "empty", "corrupt")
+_KEEP_MEMBERS = ("image only", "embedded objects lost", "empty", "corrupt", "time-out")
 """Exceptions of documents whose members may be read all the same."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds of which an empty one is a document: a mail has its headers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 import zlib
 from collections.abc import Iterator
 
@@ -129,6 +130,41 @@ def test_each_page_has_the_time_of_a_document():
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+
+
+def with_pages(image: bytes, n_pages: int) -> bytes:
+    """A TIFF of one page, with more directories behind it that name the same image: 120 bytes for each page."""
+    (at,) = struct.unpack_from("<I", image, 4)
+    (n_fields,) = struct.unpack_from("<H", image, at)
+    fields, end = image[at : at + 2 + 12 * n_fields], len(image)
+    more = [fields + struct.pack("<I", end + (len(fields) + 4) * number) for number in range(1, n_pages)]
+    return image[:-4] + struct.pack("<I", end) + b"".join(more[:-1]) + fields + bytes(4)
+
+
+@needs_english
+def test_a_file_of_many_pages_has_a_time_limit_of_its_own_and_what_was_done_by_then_is_no_text(tmp_path):
+    """Which pages were done by then depends on the machine; the texts of the other pages do not."""
+    pages = with_pages(tiff(NIGHT), 200)
+    assert len(list(tiff_pages(pages))) == 200
+    files = {
+        "a.tif": pages, "b.pdf": scan(*[LEASE] * 60, first="A cover."), "c.pdf": scan(*[LEASE] * 60),
+        "d.png": png(LEASE),
+    }  # fmt: skip
+    begun = time.monotonic()
+    with ExtractionPool(2, ExtractionLimits(ocr_s=1), ocr="eng") as pool:
+        found = extracted(pool, written(tmp_path, files))
+    assert time.monotonic() - begun < 30
+    late = "OCR was not finished within 1 second; raise it with --extraction-limit ocr=SECONDS"
+    origins = {name: (one.origin.exception, one.origin.sentence, one.origin.extractor) for name, one in found.items()}
+    assert origins == {
+        "a.tif": ("time-out", late, current_name("xberg OCR eng")),
+        "b.pdf": ("time-out", f"60 of 61 pages are images; {late}", current_name("pypdfium2")),
+        "c.pdf": ("time-out", f"its pages are images; {late}", current_name("pypdfium2")),
+        "d.png": (None, None, current_name("xberg OCR eng")),
+    }
+    assert words_of(text_of(found["b.pdf"])) == ["A", "cover."]
+    assert found["b.pdf"].origin.is_partial
+    assert [found[name].text for name in ("a.tif", "c.pdf")] == [None, None]
 
 
 @needs_english
