@@ -296,7 +296,7 @@ origins = Table(
     Column("row", BigInteger, ForeignKey("documents.row")),  # null: it gave no text
     Column("doc_id", Text, nullable=False),
     Column("parent", Text),  # id of the document or container that it is inside of
-    # null in the columns below: it was not extracted, and only its parent is known
+    # null in the columns below: it was not extracted; its parent is known, or the file of a plain text without a text
     Column("sha256", Text),  # of the original bytes, in hexadecimal
     Column("size_bytes", BigInteger),
     Column("kind", Text),

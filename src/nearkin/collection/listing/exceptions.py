@@ -16,7 +16,7 @@ from nearkin.collection.listing.problems import problems_of
 from nearkin.collection.loads.incoming import PURGED
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
-from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, whole_rows, with_origins
+from nearkin.collection.stored.origins import COLUMNS, IS_PLAIN_FILE, IS_UNREAD, whole_rows, with_origins
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
 from nearkin.store.integrity import refuse_changed
@@ -45,8 +45,10 @@ class StoredException:
     sentence : str
         What is wrong, for people.
     kind : str or None
-        By content, such as "pdf"; None for a document that was not extracted, as all below.
+        By content, such as "pdf", or "text" for a plain text; None for a record, and for what an earlier version of
+        Nearkin stored of a plain text, as all below.
     extractor : str or None
+        None for a plain text, too.
     sha256 : str or None
         Of the original bytes, in hexadecimal.
     size_bytes : int or None
@@ -177,21 +179,37 @@ def _all(connection: Connection) -> Iterable[StoredException]:
     for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):
         found.setdefault(one.exception.doc_id, one.exception)
     # also files that were removed, or read since
-    extracted = set(connection.execute(select(origins.c.doc_id).where(origins.c.row.is_(None))).scalars())
+    is_unread = origins.c.row.is_(None) & origins.c.extractor.is_not(None)
+    extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
+    files = _plain_files(connection)
     for problem in reversed(problems_of(connection)):
         if problem.doc_id not in extracted and problem.problem != PURGED:
             is_of_id = problem.problem.startswith(("the id ", "too long to be stored"))
             named = "not stored" if is_of_id else "unreadable"
-            found.setdefault(problem.doc_id, _without_origin(problem.doc_id, problem.wave, named, problem.problem))
+            file = files.get((problem.doc_id, False), {})
+            told = problem.doc_id, problem.wave, named, problem.problem
+            found.setdefault(problem.doc_id, _without_origin(*told, file))
     for document in blank:
-        found.setdefault(document.doc_id, _without_origin(document.doc_id, document.wave, "empty", NO_TEXT))
+        file = files.get((document.doc_id, True), {})
+        found.setdefault(document.doc_id, _without_origin(document.doc_id, document.wave, "empty", NO_TEXT, file))
     return found.values()
 
 
-def _without_origin(doc_id: str, wave: str, exception: str, sentence: str) -> StoredException:
+def _without_origin(
+    doc_id: str, wave: str, exception: str, sentence: str, file: Mapping[str, Any]
+) -> StoredException:  # fmt: skip
     return StoredException(
-        doc_id=doc_id, parent=None, wave=wave, exception=exception, is_partial=False, sentence=sentence
+        doc_id=doc_id, parent=None, wave=wave, exception=exception, is_partial=False, sentence=sentence, **file
     )
+
+
+def _plain_files(connection: Connection) -> dict[tuple[str, bool], Mapping[str, Any]]:
+    """Return what is known of files that were read as text and gave none: by id, and whether it is a document."""
+    is_listed = origins.c.row.is_(None) | exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
+    rows = connection.execute(with_origins().where(IS_PLAIN_FILE & is_listed).order_by(origins.c.number))
+    told = [dict(zip(COLUMNS, row, strict=False)) for row in whole_rows(rows)]
+    own = "kind", "sha256", "size_bytes"
+    return {(one["doc_id"], one["row"] is not None): {name: one[name] for name in own} for one in told}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ import zstandard
 from nearkin import _compute as pc
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import Known
-from nearkin.collection.stored.origins import OriginValues, origins_in
+from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
@@ -30,6 +30,23 @@ _MAX_STORED = 900_000_000  # bytes: SQLite allows a billion, PostgreSQL 1 GiB
 
 
 @dataclass(frozen=True, slots=True)
+class PlainFile:
+    """A file that is read as text.
+
+    Parameters
+    ----------
+    kind : str
+    sha256 : str
+        Of its bytes, in hexadecimal.
+    size_bytes : int
+    """
+
+    kind: str
+    sha256: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """A batch of documents from a reader.
 
@@ -41,11 +58,15 @@ class Incoming:
         Source of each document.
     name : str or None
         Prefix of the names given to documents without an id; by default the wave.
+    file_of : callable, optional
+        Digests the file of a document by its place in the batch; None if its file is no plain text. It is called for
+        documents without a text.
     """
 
     batch: pa.RecordBatch
     sources: pa.LargeStringArray
     name: str | None
+    file_of: Callable[[int], PlainFile | None] = lambda _: None
 
 
 def incoming_of(
@@ -85,7 +106,8 @@ class Examined:
     damaged : set of bytes
         Digests whose stored text is damaged, to be replaced by the added one.
     origins : dict of int to tuple
-        Values of the table ``origins``, by the place of each document that was extracted or is inside of another.
+        Values of the table ``origins``, by the place of each document that was extracted, is inside of another, or is a
+        plain text without a text.
     blank : set of int
         Places of documents whose text is empty, or white space.
     """
@@ -126,6 +148,7 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
                 for one, problem in zip(digests, problems)
             ]
     sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()
+    blank = _blank(prepared["text"])
     return Examined(
         doc_ids=doc_ids,
         sources=sources,
@@ -135,8 +158,8 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         contents=contents,
         profiles=profiles,
         damaged=stored.damaged,
-        origins=_origins(prepared, doc_ids, problems),
-        blank=_blank(prepared["text"]),
+        origins=_origins(prepared, doc_ids, problems) | _plain_files(incoming, doc_ids, problems, blank),
+        blank=blank,
     )
 
 
@@ -149,11 +172,26 @@ def _origins(
     prepared: pa.RecordBatch, doc_ids: Sequence[str], problems: Sequence[str | None]
 ) -> dict[int, OriginValues]:
     """Return the origins of the documents, without those that must not be stored."""
-    return {
-        place: one
-        for place, one in origins_in(prepared).items()
-        if problems[place] is None or (problems[place] != PURGED and not _bad_id(doc_ids[place]))
-    }
+    return {place: one for place, one in origins_in(prepared).items() if _is_storable(doc_ids[place], problems[place])}
+
+
+def _plain_files(
+    incoming: Incoming, doc_ids: Sequence[str], problems: Sequence[str | None], blank: Set[int]
+) -> dict[int, OriginValues]:
+    """Return what is known of the files of documents without a text that were not extracted."""
+    found = {}
+    for place in sorted(blank | {place for place, problem in enumerate(problems) if problem is not None}):
+        is_extracted = incoming.batch[ORIGIN][place].is_valid
+        if is_extracted or not _is_storable(doc_ids[place], problems[place]):
+            continue
+        if (file := incoming.file_of(place)) is not None:
+            found[place] = of_plain_file(file.kind, file.sha256, file.size_bytes)
+    return found
+
+
+def _is_storable(doc_id: str, problem: str | None) -> bool:
+    """Whether anything may be stored of a document."""
+    return problem is None or (problem != PURGED and not _bad_id(doc_id))
 
 
 def _contents(

@@ -9,7 +9,15 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.stored.origin_rows import forget_rows, remove_unread
-from nearkin.collection.stored.origins import IS_UNREAD, KEY, NAMES, OriginValues, own_values, with_origins
+from nearkin.collection.stored.origins import (
+    IS_PLAIN_FILE,
+    IS_UNREAD,
+    KEY,
+    NAMES,
+    OriginValues,
+    own_values,
+    with_origins,
+)
 from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.checksums import checksum
@@ -76,6 +84,7 @@ class LoadOrigins:
     n_written: int = 0
     _known: dict[int, _StoredOrigin] = field(default_factory=dict)
     _unread: dict[str, _UnreadFile] = field(default_factory=dict)
+    _plain: dict[str, str | None] = field(default_factory=dict)
     _new: list[tuple[Any, ...]] = field(default_factory=list)
     _replaced: list[_StoredOrigin] = field(default_factory=list)
     _read_since: list[int] = field(default_factory=list)
@@ -87,6 +96,7 @@ class LoadOrigins:
             figures=replace(self.figures),
             _known=dict(self._known),
             _unread=dict(self._unread),
+            _plain=dict(self._plain),
             _new=list(self._new),
             _replaced=list(self._replaced),
             _read_since=list(self._read_since),
@@ -94,7 +104,7 @@ class LoadOrigins:
 
     def look_up(self, rows: Sequence[int], doc_ids: Iterable[str]) -> None:
         """Look up what is stored: origins of the current versions of documents, and of ids that gave no text."""
-        self._known, self._unread = {}, {}
+        self._known, self._unread, self._plain = {}, {}, {}
         for some in named(rows):
             for *values, stored in self.connection.execute(with_origins().where(origins.c.row.in_(some))):
                 if checksum(values, values[KEY]) == stored:  # a changed row proves nothing
@@ -103,6 +113,9 @@ class LoadOrigins:
         for some in named(sorted({one for one in doc_ids if is_storable(one)})):
             rows_of_ids = self.connection.execute(select(*columns).where(IS_UNREAD & origins.c.doc_id.in_(some)))
             self._unread |= {doc_id: _UnreadFile(*rest) for doc_id, *rest in rows_of_ids}
+            is_plain = IS_PLAIN_FILE & origins.c.row.is_(None) & origins.c.doc_id.in_(some)
+            plain = select(origins.c.doc_id, origins.c.sha256).where(is_plain).order_by(origins.c.number)
+            self._plain |= dict(self.connection.execute(plain).all())
 
     def values_of(self, row: int) -> OriginValues | None:
         """Return the origin of the version in a row that was looked up."""
@@ -115,6 +128,8 @@ class LoadOrigins:
         if known is None or origin[_SHA256] is None:
             return False
         own, other = known.values, origin
+        if own[_EXTRACTOR] is None:
+            return False
         return bool(own[_SHA256] == other[_SHA256] and own[_EXTRACTOR] != other[_EXTRACTOR])
 
     def take(self, row: int, doc_id: str, origin: OriginValues) -> None:
@@ -139,6 +154,9 @@ class LoadOrigins:
         """Store the origin of a document without a text, unless it is known; ``row``: of the current version."""
         known = None if row is None else self._known.get(row)
         now = _UnreadFile(None, origin[_SHA256], origin[_EXCEPTION])
+        if origin[_EXTRACTOR] is None:
+            self._take_plain(doc_id, origin)
+            return
         if now.exception is None or self._is_unread_already(doc_id, now):
             return
         if known is not None and known.values[_SHA256] == origin[_SHA256]:
@@ -146,6 +164,12 @@ class LoadOrigins:
         self._close(doc_id)
         self._unread[doc_id] = now
         self._new.append((None, doc_id, *origin))
+
+    def _take_plain(self, doc_id: str, origin: OriginValues) -> None:
+        """Store what is known of a file that was read as text, unless it is stored: its problem is stored apart."""
+        if origin[_SHA256] is not None and self._plain.get(doc_id) != origin[_SHA256]:
+            self._plain[doc_id] = origin[_SHA256]
+            self._new.append((None, doc_id, *origin))
 
     def _is_unread_already(self, doc_id: str, now: _UnreadFile) -> bool:
         was = self._unread.get(doc_id)

@@ -56,7 +56,7 @@ def unread_inside(
     connection: Connection, sources: Sources, *, up_to_wave: int | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yield the number of the origin and the id of files without a text with these ids, and of those inside."""
-    is_wanted = IS_UNREAD & origins.c.extractor.is_not(None)
+    is_wanted = IS_UNREAD
     if up_to_wave is not None:
         is_wanted &= loads.c.wave <= up_to_wave
     query = select(origins.c.number, origins.c.doc_id).join(loads, loads.c.load == origins.c.load).where(is_wanted)

@@ -26,8 +26,10 @@ FIRST = COLUMNS.index("parent")
 OriginValues = tuple[Any, ...]
 """Values of the columns from ``parent`` to ``mail``."""
 NAMES = tuple(COLUMNS[FIRST:-1])
-IS_UNREAD = origins.c.row.is_(None) & origins.c.removed_at.is_(None)
-"""Condition for files that gave no text, and were neither removed nor read since."""
+IS_UNREAD = origins.c.row.is_(None) & origins.c.removed_at.is_(None) & origins.c.extractor.is_not(None)
+"""Condition for files that were extracted, gave no text, and were neither removed nor read since."""
+IS_PLAIN_FILE = origins.c.extractor.is_(None) & origins.c.kind.is_not(None)
+"""Condition for what is known of files that were read as text and gave none: nothing but kind, digest and size."""
 _TEXTS = frozenset(("sha256", "kind", "declared_kind", "extractor", "exception", "sentence", "warnings", "family"))
 
 
@@ -53,6 +55,11 @@ def _values(parent: str | None, origin: Mapping[str, Any] | None) -> OriginValue
     told["is_partial"], told["warnings"] = int(bool(told.get("is_partial"))), told["warnings"] or ""
     told["mail"] = None if told.get("mail") is None else _as_json(told["mail"])
     return tuple(told.get(name) for name in NAMES)
+
+
+def of_plain_file(kind: str, sha256: str, size_bytes: int) -> OriginValues:
+    """Return the origin of a document that was read from a file of text, not extracted."""
+    return _values(None, {"kind": kind, "sha256": sha256, "size_bytes": size_bytes})
 
 
 def _as_json(mail: Mapping[str, Any]) -> str:

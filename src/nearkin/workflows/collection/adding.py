@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
-from nearkin.collection.loads.incoming import Incoming
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.collection.loads.incoming import Incoming, PlainFile
+from nearkin.errors import NearkinError, ParameterError, SourceError
+from nearkin.records import I64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats.whole_file import WholeFile
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
@@ -67,7 +74,19 @@ def add_files(
 def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
     for raw in texts.raw_batches(progress):
-        yield Incoming(raw.batch, names.take(pa.array(raw.sources)), raw.name)
+        file_of = partial(_plain_file, texts.sources, raw.sources)
+        yield Incoming(raw.batch, names.take(pa.array(raw.sources)), raw.name, file_of)
+
+
+def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFile | None:
+    """Digest the file of a document if it is a text; None if it cannot be read any more."""
+    source = sources[numbers[place]]
+    if not isinstance(FORMATS.get(source.format), WholeFile) or is_pipe(source):
+        return None
+    with contextlib.suppress(SourceError):
+        kind = "text" if source.format == WholeFile.name else source.format
+        return PlainFile(kind, file_sha256(source.path), source.size_bytes)
+    return None
 
 
 def _check_apart(collection: Collection, texts: Texts) -> None:
