@@ -7,9 +7,11 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 
 from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.stages.documents.digest import file_sha256
 
 FOLDERS = (
     os.path.join(sys.prefix, "share/tessdata"),
@@ -17,6 +19,8 @@ FOLDERS = (
     "/usr/local/share/tessdata", "/opt/homebrew/share/tessdata",
 )  # fmt: skip
 """Folders of this environment (conda), of Debian 12 and 11, Fedora and Arch, own installations, and macOS."""
+_DIGITS = 8
+"""Digits of a digest in the name of an extractor: enough to tell releases of language data apart."""
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -40,9 +44,20 @@ class LanguageData:
         """Paths that a worker may read: the folder, and the files where links lead elsewhere."""
         return [self.folder, *(os.path.realpath(_file_of(one, self.folder)) for one in self.languages.split("+"))]
 
+    @property
+    def in_words(self) -> str:
+        """The languages, and the beginning of the SHA-256 of the data of each: another release gives other texts."""
+        return _in_words(self.languages, self.folder)
+
     def as_message(self) -> dict[str, str]:
         """Return the fields by name."""
         return asdict(self)
+
+
+@lru_cache(maxsize=4)  # some megabytes for each language
+def _in_words(languages: str, folder: str) -> str:
+    digests = [file_sha256(_file_of(one, folder))[:_DIGITS] for one in languages.split("+")]
+    return f"{languages} (data {'+'.join(digests)})"
 
 
 def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:

@@ -78,7 +78,7 @@ class ImageFile(Single):
 
     @property
     def name(self) -> str:
-        """Program, languages and version."""
+        """See `extractor_name`."""
         return extractor_name(self._language_data)
 
     def document(self) -> DocumentRead:
@@ -101,10 +101,10 @@ NOTHING_RECOGNISED = "OCR recognised no text"
 
 
 def extractor_name(data: LanguageData) -> str:
-    """Return program, languages and version."""
+    """Return program, languages with digests of their data, and version."""
     import xberg
 
-    return f"{versions.OCR} {data.languages} {xberg.__version__}"
+    return f"{versions.OCR} {data.in_words} {xberg.__version__}"
 
 
 def by_ocr(data: LanguageData, pages: str = "") -> str:

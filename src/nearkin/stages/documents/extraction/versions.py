@@ -13,7 +13,7 @@ MSG = "nearkin msg 1"
 PST = "nearkin pst 1"
 TEXT = "nearkin text 1"
 OCR = "xberg OCR"
-"""Behind it come the languages and the version of xberg."""
+"""Behind it come the languages, digests of their data, and the version of xberg."""
 _OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
 
 
@@ -34,7 +34,7 @@ def is_ocr(extractor: str) -> bool:
 
     Examples
     --------
-    >>> is_ocr("xberg OCR eng+deu 1.3.9"), is_ocr("xberg 1.3.9")
+    >>> is_ocr("xberg OCR eng (data 7d4322bd) 1.3.9"), is_ocr("xberg 1.3.9")
     (True, False)
     """
     return extractor.startswith(f"{OCR} ")

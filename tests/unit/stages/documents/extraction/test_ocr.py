@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import struct
 import time
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +17,9 @@ from generator import office_files as make
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.extractors import extractor_of
-from nearkin.stages.documents.extraction.language_data import language_data
+from nearkin.stages.documents.extraction.language_data import FOLDERS, language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.ocr import tiff_pages
+from nearkin.stages.documents.extraction.ocr import extractor_name, tiff_pages
 from nearkin.stages.documents.extraction.reading import Given
 from nearkin.stages.documents.extraction.versions import current_name, is_ocr, is_older
 from nearkin.stages.documents.extraction.workers import ExtractionPool, check_sandbox
@@ -28,6 +30,10 @@ NIGHT = (
     "a violent gust of wind which swept up the streets."
 )
 LEASE = "The tenant pays the rent of 1,250 pounds on the first day of each month, and keeps the garden in good order."
+FILES = [Path(folder, "eng.traineddata") for folder in FOLDERS]
+ENGLISH = next(
+    (f"eng (data {hashlib.sha256(one.read_bytes()).hexdigest()[:8]})" for one in FILES if one.exists()), "none"
+)
 WARNING = "by OCR (eng): words may be wrong"
 
 
@@ -53,9 +59,9 @@ def test_pages_that_are_images_are_read_in_their_places(reading, tmp_path):
     assert [one.n_pages for one in origins.values()] == [2, 2, 1]
     assert [one.warnings for one in origins.values()] == [f"text {WARNING}", f"text of page 2 {WARNING}", ""]
     assert [is_ocr(one.extractor) for one in origins.values()] == [True, True, False]
-    assert origins["a.pdf"].extractor == current_name("xberg OCR eng")
+    assert origins["a.pdf"].extractor == current_name(f"xberg OCR {ENGLISH}")
     assert not is_older(origins["a.pdf"].extractor)
-    assert is_older("xberg OCR eng 1.0")
+    assert is_older(f"xberg OCR {ENGLISH} 1.0")
 
 
 @needs_english
@@ -157,10 +163,10 @@ def test_a_file_of_many_pages_has_a_time_limit_of_its_own_and_what_was_done_by_t
     late = "OCR was not finished within 1 second; raise it with --extraction-limit ocr=SECONDS"
     origins = {name: (one.origin.exception, one.origin.sentence, one.origin.extractor) for name, one in found.items()}
     assert origins == {
-        "a.tif": ("time-out", late, current_name("xberg OCR eng")),
+        "a.tif": ("time-out", late, current_name(f"xberg OCR {ENGLISH}")),
         "b.pdf": ("time-out", f"60 of 61 pages are images; {late}", current_name("pypdfium2")),
         "c.pdf": ("time-out", f"its pages are images; {late}", current_name("pypdfium2")),
-        "d.png": (None, None, current_name("xberg OCR eng")),
+        "d.png": (None, None, current_name(f"xberg OCR {ENGLISH}")),
     }
     assert words_of(text_of(found["b.pdf"])) == ["A", "cover."]
     assert found["b.pdf"].origin.is_partial
@@ -205,3 +211,18 @@ def test_all_languages_are_in_one_folder(tmp_path):
     found = language_data("xaa+chi_sim", folders)
     assert (found.languages, found.folder) == ("xaa+chi_sim", str(tmp_path))
     assert str(elsewhere / "x") in found.paths
+
+
+def test_other_language_data_is_another_extractor(tmp_path):
+    """Else a collection would take the text of other data for a change of the document."""
+    names = set()
+    for number, content in enumerate((b"one", b"two", b"two")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "xaa.traineddata").write_bytes(content)
+        (folder / "xab.traineddata").write_bytes(b"")
+        names.add(extractor_name(language_data("xaa+xab", [str(folder)])))
+    digests = [hashlib.sha256(one).hexdigest()[:8] for one in (b"one", b"two", b"")]
+    names_of = [f"xaa+xab (data {one}+{digests[2]})" for one in digests[:2]]
+    assert names == {current_name(f"xberg OCR {one}") for one in names_of}
+    assert all(is_ocr(one) and not is_older(one) for one in names)
