@@ -5,18 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 
 from nearkin.errors import RunError
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault, as_message
+from nearkin.stages.documents.extraction.private_directory import PrivateDirectory, remove_abandoned
 from nearkin.stages.documents.extraction.reading import too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.origin import ExceptionKind
@@ -58,7 +57,9 @@ class Worker:
 
     def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
         self._limits = limits
-        self._directory = tempfile.mkdtemp(prefix="nearkin-extraction-")
+        remove_abandoned()
+        self._private = PrivateDirectory()
+        self._directory = self._private.path
         ours, theirs = socket.socketpair()
         told = {
             "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
@@ -144,4 +145,4 @@ class Worker:
         self.process.kill()
         self.process.wait()
         self._stderr.close()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        self._private.remove()
