@@ -12,7 +12,7 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.reading import FREE_BYTES, ExtractionError, bomb
+from nearkin.stages.documents.extraction.reading import FREE_BYTES, ExtractionError, bomb, too_much_memory
 
 _PIECE_BYTES = 1 << 18
 _IN_MEMORY = 64 << 20
@@ -46,6 +46,8 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
                 else:
                     file.write(piece)
         except StreamFault as fault:
+            if isinstance(fault.__cause__, MemoryError):
+                raise ExtractionError("too big", too_much_memory(limits["memory_bytes"])) from fault
             raise ExtractionError("corrupt", str(fault)) from fault
         except OSError as error:
             raise ExtractionError("too big", _too_big_for_disk(error, limits["disk_bytes"])) from error

@@ -33,6 +33,23 @@ def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
     return ExtractionError("bomb", sentence)
 
 
+_OUT_OF_MEMORY = (
+    "memory allocation", "memoryerror", "out of memory", "cannot allocate memory", "bad_alloc", "failed to map segment",
+)  # fmt: skip
+"""Words of libraries, and of the system that loads them."""
+
+
+def is_out_of_memory(message: str) -> bool:
+    """Whether an error message, or the last words of a process, say that there was too little memory.
+
+    Examples
+    --------
+    >>> is_out_of_memory("xberg.so: failed to map segment from shared object"), is_out_of_memory("no such file")
+    (True, False)
+    """
+    return any(one in message.lower() for one in _OUT_OF_MEMORY)
+
+
 def too_much_memory(limit: int) -> str:
     """Return why a document needs too much memory."""
     return f"it needs more memory than the limit of {counted(limit, 'byte')}{raised_by('memory')}"

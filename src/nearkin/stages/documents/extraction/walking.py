@@ -23,10 +23,11 @@ from nearkin.stages.documents.extraction.reading import (
     Extractor,
     Given,
     Member,
+    is_out_of_memory,
     too_big,
     too_much_memory,
 )
-from nearkin.stages.documents.origin import NO_TEXT
+from nearkin.stages.documents.origin import NO_TEXT, ExceptionKind
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Begins the time of one step, which ends the process when it is over."""
@@ -170,7 +171,7 @@ class FileWalk:
             return extractor.document()
         except ExtractionError as error:
             exception, sentence = error.exception, error.sentence
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             exception = "unsupported"
             sentence = f"{kind.upper()} needs an extra: pip install 'nearkin[documents]' ({error.name} is missing)"
             return DocumentRead(text=None, extractor="none", exception=exception, sentence=sentence)
@@ -182,7 +183,7 @@ class FileWalk:
         except RecursionError:
             exception, sentence = "bomb", "it is nested too deeply"
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
-            exception, sentence = "crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300]
+            exception, sentence = _failure(error, self._limits)
         return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
 
     def _with_text(self, node: ExtractedNode, read: DocumentRead, *, has_members: bool) -> ExtractedNode:
@@ -262,11 +263,18 @@ class FileWalk:
 
 
 def _name_of(extractor: Extractor) -> str:
-    """Return program and version, if it is installed."""
+    """Return program and version, if it is installed and can be loaded."""
     try:
         return extractor.name
-    except ImportError:
+    except (ImportError, OSError):
         return "none"
+
+
+def _failure(error: Exception, limits: Mapping[str, int]) -> tuple[ExceptionKind, str]:
+    """Return exception and sentence for what a library raised."""
+    if is_out_of_memory(str(error)):
+        return "too big", too_much_memory(limits["memory_bytes"])
+    return "crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300]
 
 
 def _broken_off(error: Exception, limits: Mapping[str, int]) -> Member:
@@ -278,6 +286,5 @@ def _broken_off(error: Exception, limits: Mapping[str, int]) -> Member:
         return Member(name=None, exception="too big", sentence=sentence)
     if isinstance(error, MemoryError):
         return Member(name=None, exception="too big", sentence=too_much_memory(limits["memory_bytes"]))
-    return Member(
-        name=None, exception="crashed", sentence=f"the extractor failed: {type(error).__name__}: {error}"[:300]
-    )
+    exception, sentence = _failure(error, limits)
+    return Member(name=None, exception=exception, sentence=sentence)

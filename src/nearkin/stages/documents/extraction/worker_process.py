@@ -12,11 +12,12 @@ import sys
 from collections.abc import Sequence
 
 from nearkin.errors import RunError
+from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.language_data import LanguageData
-from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault, as_message
 from nearkin.stages.documents.extraction.private_directory import PrivateDirectory, remove_abandoned
-from nearkin.stages.documents.extraction.reading import too_much_memory
+from nearkin.stages.documents.extraction.reading import is_out_of_memory, too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.origin import ExceptionKind
 
@@ -30,8 +31,6 @@ _BOOT = (
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 """Settings of glibc (mallopt(3)): else libraries return their memory with each file, and get each page of it again by a
 page fault, which takes a third of the time of a PDF."""
-_OUT_OF_MEMORY = ("memory allocation of", "memoryerror", "out of memory", "cannot allocate memory", "bad_alloc")
-"""Last words of libraries."""
 _GRACE_S = 10
 _START_S = 60
 _STDERR_BYTES = 4096
@@ -78,6 +77,7 @@ class Worker:
                     "HOME": self._directory,
                     "TMPDIR": self._directory,
                     "LANG": "C.UTF-8",
+                    "OPENBLAS_NUM_THREADS": "1",  # numpy would reserve memory for each
                     "TOKIO_WORKER_THREADS": "1",
                     **_KEEP_MEMORY,
                 },
@@ -125,12 +125,21 @@ class Worker:
             return WorkerDeath(
                 "time-out", f"not read within the time limit ({self._limits.wall_s} s){raised_by('time')}"
             )
-        if any(one in said.lower() for one in _OUT_OF_MEMORY):
+        if is_out_of_memory(said):
             return WorkerDeath("too big", too_much_memory(self._limits.memory_bytes))
         if isinstance(error, WorkerFault):
             return WorkerDeath("crashed", f"the extraction worker failed: {error}")
+        return WorkerDeath("crashed", self._how_it_died(code))
+
+    def _how_it_died(self, code: int) -> str:
+        """Say how the process ended, and whether memory may be the reason: many libraries do not say why they abort."""
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return WorkerDeath("crashed", f"the extraction worker died while reading it ({how})")
+        if code == -signal.SIGKILL:
+            how += ", as when the memory of the machine is full"
+        limit = self._limits.memory_bytes
+        is_low = limit < USUAL_LIMITS.memory_bytes
+        hint = f"; the memory limit of {counted(limit, 'byte')} may be too low{raised_by('memory')}" if is_low else ""
+        return f"the extraction worker died while reading it ({how}){hint}"
 
     def _stderr_end(self) -> str:
         self._stderr.seek(0, os.SEEK_END)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import os
 import signal
@@ -264,6 +265,23 @@ def test_a_document_that_takes_too_much_memory(tmp_path):
     assert "memory" in str(found["a.html"].problem)
 
 
+@pytest.mark.parametrize("memory", [60, 200, 350])
+def test_whatever_fails_for_lack_of_memory_names_its_limit(tmp_path, memory):
+    """Libraries that cannot be loaded, memory that they do not get, threads that do not start: none says it alike."""
+    files = {
+        "a.docx": GOOD, "b.pdf": make.pdf(["It was."]), "c.xlsx": make.xlsx([["It was."]]),
+        "d.txt.gz": gzip.compress(b"It was. " * (8 * MIB)), "e.zip": make.zipped({"a.txt": "It was. " * (8 * MIB)}),
+        "f.eml": make.mail({"Subject": "Night"}, "It was.", {"a.pdf": make.pdf(["It was."])}),
+    }  # fmt: skip
+    with ExtractionPool(1, ExtractionLimits(memory_bytes=memory * MIB)) as pool:
+        found = extracted(pool, written(tmp_path, files))
+    said = [str(one.origin.sentence) for one in found.values() if one.origin.exception is not None]
+    assert said
+    assert [
+        one for one in said if f"{memory * MIB:,} bytes" not in one or "--extraction-limit memory=" not in one
+    ] == []
+
+
 def test_workers_that_are_killed_cost_one_document_each(tmp_path):
     """A page that takes a second, so that there is time to kill its worker, twice: among others, and in an archive."""
     page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 60_000
@@ -288,7 +306,7 @@ def test_workers_that_are_killed_cost_one_document_each(tmp_path):
     assert exceptions_of(found) == {
         "a.docx": None, "b.html": "crashed", "c.zip!a.docx": None, "c.zip!b.html": "crashed", "c.zip!c.docx": None,
     }  # fmt: skip
-    assert "SIGKILL" in str(found["b.html"].problem)
+    assert str(found["b.html"].problem).endswith("(signal SIGKILL, as when the memory of the machine is full)")
 
 
 def test_files_and_the_network_are_out_of_reach(tmp_path):
