@@ -39,8 +39,10 @@ _ENCODED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _DAT = re.compile(rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14")
+# No control number or volume is longer: else a page in one long line would be searched to its end for a comma.
 _OPTICON = re.compile(
-    rb"[^,\r\n]++,[^,\r\n]*,[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*[ \t]*(?:\r?\n|\Z)",
+    rb"[^,\r\n]{1,1000}+,[^,\r\n]{0,1000}+,"
+    rb"[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*[ \t]*(?:\r?\n|\Z)",
     re.IGNORECASE,
 )
 _LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*(?:\r?\n|\Z)")
