@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.document_state import StoredState
+from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
@@ -194,9 +195,9 @@ def _members(connection: Connection, tolerance: Tolerance, numbers: Sequence[int
     members = dict[int, list[_CurrentMember]]()
     for one in sorted(found):
         members.setdefault(group_of[one.content], []).append(one)
-    # as on the page of the group: the first one if the principal was removed, or is another version now
+    principals = shown_principals(connection, state, numbers)
     return {
-        number: sorted(members[number], key=lambda one: one.row != state.principals[number])
+        number: sorted(members[number], key=lambda one: one.row != principals[number].row)
         for number in numbers
         if number in members
     }
