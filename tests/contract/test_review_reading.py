@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import html
 import re
 from collections.abc import Iterator
 
 import pytest
 
-from nearkin.collection.stored import group_state
+from nearkin.collection.stored import contents, group_state
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of
 
@@ -98,3 +99,11 @@ def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
     )
     assert dict(buttons) == {"whole=yes": "all", "part": "2 of 5", "other": "none"}
     assert "quiet" not in re.findall(r'name="quick".*?</button>', visit.get("/document", id="lease").text)[0]
+
+
+def test_a_comparison_reads_its_reference_once(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strip of differences asks for the number of lines of A, which the comparison has read already."""
+    reads, read = list[bytes](), contents._text
+    monkeypatch.setattr(contents, "_text", lambda text, digest: (reads.append(bytes(digest)), read(text, digest))[1])
+    visit.get("/compare", a="lease", b="lease, longer")
+    assert reads.count(hashlib.sha256(LEASE.encode()).digest()) == 1
