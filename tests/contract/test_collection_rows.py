@@ -337,6 +337,26 @@ def test_a_collection_of_version_5_gets_origins(place) -> None:
         assert is_silent(collection.fsck())
 
 
+def indexes_of_origins(place) -> set[str]:
+    query = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'origins'"
+    if place.server is not None:
+        query = f"SELECT indexname FROM pg_indexes WHERE schemaname = '{place.schema}' AND tablename = 'origins'"
+    return set(place.sql(query).split())
+
+
+def test_an_index_that_was_added_later_is_made_when_a_collection_is_opened_to_write(place) -> None:
+    fill(place, has_decisions=False)
+    index = schema.ORIGINS_OF_PARENT.name
+    assert index in indexes_of_origins(place)
+    sql(place, f"DROP INDEX {index}")
+    with place.open(create=False, read_only=True):
+        pass
+    assert index not in indexes_of_origins(place)
+    with place.open(create=False) as collection:
+        assert index in indexes_of_origins(place)
+        assert is_silent(collection.fsck())
+
+
 @pytest.mark.parametrize("version", ["1", "3", "4", "5", "7", "x", ""])
 def test_another_version_of_the_schema_is_not_believed(place, version) -> None:
     """Nothing is migrated because of a byte that was changed."""

@@ -66,6 +66,23 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
         assert visit.get("/conflicts.json", field=field).json()["n_groups"] == n
 
 
+def test_the_first_page_stays_short_with_very_many_tags(visit: Visit) -> None:
+    """Such as dates, which differ in every group, and the fields of a load file."""
+    collection = visit.service.collection
+    collection.groups()
+    for i in range(8):
+        collection.tag(["lease"], f"field {i}", "one")
+        collection.tag(["lease/copy"], f"field {i}", "other")
+    for i in range(45):
+        collection.tag(["lease"], f"more {i}", "one")
+    shown = tiles(visit)
+    assert sum("groups with different tags" in words or "group with different tags" in words for words in shown) == 5
+    assert shown["more fields have different tags in a group"] == ("/conflicts", "3")
+    assert "11 more tags of fewer documents." in words_of(visit.get("/").text)
+    data = visit.get("/index.json").json()
+    assert (len(data["conflicts"]), len(data["tags"])) == (8, 61)  # a script gets all of them
+
+
 def test_exceptions_on_the_first_page_are_those_of_their_page(visit: Visit) -> None:
     rows = [("a.pdf", None, unread("a"), None), ("b.pdf", "", origin("b"), None)]
     add_extracted(visit.service.collection, rows)

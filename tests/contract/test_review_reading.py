@@ -1,17 +1,16 @@
-"""What the review screen offers to read: representatives with what others add, comparisons of each kind, the log."""
+"""What the review screen offers to read: comparisons of each kind, the log, groups and their tags."""
 
 from __future__ import annotations
 
-import csv
 import gc
+import hashlib
 import html
-import io
 import re
 from collections.abc import Iterator
 
 import pytest
 
-from nearkin.collection.stored import group_state
+from nearkin.collection.stored import contents, group_state
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of
 
@@ -23,48 +22,6 @@ def visit(place: SomePlace) -> Iterator[Visit]:
     with place.open() as collection:
         collection.add([*DOCUMENTS, ("lease, longer", LONGER), ("short", LEASE.removesuffix(" of the term."))])
         yield Visit(collection).sign_in()
-
-
-def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> None:
-    assert "not computed yet" in words_of(visit.get("/representatives").text)
-    visit.service.collection.groups()
-    visit.service.collection.decide(principal="lease", by="ada")
-    visit.service.collection.groups()
-    found = visit.get("/representatives.json").json()
-    assert (found["n_groups"], found["n_documents_in_no_group"]) == (1, 1)
-    (one,) = found["representatives"]
-    assert (one["doc_id"], one["n_documents"]) == ("lease", 5)
-    own = set(LEASE.split())
-    added = {other["doc_id"]: other for other in one["additions"]}
-    assert {name: other["n_words"] for name, other in added.items()} == {
-        "lease, longer": len(LONGER.split()) - len(LEASE.split()), "lease, signed": 4,
-    }  # fmt: skip
-    assert [other["doc_id"] for other in one["additions"]] == ["lease, longer", "lease, signed"]  # most words first
-    assert not set(" ".join(added["lease, longer"]["passages"]).split()) - set(LONGER.split()) - own
-    page = words_of(visit.get("/representatives").text)
-    assert "2 documents to review instead of 6" in page
-    assert "adds 4 words: Signed by Ada Kern" in page
-    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
-    assert [(row["doc_id"], row["group"], row["n_documents"]) for row in rows] == [
-        ("lease", "1", "5"),
-        ("letter", "", "1"),
-    ]
-    assert "lease, signed adds 4 words: Signed by Ada Kern" in rows[0]["adds"]
-    assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
-
-
-def test_a_page_compares_some_texts_and_says_how_many_are_left(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    visit.service.collection.groups()
-    monkeypatch.setattr("nearkin.web.screens.representatives._MAX_NEW", 1)
-    seen = [visit.get("/representatives.json").json()["representatives"][0] for _ in range(3)]
-    assert [(one["n_not_compared"], len(one["additions"])) for one in seen] == [(2, 0), (1, 1), (0, 1)]
-    visit.service.collection.add([("lease, noted", f"{LEASE} Noted."), ("lease, seen", f"{LEASE} Seen.")])
-    visit.service.collection.groups()
-    assert "1 other text of this group is not compared yet" in words_of(visit.get("/representatives").text)
-    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
-    assert rows[0]["n_documents"] == "7"
-    (one,) = visit.get("/representatives.json").json()["representatives"]
-    assert one["n_not_compared"] == 0
 
 
 def test_a_comparison_is_shown_side_by_side_and_exported(visit: Visit) -> None:
@@ -144,17 +101,9 @@ def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
     assert "quiet" not in re.findall(r'name="quick".*?</button>', visit.get("/document", id="lease").text)[0]
 
 
-def test_a_representative_is_a_current_document_of_its_group(visit: Visit) -> None:
-    """The principal is another version now, and an exact copy keeps its former text in the group."""
-    collection = visit.service.collection
-    collection.groups()
-    collection.decide(principal="lease", by="ada")
-    collection.groups()
-    collection.add([("lease", "A boat on the river that nobody has ever seen before.")])
-    rows = list(csv.DictReader(io.StringIO(visit.get("/representatives.csv").text)))
-    (one,) = visit.get("/representatives.json").json()["representatives"]
-    assert one["doc_id"] == visit.get("/group.json", number=1).json()["principal"] == "lease, signed"
-    assert sorted((row["doc_id"], row["group"]) for row in rows) == [
-        ("lease", ""), ("lease, signed", "1"), ("letter", ""),
-    ]  # fmt: skip
-    assert {row["n_documents"] for row in rows} == {"4", "1"}
+def test_a_comparison_reads_its_reference_once(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strip of differences asks for the number of lines of A, which the comparison has read already."""
+    reads, read = list[bytes](), contents._text
+    monkeypatch.setattr(contents, "_text", lambda text, digest: (reads.append(bytes(digest)), read(text, digest))[1])
+    visit.get("/compare", a="lease", b="lease, longer")
+    assert reads.count(hashlib.sha256(LEASE.encode()).digest()) == 1

@@ -25,11 +25,14 @@ class ComparedDocuments:
         With its distance from A and its similarities.
     comparison : Comparison
         Word-by-word comparison.
+    n_lines_a : int
+        Number of lines of A.
     """
 
     a: StoredDocument
     b: SimilarDocument
     comparison: Comparison
+    n_lines_a: int
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -51,6 +54,6 @@ def compare(
         one, other = document(connection, a, version_a), document(connection, b, version_b)
         contents = contents_of(connection, [one.content, other.content])
         (measured,) = compare_with(connection, collection.counting, contents[one.content], [other], {})
-    texts = (contents[document.content].text for document in (one, other))
-    comparison = compare_texts(*texts, context_lines=context_lines, with_moves=True, ignore=tuple(ignore))
-    return ComparedDocuments(one, measured, comparison)
+    text_a, text_b = (contents[document.content].text for document in (one, other))
+    comparison = compare_texts(text_a, text_b, context_lines=context_lines, with_moves=True, ignore=tuple(ignore))
+    return ComparedDocuments(one, measured, comparison, text_a.count("\n") + 1)

@@ -98,6 +98,17 @@ def relations_of(
                 yield pair, found[pair]
 
 
+def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> int:
+    """Return how many of some distinct pairs have no stored relation."""
+    if not _is_there(connection, store):
+        return len(pairs)
+    missing, keys = set(pairs), select(TABLE.c.principal, TABLE.c.content)
+    for some in named(sorted({principal for principal, _ in pairs})):
+        found = connection.execute(keys.where(TABLE.c.principal.in_(some)))
+        missing -= {(row.principal, row.content) for row in found}
+    return len(missing)
+
+
 def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
     """Return the stored relations among some pairs; changed rows are omitted."""
     found = dict[Pair, RelatedText]()

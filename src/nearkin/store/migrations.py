@@ -78,6 +78,24 @@ def _to_6(connection: Connection) -> None:
     write_seals(connection, {table.name: Seal(0, 0, True) for table in schema.OF_6})
 
 
+_HAS_INDEX = {
+    "sqlite": "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = '{name}'",
+    "postgresql": "SELECT count(*) FROM (SELECT to_regclass('{name}') AS own) AS found WHERE own IS NOT NULL",
+}
+
+
+def lacks_indexes(connection: Connection) -> bool:
+    """Whether a store of the current version was made before an index was added, on which no result depends."""
+    query = _HAS_INDEX[connection.dialect.name].format(name=schema.ORIGINS_OF_PARENT.name)
+    return not connection.exec_driver_sql(query).scalar_one()
+
+
+def add_indexes(connection: Connection) -> None:
+    """Add the indexes that a store lacks, inside the connection's transaction."""
+    if lacks_indexes(connection):
+        schema.ORIGINS_OF_PARENT.create(connection, checkfirst=False)
+
+
 STEPS: dict[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
 """Migrations, by the version from which each leads to the next."""
 

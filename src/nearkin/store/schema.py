@@ -316,6 +316,8 @@ origins = Table(
 """Origins of documents that were extracted from files, or are inside of others, one for each version."""
 Index("origins_of_row", origins.c.row)
 Index("origins_of_id", origins.c.doc_id)
+ORIGINS_OF_PARENT = Index("origins_of_parent", origins.c.parent)
+"""Index that collections of version 6 may lack; `migrations.add_indexes` adds it."""
 
 OF_6 = (origins,)
 

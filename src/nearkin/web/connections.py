@@ -17,6 +17,8 @@ from nearkin.web.addresses import network_of, plain_address
 from nearkin.web.settings import Network
 
 _SAY_AGAIN_S = 60.0
+_FAREWELL_S = 24 * 60 * 60.0
+"""Time of the farewell of TLS, in which all of an answer must have left: `TimedConnection` ends it much earlier."""
 _MIN_PER_CLIENT = 4
 """Connections that a client may always have, unless the service has too many."""
 
@@ -100,8 +102,9 @@ class TimedConnection(H11Protocol):
 
     uvicorn itself waits without end for the first request, and for the rest of a request whose first byte has arrived.
     After an answer that did not need the body, such as a refusal, the rest of the body has the same time. The gate
-    limits the time of bodies that it lets through. While an answer is still on its way, its client is not late:
-    `AcceptedSocket` limits how slowly it is read.
+    limits the time of bodies that it lets through. The farewell after the last answer has the same time, which asyncio
+    would count from the moment when the answer was written. While an answer is still on its way, its client is not
+    late: `AcceptedSocket` limits how slowly it is read.
     """
 
     wait_s = 10.0
@@ -136,8 +139,9 @@ class TimedConnection(H11Protocol):
     def _watch(self) -> None:
         """Begin to measure whenever something else is waited for."""
         state, cycle = self.conn.their_state, self.cycle
-        is_unread = state is h11.SEND_BODY and cycle is not None and cycle.response_complete
-        self._wait_for((state, cycle) if state is h11.IDLE or is_unread else None)
+        is_answered = cycle is not None and cycle.response_complete
+        is_awaited = state is h11.IDLE or (is_answered and (state is h11.SEND_BODY or self.transport.is_closing()))
+        self._wait_for((state, cycle) if is_awaited else None)
 
     def _wait_for(self, awaited: tuple[object, object] | None) -> None:
         if awaited == self._awaited:
@@ -160,11 +164,13 @@ class TimedConnection(H11Protocol):
 class ReviewLoop(asyncio.SelectorEventLoop):
     """Loop of the service: a handshake of TLS has the time of a request's head, not the minute of asyncio.
 
-    uvicorn passes no such limit on; others than the loop of selectors accept connections without asking the listener.
+    And a farewell has not the half minute of asyncio, which would cut off answers that are read slowly. uvicorn passes
+    no such limits on; others than the loop of selectors accept connections without asking the listener.
     """
 
     async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:
         """Begin to accept connections."""
         if options.get("ssl") is not None:
             options["ssl_handshake_timeout"] = TimedConnection.wait_s
+            options["ssl_shutdown_timeout"] = _FAREWELL_S
         return await super().create_server(*args, **options)

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Literal
@@ -24,19 +24,24 @@ from nearkin.web.queries import Measure
 from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
+JobKind = Literal["groups", "threads", "audit", "reading", "storing", "representatives"]
 _INTERRUPTED = "The service ended during this job. Nothing of it was stored; start it again."
-_INTERRUPTED_STORING = (
-    "The service ended during this job. The files that it had stored are no longer exceptions; send the others again."
-)
-JobKind = Literal["groups", "threads", "audit", "reading", "storing"]
-_SHARED = frozenset[JobKind](("groups", "threads", "audit"))
+_INTERRUPTED_WITHIN: Mapping[JobKind, str] = {
+    "storing": "The service ended during this job. The files that it had stored are no longer exceptions; send the "
+    "others again.",
+    "representatives": "The service ended during this job. The texts that it had compared stay compared; start it "
+    "again, and it compares the others.",
+}
+"""Messages of interrupted jobs that store while they run."""
+_SHARED = frozenset[JobKind](("groups", "threads", "audit", "representatives"))
 """Jobs that depend on nothing but the collection: one that waits already serves everybody who asks for it."""
 JobState = Literal["waiting", "running", "done", "failed", "interrupted"]
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """An update of the groups at a tolerance or of the threads of mails, an audit, or files that are read or stored.
+    """An update of the groups or of the threads of mails, an audit, files that are read or stored, or comparisons.
 
+    ``measure`` and ``value`` are the tolerance of the groups that it is about.
     ``stage`` is what it does now: ``n_done`` of ``n_total`` (0 if unknown) of a unit. ``message`` says why it failed,
     or what it found.
     """
@@ -72,7 +77,8 @@ class JobRunner:
     """Runs jobs in a thread of its own.
 
     A job stores its result in one transaction, so an interrupted job leaves nothing behind; one that stores texts has
-    a transaction for each wave. Jobs are recorded in a file: after a restart, those that had not ended are interrupted.
+    a transaction for each wave, and one that compares texts for every few hundred. Jobs are recorded in a file: after a
+    restart, those that had not ended are interrupted.
 
     Parameters
     ----------
@@ -96,10 +102,18 @@ class JobRunner:
             found = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
             return f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}"
 
-        return self._begin(Job(number=0, measure=measure, value=tolerance.value, by=by, asked_at=_now()), update)
+        return self.begin("groups", update, by=by, measure=measure, value=tolerance.value)
 
-    def begin(self, kind: JobKind, work: Callable[[JobProgress], str], *, by: str) -> Job:
-        """Begin a job, and return it; an update or an audit that waits already is not begun again.
+    def begin(
+        self,
+        kind: JobKind,
+        work: Callable[[JobProgress], str],
+        *,
+        by: str,
+        measure: Measure | None = None,
+        value: float | None = None,
+    ) -> Job:
+        """Begin a job, and return it; one that waits already and would do the same is not begun again.
 
         Parameters
         ----------
@@ -107,8 +121,10 @@ class JobRunner:
         work : callable
             Receives the progress, and returns what it found, in words.
         by : str
+        measure, value : str and float, optional
+            Tolerance of the groups that it is about.
         """
-        return self._begin(Job(number=0, kind=kind, by=by, asked_at=_now()), work)
+        return self._begin(Job(number=0, kind=kind, measure=measure, value=value, by=by, asked_at=_now()), work)
 
     def _begin(self, job: Job, work: Callable[[JobProgress], str]) -> Job:
         with self._changed:
@@ -144,6 +160,11 @@ class JobRunner:
             found = self._find(number)
             return None if found is None else msgspec.structs.replace(found)
 
+    def latest(self, kind: JobKind, measure: Measure, value: float) -> Job | None:
+        """Return the latest job of a kind about the groups at a tolerance."""
+        asked = kind, measure, value
+        return next((one for one in self.listed() if (one.kind, one.measure, one.value) == asked), None)
+
     @property
     def has_any(self) -> bool:
         """Whether there are jobs, of this process or of earlier ones."""
@@ -161,7 +182,7 @@ class JobRunner:
             self._is_closing = True
             for job in self._jobs:
                 if not job.is_over:
-                    _end(job, "interrupted", _INTERRUPTED_STORING if job.kind == "storing" else _INTERRUPTED)
+                    _end(job, "interrupted", _INTERRUPTED_WITHIN.get(job.kind, _INTERRUPTED))
             self._waiting.clear()
             self._record()
             self._changed.notify_all()
@@ -213,7 +234,7 @@ class JobRunner:
             return []
         for job in found:
             if not job.is_over:
-                _end(job, "interrupted", _INTERRUPTED_STORING if job.kind == "storing" else _INTERRUPTED)
+                _end(job, "interrupted", _INTERRUPTED_WITHIN.get(job.kind, _INTERRUPTED))
         return found
 
     def _record(self) -> None:

@@ -28,6 +28,7 @@ _SCREENS: Mapping[Role, tuple[str, ...]] = {
         "/group/member",
         "/group/history",
         "/representatives",
+        "/representatives/export",
         "/conflicts",
         "/threads",
         "/thread",
@@ -54,6 +55,7 @@ _FORMS: Mapping[Role, tuple[str, ...]] = {
         "/exceptions/read",
         "/exceptions/store",
         "/pairs/decide",
+        "/representatives/compare",
     ),
     # they begin jobs, for which those of all others wait
     "admin": ("/groups/update", "/threads/update", "/defensibility/audit"),

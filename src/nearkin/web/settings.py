@@ -37,7 +37,8 @@ class ServiceSettings:
     proxies : tuple of networks
         Proxies whose X-Forwarded headers count; nothing is accepted from other addresses.
     max_per_client : int
-        Maximum number of open connections of one address of another machine; proxies may have any number.
+        Maximum number of open connections of one address of another machine, which may be that of an office with many
+        browsers, each with up to six; proxies may have any number.
     """
 
     host: str
@@ -50,7 +51,7 @@ class ServiceSettings:
     idle_s: int = 60 * 60
     public_url: str | None = None
     proxies: tuple[Network, ...] = ()
-    max_per_client: int = 64
+    max_per_client: int = 128
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ import pytest
 
 from nearkin.web.connections import TimedConnection
 from nearkin.web.serving import _config
+from nearkin.web.settings import ServiceSettings
 from nearkin.web.users import sign_in
 from review_client import small_collection
 from team_client import PUBLIC, Browser, Team, field, service_of
@@ -82,6 +83,15 @@ def test_many_clients_together_leave_places_for_others(start: Start) -> None:
         assert kept[0] == 8  # a quarter of the 32 that are left
         assert min(kept) >= 1
         assert sum(kept[:6]) < n_places
+        assert is_answered(place)
+
+
+def test_many_browsers_behind_one_address_of_an_office_can_work(start: Start) -> None:
+    """By default sixteen browsers, each with its six connections, all of which stay open."""
+    place = start(max_per_client=ServiceSettings(host="", port=0).max_per_client)
+    with ExitStack() as opened:
+        connections = [opened.enter_context(connected(place, CROWD)) for _ in range(16 * 6)]
+        assert all(map(is_kept, connections))
         assert is_answered(place)
 
 

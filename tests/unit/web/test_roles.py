@@ -20,12 +20,13 @@ from team_client import NAMES, Browser, Team, service_of
 READ = {
     "/static/{name}", "/", "/search", "/since", "/list", "/document", "/document/alike", "/document/similar",
     "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/group/history", "/representatives",
+    "/representatives/export",
     "/conflicts", "/threads", "/thread", "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip
 CHECK_IN, WATCH = {"/check-in", "/exceptions/read"}, {"/log", "/jobs", "/jobs/list", "/users"}
 DECIDE = {
     "/tags", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
-    "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide",
+    "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide", "/representatives/compare",
 }  # fmt: skip
 START = {"/groups/update", "/threads/update", "/defensibility/audit"}
 OPERATION_ROLES = {

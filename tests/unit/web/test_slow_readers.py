@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
+import os
 import re
 import socket
 import ssl
@@ -93,8 +95,9 @@ def test_who_does_not_read_loses_the_connection(open_client: Open, team: Team, m
 def test_who_reads_slowly_gets_all(
     open_client: Open, team: Team, monkeypatch: pytest.MonkeyPatch, more: tuple[str]
 ) -> None:
-    """Much longer than the next request may take to arrive: the time of that begins when the answer has left."""
+    """Longer than the next request, or the farewell of TLS, may take: their time begins when the answer has left."""
     monkeypatch.setattr(TimedConnection, "wait_s", 0.2)
+    monkeypatch.setattr(asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", 0.2)  # 30 s; an answer may take longer
     client = open_client()
     client.sendall(asked(team, *more))
     found, began = bytearray(), time.monotonic()
@@ -104,6 +107,21 @@ def test_who_reads_slowly_gets_all(
     assert time.monotonic() - began > 0.5
     rows = csv.DictReader(bytes(found).split(b"\r\n\r\n", 1)[1].decode().splitlines())
     assert [row["doc_id"] for row in rows] == IDS
+
+
+def test_who_does_not_answer_the_farewell_loses_the_connection(
+    team: Team, certificate: Exposure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads the answer and the farewell of TLS, and then says nothing more."""
+    monkeypatch.setattr(TimedConnection, "wait_s", 0.3)
+    context = ssl.create_default_context(cafile=certificate.tls_cert)
+    with team_server(team, certificate) as place, connected(place) as client:
+        below = socket.socket(fileno=os.dup(client.fileno()))
+        with below, context.wrap_socket(client, server_hostname="localhost") as encrypted:
+            encrypted.sendall(asked(team, "connection: close"))
+            assert received(encrypted).startswith(b"HTTP/1.1 200")
+            below.settimeout(5)
+            assert received(below) == b""  # the end of TCP
 
 
 def is_complete(answer: bytearray) -> bool:

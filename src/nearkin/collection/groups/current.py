@@ -14,6 +14,7 @@ from nearkin.collection.decisions.activity import next_number
 from nearkin.collection.decisions.deciding import record_principal
 from nearkin.collection.decisions.for_groups import say_grouped, similarity_by
 from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen
+from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.groups.changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.groups.grouping import Membership, Regrouped, regroup
 from nearkin.collection.matching.letters_only import is_letters_only
@@ -232,8 +233,11 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
             raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")
         matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
         rows = _rows_of(seen.connection, Membership(state.member_contents, state.member_groups))
-        names = ids_of_missing(seen.connection, state, rows)
-        numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows, names)
+        numbers, starts, ends, proposed = _bounds(rows)
+        shown = shown_principals(seen.connection, state, numbers.tolist())
+        by_row = np.argsort(rows.row)
+        wanted = [shown[number].row for number in numbers.tolist()]
+        places = by_row[np.searchsorted(rows.row, wanted, sorter=by_row)]
         found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
         is_new = np.zeros(len(rows.row), np.bool_)
         table = _members(rows, places, proposed, found, matching.is_match(found), is_new, tolerance)
@@ -303,7 +307,10 @@ def _told(
 ) -> tuple[CollectionGroups, dict[int, int]]:
     """Return the groups with their principals, and the changes."""
     names = ids_of_missing(seen.connection, state, rows)
-    numbers, starts, ends, places, proposed = _placed(seen.connection, state, rows, names)
+    numbers, starts, ends, proposed = _bounds(rows)
+    places = _principals(rows, numbers, starts, ends, state, names, proposed)
+    chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
+    places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row
@@ -337,22 +344,13 @@ def _told(
     ), principals
 
 
-def _placed(
-    connection: Connection, state: GroupState, rows: MemberRows, names: dict[int, str]
-) -> tuple[I64, I64, I64, I64, I64]:
-    """Return the numbers, starts and ends of the groups, and the positions of their principals and proposed ones."""
+def _bounds(rows: MemberRows) -> tuple[I64, I64, I64, I64]:
+    """Return the numbers, starts and ends of the groups, and the positions of their proposed principals.
+
+    These are the members with the most letters and digits; in a tie, the one stored first.
+    """
     numbers, starts = np.unique(rows.group, return_index=True)
-    ends = np.append(starts[1:], len(rows.group))
-    proposed = _longest(rows)[starts]
-    places = _principals(rows, numbers, starts, ends, state, names, proposed)
-    chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(connection))
-    places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
-    return numbers, starts, ends, places, proposed
-
-
-def _longest(rows: MemberRows) -> I64:
-    """Positions of the members by group, the most letters and digits first; in a tie, the one stored first."""
-    return np.lexsort((-rows.n_letters, rows.group))
+    return numbers, starts, np.append(starts[1:], len(rows.group)), np.lexsort((-rows.n_letters, rows.group))[starts]
 
 
 def _principals(

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.records import GROUP_NOTE
+from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
-from nearkin.store.bulk import named
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, members
 
@@ -29,7 +29,7 @@ class StoredGroup:
     ----------
     number : int
     principal : str
-        Id of its principal; it may have been removed since.
+        Id of its principal, or of the member that stands in for it; see `shown_principals`.
     n_documents, n_texts : int
         Number of current documents, and of their distinct texts.
     note : str or None
@@ -215,15 +215,12 @@ def _count(connection: Connection, state: GroupState) -> list[tuple[int, int, in
 def _described(
     connection: Connection, state: GroupState, rows: Sequence[tuple[int, int, int]]
 ) -> tuple[StoredGroup, ...]:
-    names, of_groups = dict[int, str](), [state.principals[number] for number, _, _ in rows]
-    for some in named(of_groups):
-        found = select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))
-        names |= dict(connection.execute(found).all())
+    principals = shown_principals(connection, state, [number for number, _, _ in rows])
     notes = values_of(connection, [(GROUP_NOTE, state.tolerance, str(number)) for number, _, _ in rows])
     return tuple(
         StoredGroup(
             number=number,
-            principal=names[state.principals[number]],
+            principal=principals[number].doc_id,
             n_documents=n_documents,
             n_texts=n_texts,
             note=notes.get((GROUP_NOTE, state.tolerance, str(number))),

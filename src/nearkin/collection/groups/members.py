@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import GROUP_NOTE
+from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.decisions.tags import members_of, tags_of
 from nearkin.collection.groups.representatives import passages_added
 from nearkin.collection.matching.letters_only import is_letters_only
@@ -159,9 +160,9 @@ def _compared(
     connection = seen.connection
     matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "groups")
     ids = members_of(connection, number, str(tolerance))
-    principal_row = GroupState.known(connection, str(tolerance)).principals[number]
+    principal = shown_principals(connection, GroupState.known(connection, str(tolerance)), [number])[number]
     rows, found = _documents(connection, ids)
-    place = rows.index(principal_row) if principal_row in rows else 0
+    place = rows.index(principal.row)
     contents: I64 = np.array([one.content for one in found], np.int64)
     measured = measures.of(contents[np.full(len(found), place)], contents)
     is_match = matching.is_match(measured)

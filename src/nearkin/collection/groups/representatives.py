@@ -10,14 +10,22 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, select
 
+from nearkin.collection.decisions.document_state import StoredState
+from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored_relations import relations_of
+from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
+from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import named
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents
+from nearkin.store.store import Store
+
+_NOT_COMPARED = KeptValues[int]()
+"""Counts by tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,12 @@ def passages_added(comparison: MemberComparison) -> tuple[str, ...]:
 
 
 def representatives(
-    collection: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int], *, max_new: int | None = None
+    collection: OpenedCollection,
+    tolerance: Tolerance,
+    numbers: Sequence[int],
+    *,
+    max_new: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Representative]:
     """Return the principals of some stored groups, in this order, each with what the other members add.
 
@@ -95,6 +108,7 @@ def representatives(
         Numbers of the groups.
     max_new : int, optional
         Maximum number of texts to compare that were not compared before; by default all.
+    progress : Progress, optional
 
     Raises
     ------
@@ -103,36 +117,54 @@ def representatives(
     CollectionError
         The groups or a text were changed in the store.
     """
+    progress = progress or Silent()
     with collection.store.reading() as connection:
-        state = GroupState.known(connection, str(tolerance))
-        is_wanted = np.isin(state.member_groups, np.array(numbers, np.int64))
-        group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
-        members = _members(connection, group_of)
-    principals, pairs = dict[int, _CurrentMember](), list[tuple[int, int]]()
-    for number in numbers:
-        if here := members.get(number):
-            # as on the page of the group: the first one if the principal was removed, or is another version now
-            own = next((one for one in here if one.row == state.principals[number]), here[0])
-            principals[number] = own
-            others = dict.fromkeys(one.content for one in here if one.content != own.content)
-            pairs += [(own.content, content) for content in others]
+        members = _members(connection, tolerance, numbers)
+    pairs, n_missing = _pairs(members), Counter[int]()
+    for own_content, _ in pairs:
+        n_missing[own_content] += 1
     first_of = {one.content: one.doc_id for here in members.values() for one in reversed(here)}
-    additions, n_missing = dict[int, list[Addition]](), Counter(own for own, _ in pairs)
+    additions = dict[int, list[Addition]]()
+    progress.start("compare", len(pairs), "pairs")
     for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
+        progress.advance(1)
         n_missing[own_content] -= 1
         if n_words := related.comparison.judgement.measured.n_words_only_in_member:
             added = Addition(first_of[content], n_words, passages_added(related.comparison))
             additions.setdefault(own_content, []).append(added)
+    progress.finish()
     return [
         Representative(
             group=number,
-            doc_id=own.doc_id,
-            n_documents=len(members[number]),
-            additions=tuple(sorted(additions.get(own.content, ()), key=lambda one: (-one.n_words, one.doc_id))),
-            n_not_compared=n_missing[own.content],
+            doc_id=here[0].doc_id,
+            n_documents=len(here),
+            additions=tuple(sorted(additions.get(here[0].content, ()), key=lambda one: (-one.n_words, one.doc_id))),
+            n_not_compared=n_missing[here[0].content],
         )
-        for number, own in principals.items()
+        for number, here in members.items()
     ]
+
+
+def n_texts_not_compared(connection: Connection, store: Store, tolerance: Tolerance) -> int:
+    """Count the texts of all stored groups whose comparison with their principal is not stored.
+
+    They are counted again only if the groups, the documents or the stored comparisons have changed.
+
+    Raises
+    ------
+    CollectionError
+        The groups were changed in the store.
+    """
+    state = GroupState.known(connection, str(tolerance))
+    if state.number is None:
+        return 0
+
+    def counted_now() -> int:
+        members = _members(connection, tolerance, list(state.principals))
+        return n_not_stored(connection, store, _pairs({n: here for n, here in members.items() if len(here) > 1}))
+
+    made_from = state, StoredState.now(connection), n_stored(connection, store)
+    return _NOT_COMPARED.get(connection.engine, str(tolerance), made_from, counted_now)
 
 
 class _CurrentMember(NamedTuple):
@@ -141,8 +173,20 @@ class _CurrentMember(NamedTuple):
     doc_id: str
 
 
-def _members(connection: Connection, group_of: Mapping[int, int]) -> dict[int, list[_CurrentMember]]:
-    """Return the current documents with some texts by group, in the order in which they were added."""
+def _pairs(members: Mapping[int, Sequence[_CurrentMember]]) -> list[Pair]:
+    """Return the texts of groups to compare: that of the principal, and each other one."""
+    return [
+        (here[0].content, content)
+        for here in members.values()
+        for content in dict.fromkeys(one.content for one in here if one.content != here[0].content)
+    ]
+
+
+def _members(connection: Connection, tolerance: Tolerance, numbers: Sequence[int]) -> dict[int, list[_CurrentMember]]:
+    """Return the current documents of some groups: the principal first, then the others as they were added."""
+    state = GroupState.known(connection, str(tolerance))
+    is_wanted = np.isin(state.member_groups, np.array(numbers, np.int64))
+    group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
     found = list[_CurrentMember]()
     for some in named(list(group_of)):
         is_member = documents.c.content.in_(some) & documents.c.is_current
@@ -151,4 +195,9 @@ def _members(connection: Connection, group_of: Mapping[int, int]) -> dict[int, l
     members = dict[int, list[_CurrentMember]]()
     for one in sorted(found):
         members.setdefault(group_of[one.content], []).append(one)
-    return members
+    principals = shown_principals(connection, state, numbers)
+    return {
+        number: sorted(members[number], key=lambda one: one.row != principals[number].row)
+        for number in numbers
+        if number in members
+    }

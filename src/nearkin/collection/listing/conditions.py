@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
@@ -20,25 +19,6 @@ from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, members, tags
 
 Which = Literal["current", "removed", "all"]
-
-
-@dataclass(frozen=True, slots=True)
-class GroupsAsked:
-    """Stored groups that a condition is about.
-
-    Parameters
-    ----------
-    number : int
-        Number of the grouping.
-    seen_row : int
-        Documents with this row and above are not grouped yet.
-    principals : mapping of int to int
-        Row of each group's principal.
-    """
-
-    number: int
-    seen_row: int
-    principals: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +85,13 @@ class DocumentFilter:
                 named=("threshold", "gamma", "group", "has_near_duplicates"),
             )
 
-    def condition(self, connection: Connection, groups: GroupsAsked | None) -> ColumnElement[bool]:
+    def condition(self, connection: Connection, groups: GroupState | None) -> ColumnElement[bool]:
         """Return the condition on documents and their loads.
 
         Parameters
         ----------
         connection : Connection
-        groups : GroupsAsked or None
+        groups : GroupState or None
             What `groups_asked` returned.
 
         Raises
@@ -144,7 +124,7 @@ class DocumentFilter:
             conditions.append(self._is_in_group(groups))
         return and_(true(), *conditions)
 
-    def groups_asked(self, connection: Connection) -> GroupsAsked | None:
+    def groups_asked(self, connection: Connection) -> GroupState | None:
         """Return the stored groups that a condition is about; None if none is.
 
         Raises
@@ -169,9 +149,9 @@ class DocumentFilter:
             raise UnknownDocumentError(
                 f"There is no group {self.group} {tolerance.in_words()}. List the groups: nearkin groups"
             )
-        return GroupsAsked(state.number, state.seen_row, state.principals)
+        return state
 
-    def _is_in_group(self, groups: GroupsAsked) -> ColumnElement[bool]:
+    def _is_in_group(self, groups: GroupState) -> ColumnElement[bool]:
         is_member: ColumnElement[bool] = members.c.grouping == groups.number
         if self.group is not None:
             is_member &= members.c.group_number == self.group
@@ -180,7 +160,7 @@ class DocumentFilter:
         return documents.c.content.in_(select(members.c.content).where(is_member))
 
 
-def _of_several_texts(grouping: int) -> Select[Any]:
+def _of_several_texts(grouping: int | None) -> Select[Any]:
     """Return the numbers of the groups of which current documents have several texts."""
     own, current = members.alias("of_groups"), documents.alias("in_groups")
     is_one = (own.c.grouping == grouping) & exists().where(current.c.content == own.c.content, current.c.is_current)

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import current_tags, values_of
 from nearkin.collection.decisions.records import GROUP_NOTE, NOTE
+from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import document
@@ -159,13 +160,12 @@ def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, .
             (members.c.grouping == state.number) & (members.c.group_number == number)
         )
         is_member = documents.c.content.in_(in_group) & documents.c.is_current
-        principal = select(documents.c.doc_id).where(documents.c.row == state.principals[number])
         note = GROUP_NOTE, tolerance, str(number)
         found.append(
             GroupOfDocument(
                 described(tolerance),
                 number,
-                connection.execute(principal).scalar_one(),
+                shown_principals(connection, state, [number])[number].doc_id,
                 connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),
                 values_of(connection, [note]).get(note),
             )

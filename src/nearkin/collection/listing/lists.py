@@ -11,9 +11,11 @@ from sqlalchemy import Connection, Select, and_, case, exists, func, select
 
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
 from nearkin.collection.decisions.activity import verified
+from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.decisions.tags import checked_field
-from nearkin.collection.listing.conditions import DocumentFilter, GroupsAsked
+from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.stored.documents import refuse_changed_row, with_documents
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -148,10 +150,10 @@ def listed_batches(
     has_origins = connection.execute(select(origins.c.number).limit(1)).first() is not None
     for some in rows.partitions(_ROWS_AT_A_TIME):
         found = origins_of(connection, [row[0] for row in some]) if has_origins else {}
-        yield _batch(some, groups, found)
+        yield _batch(some, groups, _principal_rows(connection, some, groups), found)
 
 
-def _with_groups(query: Select[Any], groups: GroupsAsked | None) -> Select[Any]:
+def _with_groups(query: Select[Any], groups: GroupState | None) -> Select[Any]:
     """Add the row and the number of the group to a query that asks about groups."""
     if groups is None:
         return query
@@ -178,7 +180,20 @@ _SHOWN = [name for name in _FIELDS if name not in _DERIVED]
 _N_TAGS = len(tags.c)
 
 
-def _batch(rows: Sequence[Any], groups: GroupsAsked | None, found: Mapping[int, OriginValues]) -> pa.RecordBatch:
+def _principal_rows(connection: Connection, rows: Sequence[Any], groups: GroupState | None) -> dict[int, int]:
+    """Return the rows of the principals of the groups that some rows have, by number of the group."""
+    if groups is None:
+        return {}
+    numbers = {row[-1] for row in rows if row[-1] is not None}
+    return {number: one.row for number, one in shown_principals(connection, groups, numbers).items()}
+
+
+def _batch(
+    rows: Sequence[Any],
+    groups: GroupState | None,
+    principals: Mapping[int, int],
+    found: Mapping[int, OriginValues],
+) -> pa.RecordBatch:
     """Make a batch of the rows, each of which is compared with its checksum."""
     of_groups = [tuple(row[-2:]) if groups is not None else (None, None) for row in rows]
     rest = [tuple(row[:-2]) if groups is not None else tuple(row) for row in rows]
@@ -189,9 +204,7 @@ def _batch(rows: Sequence[Any], groups: GroupsAsked | None, found: Mapping[int, 
     columns = {name: [getattr(row, name) for row in rows] for name in _SHOWN}
     columns |= {"wave": [row.name for row in rows], "n_copies": [row[-_N_TAGS - 1] for row in rest]}
     columns |= {"date": [row[2] for row in of_tags], "group": [group for _, group in of_groups]}
-    columns["is_principal"] = [
-        None if group is None or groups is None else groups.principals.get(group) == row for row, group in of_groups
-    ]
+    columns["is_principal"] = [None if group is None else principals.get(group) == row for row, group in of_groups]
     for name in ("kind", "extractor"):
         columns[name] = [value_of(found.get(row[0]), name) for row in rows]
     return pa.record_batch([pa.array(columns[name], kind) for name, kind in _FIELDS.items()], schema=LISTED)

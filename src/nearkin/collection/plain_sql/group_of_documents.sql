@@ -5,6 +5,11 @@ WITH found AS (
     SELECT MAX("grouping") AS number FROM {schema}groupings WHERE tolerance = {stored}
 ), chosen AS (
     SELECT CASE WHEN number IS NULL THEN {missing} ELSE number END AS number FROM found
+), picked AS (
+    SELECT subject AS doc_id, MAX(CAST(value AS BIGINT)) AS number
+    FROM {schema}decisions
+    WHERE kind = 'principal'
+    GROUP BY subject
 ), current_members AS (
     SELECT documents.doc_id, members.group_number,
            ROW_NUMBER() OVER (
@@ -13,7 +18,10 @@ WITH found AS (
                    WHEN documents."row" = grouped.principal THEN 0
                    WHEN documents.doc_id = stored.doc_id THEN 1  -- another version of a principal that was replaced
                    ELSE 2
-               END, documents."row"
+               END,
+               COALESCE(picked.number, 0) DESC,  -- of a principal that is gone: the member that was chosen last,
+               contents.n_letters + contents.n_other_letters DESC,  -- or else the longest one
+               documents."row"
            ) AS place
     FROM chosen
     JOIN {schema}members ON members."grouping" = chosen.number
@@ -21,6 +29,8 @@ WITH found AS (
         ON grouped."grouping" = members."grouping" AND grouped.group_number = members.group_number
     JOIN {schema}documents AS stored ON stored."row" = grouped.principal
     JOIN {schema}documents ON documents.content = members.content AND documents.is_current
+    JOIN {schema}contents ON contents.content = members.content
+    LEFT JOIN picked ON picked.doc_id = documents.doc_id
 )
 SELECT documents.doc_id,
        CASE WHEN member.group_number IS NULL THEN 'document ' || documents.doc_id

@@ -223,8 +223,12 @@ LEFT JOIN LATERAL (  -- in place of a principal that was removed or replaced sin
     SELECT member.doc_id
     FROM {schema}.members AS others
     JOIN {schema}.documents AS member ON member.content = others.content AND member.is_current
+    JOIN {schema}.contents AS c ON c.content = others.content
     WHERE stored.is_current IS NOT TRUE AND others.grouping = g.grouping AND others.group_number = g.group_number
-    ORDER BY member.doc_id IS DISTINCT FROM stored.doc_id, member.row
+    ORDER BY member.doc_id IS DISTINCT FROM stored.doc_id,
+        (SELECT max(chosen.value::bigint) FROM {schema}.decisions AS chosen
+         WHERE chosen.kind = 'principal' AND chosen.subject = member.doc_id) DESC NULLS LAST,
+        c.n_letters + c.n_other_letters DESC, member.row
     LIMIT 1
 ) AS replacing ON true
 CROSS JOIN LATERAL (SELECT CASE WHEN stored.is_current THEN stored.doc_id ELSE replacing.doc_id END AS doc_id)

@@ -52,5 +52,6 @@ FORMS: tuple[ChangeForm, ...] = (
     *exceptions.FORMS,
     *defensibility.FORMS,
     *pairs.FORMS,
+    *representatives.FORMS,
 )
 """All forms; a new one is entered here."""

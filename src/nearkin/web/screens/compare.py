@@ -43,7 +43,7 @@ def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
         "found": found,
         "facts": similarity_facts(found),
         "fragment": Markup(fragment),  # it escapes the texts
-        "ticks": ticks(found.comparison, service.collection.text(asked.a, version=asked.version_a).count("\n") + 1),
+        "ticks": ticks(found.comparison, found.n_lines_a),
         "kinds": IGNORED,
     }
     return ScreenAnswer("compare.html.j2", values, found.to_dict())

@@ -168,11 +168,15 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
 
 
 def since_table(service: ReviewService, asked: SinceQuery) -> pa.Table:
-    """Return a row for each document with a change."""
+    """Return a row for each document with a change, with the decisions that were made for an earlier text of it."""
     _, wave = _waves(service, asked)
     if wave is None:
         raise ParameterError("The groups were not stored at the end of any wave.")
-    return _since(service, asked, wave).documents
+    table = _since(service, asked, wave).documents
+    with service.collection.opened.store.reading() as connection:
+        overtaken = overtaken_decisions(connection, table["doc_id"].to_pylist())
+    told = ["; ".join(map(setting_words, overtaken.get(doc_id, ()))) for doc_id in table["doc_id"].to_pylist()]
+    return table.append_column("overtaken", pa.array(told, pa.large_string()))
 
 
 def _waves(service: ReviewService, asked: SinceQuery) -> tuple[list[str], str | None]:

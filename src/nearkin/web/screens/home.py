@@ -13,7 +13,7 @@ from nearkin.web.screen import Screen
 from nearkin.web.screens.jobs import running_jobs
 from nearkin.web.service import ReviewService
 
-_MAX_SHOWN = 8
+_MAX_SHOWN, _MAX_FIELDS, _MAX_TAGS = 8, 5, 50
 _SIZES = ((2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, None))
 """Smallest and largest number of documents of the groups that a bar counts."""
 
@@ -30,11 +30,13 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
     values = {
         "info": counts,
         "groups": groups,
-        "tags": tags,
+        "tags": sorted(tags, key=lambda one: -one.n_documents)[:_MAX_TAGS],
+        "n_more_tags": max(0, len(tags) - _MAX_TAGS),
         "sizes": size_rows(groups),
         "n_exact_copies": counts.n_documents - found.n_current_texts,
         "n_exceptions": found.n_exceptions,
-        "conflicts": conflicts,
+        "conflicts": sorted(conflicts.items(), key=lambda one: -one[1])[:_MAX_FIELDS],
+        "n_more_fields": max(0, len(conflicts) - _MAX_FIELDS),
         **running_jobs(service),
         "other_tolerances": [described(one) for one in tolerances if one != str(asked.tolerance)],
         "asked": asked,

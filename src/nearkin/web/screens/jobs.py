@@ -55,13 +55,15 @@ def words_of(job: Job) -> str:
     """
     if job.kind == "groups":
         return f"groups: {job.measure}, {job.value}"
+    if job.kind == "representatives":
+        return f"representatives: {job.measure}, {job.value}"
     return {"threads": "threads", "audit": "audit", "reading": "files read again", "storing": "texts stored"}[job.kind]
 
 
 def place_of(job: Job) -> str:
     """Return the address of the page that shows what a job found."""
-    if job.kind == "groups":
-        return address("/groups", measure=job.measure, value=job.value)
+    if job.kind in ("groups", "representatives"):
+        return address(f"/{job.kind}", measure=job.measure, value=job.value)
     if job.kind == "reading":
         return address("/exceptions/read", job=job.number)
     return {"threads": "/threads", "audit": "/defensibility", "storing": "/exceptions"}[job.kind]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import msgspec
+import numpy as np
 import pyarrow as pa
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
-from nearkin.collection.groups.current import stored_members
 from nearkin.collection.groups.listed import stored_groups
-from nearkin.collection.groups.representatives import representatives
+from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
+from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted
 from nearkin.store.schema import documents
-from nearkin.web.answers import ScreenAnswer
+from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.jobs import JobProgress
 from nearkin.web.queries import GroupingQuery
-from nearkin.web.screen import Screen
+from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
 
 _A_PAGE, _MAX_ADDITIONS, _MAX_EXPORTED = 20, 5, 20_000
 _MAX_NEW = 200
-"""Texts that a page compares at most, which takes about a second; those of earlier pages are stored."""
+"""Texts that a page or an export compares at most, which takes about a second; those of earlier ones are stored."""
+_WAIT_S = 2.0
+_ALL_GROUPS = 1 << 40
 
 
 class RepresentativesQuery(GroupingQuery, kw_only=True):
@@ -34,14 +42,13 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     found = representatives(opened, asked.tolerance, [one.number for one in groups.groups], max_new=_MAX_NEW)
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
-        "asked": asked,
-        "value": asked.tolerance.value,
         "groups": groups,
         "found": found,
         "n_alone": n_alone,
         "n_additions": _MAX_ADDITIONS,
         "page": page,
         "n_pages": -(-groups.n_groups // _A_PAGE),
+        **_export(service, asked),
     }
     data = {
         "n_groups": groups.n_groups,
@@ -52,21 +59,62 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     return ScreenAnswer("representatives.html.j2", values, data)
 
 
+def export_state(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
+    """Say whether the list can be exported; the part of the page that is replaced while texts are compared."""
+    values = _export(service, asked)
+    job = values["job_of_all"]
+    data = {"n_not_compared": values["n_not_compared"], "job": None if job is None else msgspec.to_builtins(job)}
+    return ScreenAnswer("representatives_export.html.j2", values, data)
+
+
+def _export(service: ReviewService, asked: GroupingQuery) -> dict[str, object]:
+    """Return what the part of the page about the export needs."""
+    with service.collection.opened.store.reading() as connection:
+        n_documents = stored_groups(connection, asked.tolerance, limit=1).n_documents
+        n_left = _n_not_compared(service, connection, asked.tolerance) if n_documents <= _MAX_EXPORTED else 0
+    return {
+        "asked": asked,
+        "value": asked.tolerance.value,
+        "n_in_groups": n_documents,
+        "max_exported": _MAX_EXPORTED,
+        "n_not_compared": n_left,
+        "is_ready": n_left <= _MAX_NEW,
+        "job_of_all": service.jobs.latest("representatives", asked.measure, asked.tolerance.value),
+    }
+
+
+def _n_not_compared(service: ReviewService, connection: Connection, tolerance: Tolerance) -> int:
+    return n_texts_not_compared(connection, service.collection.opened.store, tolerance)
+
+
 def representatives_table(service: ReviewService, asked: RepresentativesQuery) -> pa.Table:
-    """Return a row for each document to review: representatives, then the documents in no group."""
+    """Return a row for each document to review: representatives, then the documents in no group.
+
+    Raises
+    ------
+    ParameterError
+        The groups have too many documents, or too many of their texts are not compared yet.
+    """
     opened = service.collection.opened
     with opened.store.reading() as connection:
-        groups = stored_groups(connection, asked.tolerance, limit=1 << 40)
-        ids = connection.execute(select(documents.c.doc_id).where(documents.c.is_current).order_by(documents.c.row))
-        everything = list(ids.scalars())
-    if groups.n_documents > _MAX_EXPORTED:
-        raise ParameterError(
-            f"Representatives are exported for groups with up to {_MAX_EXPORTED:,} documents; these have "
-            f"{groups.n_documents:,}. The export of the page Groups has all members with is_principal."
-        )
-    found = representatives(opened, asked.tolerance, [one.number for one in groups.groups])
-    in_groups = set(stored_members(opened, asked.tolerance)["doc_id"].to_pylist()) if found else set()
-    alone = [doc_id for doc_id in everything if doc_id not in in_groups]
+        groups = stored_groups(connection, asked.tolerance, limit=_ALL_GROUPS)
+        if groups.n_documents > _MAX_EXPORTED:
+            raise ParameterError(
+                f"Representatives are exported for groups with up to {_MAX_EXPORTED:,} documents; these have "
+                f"{groups.n_documents:,}. The export of the page Groups has all members with is_principal."
+            )
+        if (n_left := _n_not_compared(service, connection, asked.tolerance)) > _MAX_NEW:
+            raise ParameterError(
+                f"{counted(n_left, 'text')} of these groups are not compared with their principals yet, and an export "
+                f"compares up to {_MAX_NEW}. Choose 'Compare all texts' on the page Representatives, and export when "
+                "that is done."
+            )
+        numbers = [one.number for one in groups.groups]
+        state = GroupState.known(connection, str(asked.tolerance))
+        in_groups = set(state.member_contents[np.isin(state.member_groups, numbers)].tolist())
+        query = select(documents.c.doc_id, documents.c.content).where(documents.c.is_current).order_by(documents.c.row)
+        alone = [doc_id for doc_id, content in connection.execute(query) if content not in in_groups]
+    found = representatives(opened, asked.tolerance, numbers)
     return pa.table(
         {
             "doc_id": pa.array([*(one.doc_id for one in found), *alone], pa.large_string()),
@@ -80,4 +128,28 @@ def representatives_table(service: ReviewService, asked: RepresentativesQuery) -
     )
 
 
-SCREENS = (Screen("/representatives", RepresentativesQuery, list_representatives, representatives_table),)
+def compare_all(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:
+    """Compare all texts with the principals of their groups, in the background if that takes long.
+
+    Each comparison is stored, so a job that is begun again continues where an interrupted one ended.
+    """
+    opened, tolerance = service.collection.opened, body.tolerance
+
+    def work(progress: JobProgress) -> str:
+        with opened.store.reading() as connection:
+            groups = stored_groups(connection, tolerance, limit=_ALL_GROUPS)
+        if groups.n_documents > _MAX_EXPORTED:
+            raise ParameterError(f"The groups have more than {_MAX_EXPORTED:,} documents.")
+        found = representatives(opened, tolerance, [one.number for one in groups.groups], progress=progress)
+        return f"{counted(len(found), 'representative')} for {counted(groups.n_documents, 'document')}"
+
+    job = service.jobs.begin("representatives", work, by=visitor.name, measure=body.measure, value=tolerance.value)
+    service.jobs.wait(job.number, _WAIT_S)
+    return GoTo("/representatives", {"measure": body.measure, "value": tolerance.value})
+
+
+SCREENS = (
+    Screen("/representatives", RepresentativesQuery, list_representatives, representatives_table),
+    Screen("/representatives/export", GroupingQuery, export_state),
+)
+FORMS = (ChangeForm("/representatives/compare", GroupingQuery, compare_all),)

@@ -35,7 +35,7 @@
     ["Enter", "Open the row", "[data-row]", open],
     ["J", "Next group", "[data-key=J]", click("[data-key=J]")],
     ["K", "Previous group", "[data-key=K]", click("[data-key=K]")],
-    [" ", "Check the row", "[data-row] input[type=checkbox]", () => at?.querySelector("input[type=checkbox]")?.click()],
+    [" ", "Tick the row", "[data-row] input[type=checkbox]", () => at?.querySelector("input[type=checkbox]")?.click()],
     ["x", "Split the row's document off", "[data-act=x]", act("x")],
     ["h", "History of the document or group", "[data-key=h]", click("[data-key=h]")],
     ["f", "Choose a file", "#file", click("#file")],
