@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, inspect, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import CreateIndex
 
 from nearkin.errors import CollectionError
 from nearkin.store import schema
@@ -78,22 +81,13 @@ def _to_6(connection: Connection) -> None:
     write_seals(connection, {table.name: Seal(0, 0, True) for table in schema.OF_6})
 
 
-_HAS_INDEX = {
-    "sqlite": "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = '{name}'",
-    "postgresql": "SELECT count(*) FROM (SELECT to_regclass('{name}') AS own) AS found WHERE own IS NOT NULL",
-}
-
-
-def lacks_indexes(connection: Connection) -> bool:
-    """Whether a store of the current version was made before an index was added, on which no result depends."""
-    query = _HAS_INDEX[connection.dialect.name].format(name=schema.ORIGINS_OF_PARENT.name)
-    return not connection.exec_driver_sql(query).scalar_one()
-
-
 def add_indexes(connection: Connection) -> None:
-    """Add the indexes that a store lacks, inside the connection's transaction."""
-    if lacks_indexes(connection):
-        schema.ORIGINS_OF_PARENT.create(connection, checkfirst=False)
+    """Add the indexes that a store of the current version may lack, on which no result depends.
+
+    Whoever may store rows need not be the owner of the tables: then nothing is added.
+    """
+    with contextlib.suppress(DBAPIError), connection.begin_nested():
+        connection.execute(CreateIndex(schema.ORIGINS_OF_PARENT, if_not_exists=True))
 
 
 STEPS: dict[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}

@@ -317,7 +317,7 @@ origins = Table(
 Index("origins_of_row", origins.c.row)
 Index("origins_of_id", origins.c.doc_id)
 ORIGINS_OF_PARENT = Index("origins_of_parent", origins.c.parent)
-"""Index that collections of version 6 may lack; `migrations.add_indexes` adds it."""
+"""Index that collections of version 6 may lack until their next load."""
 
 OF_6 = (origins,)
 

@@ -22,7 +22,7 @@ from nearkin.store.connections import engine_of, lock, transaction
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
 from nearkin.store.failures import told
-from nearkin.store.migrations import add_indexes, lacks_indexes, migrate, version_of
+from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
 from nearkin.store.seals import PARTS, Seal, write_seals
@@ -225,7 +225,6 @@ def _opened(
         is_there = _has_tables(connection, place)
         is_bare = is_there and _is_bare(connection)
         version = version_of(connection, place) if is_there and not is_bare else schema.VERSION
-        is_slow = is_there and version == schema.VERSION and lacks_indexes(connection)
     if not is_there and not create:
         raise MissingCollectionError(_not_there(place))
     if is_bare and given is None:
@@ -242,10 +241,6 @@ def _opened(
             if is_new := _is_bare(connection):
                 _say_new(connection, given or {})
             migrate(connection, version_of(connection, place))
-    elif is_slow and not access.is_read_only:
-        with contextlib.suppress(CollectionError), transaction(engine, is_writing=True) as connection:
-            lock(connection, place, 0.0)  # if another process writes, a later call adds them
-            add_indexes(connection)
     with transaction(engine, is_writing=False) as connection:
         facts = read_facts(connection, place)
     if missing := _FACTS - set(facts):
