@@ -261,7 +261,7 @@ def _make_tables(connection: Connection, place: Place) -> None:
     """Create the tables of a new collection."""
     if place.schema is not None and not inspect(connection).has_schema(place.schema):
         connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS would need the permission in any case
-    schema.metadata.create_all(connection)
+    schema.metadata.create_all(connection, checkfirst=False)  # nothing is there: not asked for each table
 
 
 def _is_bare(connection: Connection) -> bool:
