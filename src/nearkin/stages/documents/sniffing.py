@@ -104,6 +104,8 @@ def unreadable(name: str, error: OSError) -> SourceError:
     """Return the error for a file that cannot be opened, with advice."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return SourceError(f"Cannot open {name}: {why(error)}.")
+    if error.errno == errno.ESPIPE:
+        return SourceError(f"{name} is a pipe, and this input is read twice. Save it to a file first.")
     advice = {
         FileNotFoundError: "Check the path.",
         PermissionError: "Give yourself permission to read it, or omit it.",

@@ -70,9 +70,11 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name one file.")
     file = _file_of(str(path))
-    named = by_suffix(file)[0]
+    named, is_file = by_suffix(file)[0], os.path.isfile(file)
+    if not is_file and os.path.exists(file) and named not in (None, "file"):
+        raise SourceError(f"{path} is a pipe, of which Nearkin reads only text. Save it to a file first.")
     file_format = named if named is not None and is_of_documents(named) else "file"
-    if named in (None, "file"):
+    if named in (None, "file") and is_file:  # of a pipe, the beginning would be gone
         file_format = recognised_format(file)
     reading = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
