@@ -84,7 +84,7 @@ def _to_6(connection: Connection) -> None:
 def add_indexes(connection: Connection) -> None:
     """Add the indexes that a store of the current version may lack, on which no result depends.
 
-    Whoever may store rows need not be the owner of the tables: then nothing is added.
+    A user who may store rows need not be the owner of the tables: then nothing is added.
     """
     with contextlib.suppress(DBAPIError), connection.begin_nested():
         connection.execute(CreateIndex(schema.ORIGINS_OF_PARENT, if_not_exists=True))
