@@ -47,13 +47,13 @@ class Command(TyperCommand):
             raise typer.Abort from error
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; for an unknown option that may be an id with a dash, the error says how to pass one."""
+        """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            takes_ids = any((one.metavar or "").startswith("DOC_ID") for one in self.params)
-            if takes_ids and not getattr(error, "possibilities", True):
-                error.message += ". Write -- before an id that begins with a dash: COLLECTION -- -ID"  # type: ignore[attr-defined]
+            takes_arguments = any(one.param_type_name == "argument" for one in self.params)
+            if takes_arguments and not getattr(error, "possibilities", True):
+                error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
