@@ -449,3 +449,15 @@ def test_adding_says_what_a_change_means(matter: str, tmp_path: Path) -> None:
     changed = write_jsonl(tmp_path / "may.jsonl", [{"id": "lease", "text": LETTER}])
     assert "1 changed (their older texts are kept as versions: nearkin history)" in run("add", matter, changed).out
     assert "nearkin versions" not in run("add", matter, changed).out
+
+
+def test_adding_says_that_a_document_has_an_earlier_text_again(matter: str, tmp_path: Path) -> None:
+    may = [{"id": "lease", "text": LETTER}, {"id": "copy", "text": LETTER}]
+    changed = write_jsonl(tmp_path / "may.jsonl", may)
+    assert told("add", matter, changed, "--wave", "may")["n_earlier_texts"] == 0
+    again = ("add", matter, tmp_path / "march.jsonl", "--wave", "march again")
+    assert "2 of the changed documents have an earlier text again." in run(*again, "--dry-run").out
+    added = told(*again)
+    assert (added["n_new_versions"], added["n_earlier_texts"]) == (2, 2)
+    assert "again" not in run("add", matter, changed, "--wave", "may").out  # the same wave stores nothing again
+    assert told("add", matter, changed, "--wave", "june")["n_earlier_texts"] == 2

@@ -71,6 +71,7 @@ def test_what_cannot_be_searched(matter: str) -> None:
     for wrong in (["&"], ["*"], ["re*nt"], ['"rent']):
         ended = run("search", matter, *wrong)
         assert (ended.code, ended.err.startswith("Error: WORDS must be ")) == (2, True), ended.err
+    assert """Got '"lone *"' instead.""" in run("search", matter, "lone *").err
     assert run("search", matter).code == 2
     assert run("search", matter, "rent", "--wave", "may").code == 3
     assert run("search", f"{matter}-not", "rent").code == 7

@@ -46,6 +46,16 @@ class Command(TyperCommand):
         except KeyboardInterrupt as error:
             raise typer.Abort from error
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            takes_arguments = any(one.param_type_name == "argument" for one in self.params)
+            if takes_arguments and not getattr(error, "possibilities", True):
+                error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
+            raise
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Name the arguments by their metavars alone: typer would add braces, brackets and dots of its own."""
         arguments = [one for one in self.params if one.param_type_name == "argument"]

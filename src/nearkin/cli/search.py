@@ -80,7 +80,9 @@ def query_of(words: Sequence[str]) -> str:
 def _part(word: str) -> str:
     if '"' in word or len(word.split()) < 2:
         return word
-    return f'"{word.strip().removesuffix("*")}"' + "*" * word.strip().endswith("*")
+    phrase = word.strip()
+    is_prefix = phrase.endswith("*") and not phrase[-2].isspace()
+    return f'"{phrase.removesuffix("*")}"*' if is_prefix else f'"{phrase}"'
 
 
 def _show(console: Console, found: SearchResult, wave: str | None, is_written: bool) -> None:

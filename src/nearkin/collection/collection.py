@@ -86,8 +86,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ----------
         path_or_url : str or Path
             A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME``, ``service``,
-            ``host``, ``sslmode`` and ``sslrootcert`` may be added. What is omitted comes from the environment, as for
-            psql.
+            ``host``, ``port``, ``sslmode`` and ``sslrootcert`` may be added. What is omitted comes from the
+            environment, as for psql.
         create : bool
             Create a missing collection.
         alphabet : {"universal", "latin"}, optional

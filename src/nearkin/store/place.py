@@ -15,7 +15,7 @@ from nearkin.paths import not_supported, without_password
 from nearkin.store.server_settings import SSL_MODES, ServerSettings, settings_here
 
 FILE = "nearkin.sqlite"
-_OPTIONS = ("service", "host", "sslmode", "sslrootcert")
+_OPTIONS = ("service", "host", "port", "sslmode", "sslrootcert")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -30,7 +30,7 @@ class Place:
     schema : str or None
         PostgreSQL only.
     options : tuple of (str, str)
-        What else a PostgreSQL URL says after the question mark: service, host, sslmode, sslrootcert.
+        What else a PostgreSQL URL says after the question mark: service, host, port, sslmode, sslrootcert.
 
     Examples
     --------

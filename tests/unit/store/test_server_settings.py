@@ -158,3 +158,7 @@ def test_the_url_of_a_place(monkeypatch, tmp_path):
     assert Place.parse(place.address) == place
     found = place.settings()
     assert (found.host, found.user, found.password, found.database) == (str(tmp_path), "ada", "s3cret", "db")
+    place = Place.parse(f"postgresql:///db?host={tmp_path}&port=5433")
+    assert str(place) == f"postgresql:///db?host={folder}&port=5433&schema=nearkin"
+    assert place.settings().socket == f"{tmp_path}/.s.PGSQL.5433"
+    assert Place.parse("postgresql://:5434/db?port=5433").settings().port == 5434

@@ -45,6 +45,8 @@ class Added:
         Texts that the collection did not have under any id.
     n_repeated : int
         New versions whose id occurred before in the same load.
+    n_earlier_texts : int
+        New versions with a text that the document had before this load.
     n_repaired : int
         Stored texts, and rows of documents, that were damaged or missing and have been restored.
     n_missing : int
@@ -81,6 +83,7 @@ class Added:
     n_contents: int
     n_erased: int = 0
     n_repeated: int = 0
+    n_earlier_texts: int = 0
     n_repaired: int = 0
     n_missing: int = 0
     n_no_text: int = 0

@@ -47,6 +47,7 @@ class Figures:
     n_problems: int = 0
     n_erased: int = 0
     n_repeated: int = 0
+    n_earlier_texts: int = 0
     n_repaired: int = 0
     n_missing: int = 0
 
@@ -268,6 +269,7 @@ class Load:
 
     def _new_versions(self, came: Iterable[_Came], was: Newest, rows: _LoadRows) -> Newest:
         """Store texts that replace a current one, each as a new version."""
+        before = was.before
         for one in came:
             if was.row in rows.documents:
                 rows.documents[was.row][_IS_CURRENT] = False
@@ -275,6 +277,7 @@ class Load:
                 rows.replaced.append(was.row)
             self.figures.n_new_versions += 1
             self.figures.n_repeated += one.repeats_id
+            self.figures.n_earlier_texts += one.content in before
             was = self._new_version(one, was, rows)
         return was
 

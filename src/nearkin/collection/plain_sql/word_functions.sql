@@ -1,7 +1,8 @@
 -- Functions and views by wording: exact Jaccard similarity of word 5-grams, from the stored sets of their hashes.
 
 CREATE OR REPLACE FUNCTION {schema}.n_common(a bytea, b bytea) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog AS $function$
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog
+SET enable_mergejoin = off AS $function$  -- it would sort the hashes
 DECLARE
     one bytea := a || ''::bytea;  -- read from its own table once, not for each hash
     other bytea := b || ''::bytea;
@@ -66,11 +67,13 @@ COMMENT ON FUNCTION {schema}.refuse_threshold(numeric, text, text) IS
 
 CREATE OR REPLACE FUNCTION {schema}.near_contents_by_words(asked bigint, threshold numeric)
 RETURNS TABLE (content bigint, jaccard double precision)
-LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
+LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp
+SET enable_mergejoin = off AS $function$  -- it would sort the hashes of all candidates
 #variable_conflict use_column
 DECLARE
     own bytea;
-    n_own bigint;
+    n_own integer;
+    own_hashes bytea[];
 BEGIN
     PERFORM refuse_threshold(threshold, 'near_contents_by_words', 'CONTENT');
     PERFORM refuse_missing_words();
@@ -79,28 +82,68 @@ BEGIN
         RETURN;
     END IF;
     n_own := octet_length(own) / 8;
+    RETURN QUERY SELECT asked, 1::double precision;
     IF n_own = 0 THEN  -- no words: like its equals only
-        RETURN QUERY SELECT asked, 1::double precision;
         RETURN;
     END IF;
+    own_hashes := ARRAY(
+        SELECT substr(own, place, 8) FROM generate_series(1, octet_length(own), 8) AS place ORDER BY place
+    );
     RETURN QUERY
-        WITH shared AS MATERIALIZED (
-            -- by a join of its own for each: IN (SELECT …) compares every hash with every other where work_mem is small
-            SELECT s.content, octet_length(s.hashes) / 8 AS n_theirs,
-                   CASE s.content WHEN asked THEN n_own ELSE n_common(own, s.hashes) END AS n_both
+        WITH candidates AS MATERIALIZED (
+            SELECT s.content, n_theirs, n_needed,
+                   -- without shared hashes, least(…) - n_needed would be enough to rule a candidate out
+                   least(n_theirs, greatest(0, ceil(
+                       1.1 * (least(n_own, n_theirs) - n_needed) * greatest(1, n_theirs::double precision / n_own)
+                       + 2 * sqrt(n_theirs)
+                   )))::integer AS n_read
             FROM (
                 SELECT DISTINCT theirs.content
                 FROM check_keys mine
                 JOIN check_keys theirs ON theirs.key = mine.key
-                WHERE mine.content = asked
+                WHERE mine.content = asked AND theirs.content <> asked
             ) AS sharing
             JOIN shingles s ON s.content = sharing.content
-            WHERE octet_length(s.hashes) / 8 + 1 >= threshold * n_own  -- other lengths cannot reach the threshold
-              AND (octet_length(s.hashes) / 8 - 1) * threshold <= n_own
+            CROSS JOIN LATERAL (SELECT octet_length(s.hashes) / 8 AS n_theirs) AS sizes
+            CROSS JOIN LATERAL (
+                SELECT (threshold / (1 + threshold))::double precision * (n_own + n_theirs) AS n_needed
+            ) AS limits
+            WHERE n_theirs + 1 >= threshold * n_own  -- other lengths cannot reach the threshold
+              AND (n_theirs - 1) * threshold <= n_own
+        ), first_parts AS (  -- OFFSET 0: each is read from the table once, not for each hash
+            SELECT c.content, substr(s.hashes, 1, 8 * n_read) AS part
+            FROM candidates c JOIN shingles s ON s.content = c.content OFFSET 0
+        ), first_hashes AS (
+            SELECT content, substr(part, generate_series(1, octet_length(part), 8), 8) AS hash FROM first_parts
+        ), first_shared AS (
+            SELECT content, count(*) AS n_shared
+            FROM first_hashes JOIN unnest(own_hashes) AS ours (hash) USING (hash)
+            GROUP BY content
+        ), remaining AS MATERIALIZED (
+            SELECT c.content, n_theirs, n_read, coalesce(n_shared, 0) AS n_shared
+            FROM candidates c
+            JOIN shingles s ON s.content = c.content
+            LEFT JOIN first_shared f ON f.content = c.content
+            -- both sets are sorted: what else is shared is greater than the last hash that was read
+            WHERE coalesce(n_shared, 0) + 1 + least(
+                n_theirs - n_read,
+                n_own - width_bucket(substr(s.hashes, 8 * n_read - 7, 8), own_hashes)
+            ) >= n_needed
+        ), last_parts AS (
+            SELECT r.content, substr(s.hashes, 8 * n_read + 1) AS part
+            FROM remaining r JOIN shingles s ON s.content = r.content OFFSET 0
+        ), last_hashes AS (
+            SELECT content, substr(part, generate_series(1, octet_length(part), 8), 8) AS hash FROM last_parts
+        ), last_shared AS (
+            SELECT content, count(*) AS n_shared
+            FROM last_hashes JOIN unnest(own_hashes) AS ours (hash) USING (hash)
+            GROUP BY content
         )
-        SELECT shared.content, n_both::double precision / (n_own + n_theirs - n_both)
-        FROM shared
-        WHERE n_both::double precision / (n_own + n_theirs - n_both) >= threshold::double precision;
+        SELECT r.content, n_both / (n_own + n_theirs - n_both)
+        FROM remaining r
+        LEFT JOIN last_shared l ON l.content = r.content
+        CROSS JOIN LATERAL (SELECT (r.n_shared + coalesce(l.n_shared, 0))::double precision AS n_both) AS totals
+        WHERE n_both / (n_own + n_theirs - n_both) >= threshold::double precision;
 END
 $function$;
 COMMENT ON FUNCTION {schema}.near_contents_by_words(bigint, numeric) IS

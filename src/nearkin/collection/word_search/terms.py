@@ -161,7 +161,7 @@ def _has_star(plain: str | None, star: str) -> bool:
 def _term(text: str, is_prefix: bool, query: str) -> SearchTerm | None:
     """Return the term of a part of the query; None if it has no word."""
     if "*" in text or (is_prefix and not ends_in_word(text)):
-        rule = 'a * only at the end of a word, or after the closing quote of a phrase: "first da"*'
+        rule = 'words and phrases in "quotes", with a * only directly behind one of them, such as terminat*'
         raise ParameterError.of("query", "search", rule, query)
     words = tokens_of([text]).of_text(0)
     return SearchTerm(tuple(words), is_prefix) if words else None

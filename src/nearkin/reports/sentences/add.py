@@ -30,6 +30,13 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_repeated:
         stored = "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
         yield Sentence(f"{counted(n, 'row')} {stored}")
+    if n := added.n_earlier_texts:
+        have = agreeing(n, "has", "have")
+        yield Sentence(
+            f"{n:,} of the changed documents {have} an earlier text again. To go back to the newer one, add it again "
+            "with the name of a new wave.",
+            "warning",
+        )
     yield from _removed_sentences(added)
     if n := added.n_repaired:
         yield Sentence(f"{counted(n, 'damaged entry', 'damaged entries')} of the store repaired", "warning")

@@ -75,9 +75,11 @@ def letters_only_groups(found: CollectionGroups) -> set[int]:
 
 def not_compared_sentence(n_pairs: int) -> Sentence:
     """Say how many pairs of texts were not compared."""
+    were = agreeing(n_pairs, "was", "were")
     return Sentence(
-        f"Not compared: {counted(n_pairs, 'pair')} of texts with similar signatures, because more similar pairs of the "
-        "same groups did not match. Groups that only these pairs would join stay separate.",
+        f"{counted(n_pairs, 'pair')} of texts with similar signatures {were} not compared, to limit the work: more "
+        "similar pairs of the same two groups did not match, or a text has very many similar ones. A match among the "
+        "pairs left out would join two groups.",
         "warning",
     )
 
