@@ -151,7 +151,9 @@ def cases() -> dict[str, Case]:
             against=[named(short)],
         ),
         "no ids": Case([[{"text": f"{one_text} {i % 3}"} for i in range(30)], [{"text": one_text}]]),
-        "broken records": Case([[{"id": "a", "text": one_text}, {"id": "b"}, {"id": "c", "text": 7}], named(short)]),
+        "broken records": Case(
+            [[{"id": "a", "text": one_text}, {"id": "b"}, {"id": "c", "text": 7}, {"id": "a"}], named(short)]
+        ),
     }  # fmt: skip
 
 
@@ -178,7 +180,7 @@ def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
     job.write(found, out, meter)
     tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}
     counted = found.verified.n_candidates, found.n_not_compared, found.estimated_missed, str(found.plan)
-    return tables | {"counted": repr(counted).encode()}
+    return tables | {"counted": repr(counted).encode(), "repeated": repr(sorted(found.corpus.repeated_ids)).encode()}
 
 
 def in_this_process(inputs, others, options, work, **how):

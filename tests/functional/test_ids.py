@@ -65,6 +65,35 @@ def test_a_repeated_id_stays_what_it_is(tmp_path, suffix):
     assert f"this document is called {last['name']}" in last["problem"]
 
 
+UNREADABLE = {
+    "repeated, later": [{"id": 6, "text": FAST}, {"id": 7, "text": TEXTS[3]}, {"id": 6, "text": None}],
+    "repeated, first": [{"id": 6, "text": None}, {"id": 6, "text": FAST}, {"id": 6, "text": None}],
+    "without an id": [{"id": 6, "text": FAST}, {"text": None}, {"text": TEXTS[3]}],
+    "of another set": [{"id": 6, "text": FAST}],
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_ids_of_all_rows_are_counted(tmp_path, name):
+    """An unreadable document has a row in the table, so a join by its id finds it."""
+    theirs = write_jsonl(tmp_path / "theirs.jsonl", [{"id": 6, "text": None}, {"id": 7, "text": FAST}])
+    against = ["--against", theirs] if name == "of another set" else []
+    out = tmp_path / "out"
+    ended = nearkin_here(
+        "dedup", write_jsonl(tmp_path / "in.jsonl", UNREADABLE[name]), *against, "--out", out, "--no-report",
+        "--max-unreadable", "100%",
+    )  # fmt: skip
+    documents = pq.read_table(out / "documents.parquet")
+    ids = documents["id"].drop_null().to_pylist()
+    n_repeated, n_without = len(ids) - len(set(ids)), documents["id"].null_count
+    said = f"Documents that repeat an id: {n_repeated}; without an id: {n_without}."
+    assert (said in ended.out) == bool(n_repeated + n_without), ended.out
+    assert ("repeat an id" in ended.out) == bool(n_repeated + n_without)
+    named = [row["name"] for row in documents.to_pylist() if "was already used at" in (row["problem"] or "")]
+    assert len(named) == n_repeated
+    assert json.loads((out / "manifest.json").read_text())["problems"].get("the id", 0) == n_repeated
+
+
 def test_groups_of_documents_without_ids_are_told_apart_by_rows(tmp_path):
     records = [{"id": 9, "text": "a"}, *({"text": text} for text in (FAST, FAST, TEXTS[3], TEXTS[3]))]
     documents = documents_of(write_jsonl(tmp_path / "in.jsonl", records))

@@ -31,7 +31,7 @@ Find exact copies and near-duplicates, verify every pair, and keep one document 
 
   nearkin dedup contracts/ --out families --preset contracts
 
-  nearkin dedup wave-2.jsonl --against clean-1 --out clean-2 --write-kept
+  nearkin dedup wave-2.jsonl --against clean-1 --out new-2 --write-kept
 
   nearkin dedup train.parquet --against eval.jsonl --drop containing --threshold 0.8 --out decontaminated
 

@@ -138,7 +138,7 @@ def dedup(
     text, id : str, optional
         Column names; guessed if not given. Documents in memory without ids are named ``table:1``, ``table:2``, …
     against : like ``documents``, optional
-        Drop the documents whose text occurs in these, instead of those repeated among ``documents``.
+        Drop the documents whose text occurs in these; those of ``documents`` are not compared with each other.
     out : path, optional
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     file_format, encoding

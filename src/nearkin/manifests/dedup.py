@@ -20,6 +20,9 @@ REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unre
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
 """Results for documents of another collection: whether a document was dropped because of one, and if not why."""
 
+REPEATED_ID = "the id"
+"""Kind, in counts of problems, of documents whose id an earlier one has: its message begins so."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeptFile(Stored):
@@ -120,6 +123,11 @@ class DedupManifest(Stored):
     report_problem: str | None = None
     memory: MemoryUse | None = None
     extraction: ExtractionCounts | None = None
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the documents were compared with another set, which may be empty."""
+        return bool(self.against) or self.against_counts is not None
 
     def count(self, name: str) -> int:
         """Return a count, 0 if it is missing."""

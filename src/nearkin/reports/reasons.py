@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nearkin.manifests.dedup import DedupManifest
+
 REASONS_IN_WORDS = {
     "unique": "no match, or chosen from its group",
     "too short": "shorter than one shingle, no match",
@@ -12,3 +14,8 @@ REASONS_IN_WORDS = {
     "numbers only": "digits and no letters; never counted as a duplicate",
     "unreadable": "see problems.parquet",
 }
+
+
+def reason_in_words(told: DedupManifest, reason: str) -> str:
+    """Explain a reason of a run; with another set, documents of the input are not compared with each other."""
+    return "no match in the other set" if told.is_against and reason == "unique" else REASONS_IN_WORDS[reason]

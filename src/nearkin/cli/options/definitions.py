@@ -67,7 +67,8 @@ Documents = Annotated[int, _input(help="Number of documents to use; every pair o
 Against = Annotated[
     list[str] | None,
     _input(
-        help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. Repeatable.",
+        help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. Repeatable. "
+        "Documents of INPUT are not compared with each other.",
         show_default=False,
     ),
 ]

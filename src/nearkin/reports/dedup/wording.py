@@ -13,7 +13,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of
 from nearkin.reports.dedup.options import OPTIONS
 from nearkin.reports.quantities import estimate_text, parameter_text, percent_text
-from nearkin.reports.reasons import REASONS_IN_WORDS
+from nearkin.reports.reasons import reason_in_words
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
@@ -97,6 +97,12 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
         f" {measure_of(facts)} similarity has been computed exactly, from all shingles of both documents. No estimate"
         " decides, and groups are built from verified pairs and exact copies alone.",
     )
+    if facts.is_against:
+        yield Note(
+            "Documents of the input are not compared with each other",
+            "Each was compared with the other set only. To drop the duplicates among the kept documents, run nearkin"
+            " dedup on these results.",
+        )
     yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
     is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
     if (n_short := (facts.against_counts or {}).get("too_short")) and is_looked_for:
@@ -187,7 +193,11 @@ def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
     """Tabulate the documents by reason."""
     for reason, n in facts.by_reason.items():
         yield ReasonRow(
-            reason, n, percent_text(n, facts.count("documents")), outcome_of(facts, reason), REASONS_IN_WORDS[reason]
+            reason,
+            n,
+            percent_text(n, facts.count("documents")),
+            outcome_of(facts, reason),
+            reason_in_words(facts, reason),
         )
 
 
@@ -276,7 +286,8 @@ GLOSSARY = (
     ),
     Note(
         "Principal",
-        "The document that represents its group and is the one that is kept; --keep chooses it.",
+        "The document that represents its group, and the one that is kept. Principals are chosen in the order of"
+        " --keep.",
     ),
     Note(
         "Bridge refused",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, MemoryUse
+from nearkin.manifests.dedup import REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
-from nearkin.reports.reasons import REASONS_IN_WORDS
+from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.exceptions import without_text
@@ -18,9 +18,9 @@ from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
     """Rows of the table of reasons: number of documents, share, reason, meaning."""
     counts, n_documents = told.by_reason, max(1, told.count("documents"))
-    for reason, meaning in REASONS_IN_WORDS.items():
+    for reason in REASONS_IN_WORDS:
         if reason in counts:
-            yield f"{counts[reason]:,}", f"{counts[reason] / n_documents:.1%}", reason, meaning
+            yield f"{counts[reason]:,}", f"{counts[reason] / n_documents:.1%}", reason, reason_in_words(told, reason)
 
 
 def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool = False) -> Iterator[Sentence]:
@@ -40,10 +40,13 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
     n_bridges = told.count("bridges_refused")
     bridges = f"; {counted(n_bridges, 'match', 'matches')} across groups not merged" if n_bridges else ""
     copies = counted(told.count("pairs_of_exact_copies"), "exact copy", "exact copies")
-    yield Sentence(
-        f"{counted(told.count('groups'), 'group')}, from {copies} and {counted(told.count('pairs'), 'verified pair')} "
-        f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}{bridges}"
-    )
+    found = f"{copies} and {counted(told.count('pairs'), 'verified pair')}"
+    criterion = f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}"
+    if told.is_against:
+        yield Sentence(f"{found} across the two sets, {criterion}")
+        yield Sentence("Documents of INPUT were not compared with each other")
+    else:
+        yield Sentence(f"{counted(told.count('groups'), 'group')}, from {found} {criterion}{bridges}")
     if told.against_counts is not None:
         yield from _on_others(told.against_counts, told.parameters)
     if told.plan:
@@ -61,7 +64,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
     n_unreadable = told.count("unreadable")
     if n_unreadable and told.extraction is None:
         yield Sentence(f"{counted(n_unreadable, 'unreadable document')}; see problems.parquet", "warning")
-    n_repeated, n_without = sum(told.problems.values()) - n_unreadable, told.without_id or 0
+    n_repeated, n_without = told.problems.get(REPEATED_ID, 0), told.without_id or 0
     if n_repeated or n_without:
         yield Sentence(
             f"Documents that repeat an id: {n_repeated:,}; without an id: {n_without:,}. Join tables by row "

@@ -200,7 +200,7 @@ def audit_run(
         counts = _audit_part(run, sample, part, missed, options.threads, progress)
         n_true[part], n_found[part] = counts
     chosen, command = run.options, manifest.command
-    across = ", one in each collection" if run.others else ""
+    across = ", one in the input and one in the other set" if run.others else ""
     estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(run.rows)), time.perf_counter() - started
     return Audited(
         what=f"nearkin {command}, {directory}",

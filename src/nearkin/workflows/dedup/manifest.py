@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
-from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, DedupManifest, MemoryUse, counted_as
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, REPEATED_ID, DedupManifest, MemoryUse, counted_as
 from nearkin.manifests.inputs import InputFile
 from nearkin.nouns import counted
 from nearkin.runs.meter import Meter, StageCost
-from nearkin.workflows.dedup.corpus import UNREADABLE
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged
@@ -58,18 +57,20 @@ def build(
         estimated_recall=recall,
         stages=tuple(costs),
         seeds={"sketch": options.seed},
-        problems=dict(sorted(Counter(_kind(text) for text in result.places.problems.values()).items())),
+        problems=_problems(result),
         damaged_files=damaged_files([result.places.unreadable()]),
         has_integer_ids=pa.types.is_integer(result.places.own_ids.type),
-        without_id=_n_without_id(result),
+        without_id=result.places.own_ids.null_count,
         extraction=None if result.places.origins is None else result.places.origins.counts(result.places.no_text),
     )
 
 
-def _n_without_id(result: Result) -> int:
-    """Return the number of readable documents without an id, if other documents have one."""
-    has_none = result.places.own_ids.is_null().to_numpy(zero_copy_only=False)
-    return int((has_none & (result.corpus.status[: len(has_none)] != UNREADABLE)).sum())
+def _problems(result: Result) -> dict[str, int]:
+    """Count problems by kind; a document that is unreadable and repeats an id has two."""
+    kinds = Counter(_kind(text) for text in result.places.problems.values())
+    if n_repeated := len(result.corpus.repeated_ids):
+        kinds[REPEATED_ID] = n_repeated
+    return dict(sorted(kinds.items()))
 
 
 def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> tuple[float | None, float | None]:
@@ -131,6 +132,6 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
 
 def _kind(problem: str) -> str:
     """Return the part of a message that many documents share, before its particulars."""
-    for mark in (" at byte", ":", " '", ' "', " ("):
+    for mark in (f"; {REPEATED_ID} ", " at byte", ":", " '", ' "', " ("):
         problem = problem.partition(mark)[0]
     return problem

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, REPEATED_ID
 from nearkin.manifests.inputs import InputFile
 from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
@@ -192,11 +192,12 @@ def locate(
         },
     )
     for row, earlier in corpus.repeated_ids:
-        places.problems.setdefault(
-            row,
-            f"the id {came[row].as_py()!r} was already used at {places.file_and_line(earlier)}; "
-            f"this document is called {names[row]}",
+        repeated = (
+            f"{REPEATED_ID} {came[row].as_py()!r} was already used at {places.file_and_line(earlier)}; "
+            f"this document is called {names[row]}"
         )
+        unreadable = places.problems.get(row)
+        places.problems[row] = f"{unreadable}; {repeated}" if unreadable else repeated
     return places
 
 
