@@ -55,13 +55,21 @@ def _of_shingle(facts: DedupManifest, value: str) -> str:
 
 def _of_keep(facts: DedupManifest, value: str) -> str:
     rule, _, column = value.partition(":")
-    if rule in {"max", "min"}:
-        return f"the document with the {'highest' if rule == 'max' else 'lowest'} {column} of a group is kept"
-    return {
-        "longest": "the longest text of a group, without white space, is kept",
-        "shortest": "the shortest text of a group, without white space, is kept",
-        "first": "the first document in reading order is kept",
-    }.get(rule, "")
+    first = {
+        "longest": "the longest text first, without white space",
+        "shortest": "the shortest text first, without white space",
+        "first": "the order of reading",
+        "max": f"the highest {column} first",
+        "min": f"the lowest {column} first",
+    }.get(rule)
+    if first is None or facts.is_against:
+        return ""
+    if facts.parameters.get("group") == "component":
+        return f"the first document of a group is kept, in this order: {first}"
+    return (
+        f"the order in which principals are chosen: {first}; a document that matches several of them joins the most "
+        "similar, which can come after the document in this order"
+    )
 
 
 OPTIONS = {
@@ -124,8 +132,8 @@ OPTIONS = {
         },
     ),
     "keep": DedupOption(
-        help="longest or shortest (without white space), first (on the command line), max:COLUMN or min:COLUMN "
-        "(numbers, dates or times).",
+        help="Order in which principals are chosen: longest or shortest (without white space), first (on the command "
+        "line), max:COLUMN or min:COLUMN (numbers, dates or times).",
         default="longest",
         panel=_KEPT,
         meaning=_of_keep,

@@ -20,9 +20,10 @@ _FORM = re.compile(r"(longest|shortest|first)|(max|min):(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Rule that chooses the document of a group to keep.
+    """Order in which principals, the documents to keep, are chosen.
 
-    It is the longest, the shortest, the first, or the one with the maximum or minimum value in a column. Lengths are
+    The longest, the shortest, the first, or the document with the maximum or minimum value in a column comes first.
+    With groups around principals, a document joins its most similar principal, which can come after it. Lengths are
     compared without white space, equal ones with it. Ties are decided by the order of reading; for the first, sources
     are read in the order in which they were named.
 
