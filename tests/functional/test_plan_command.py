@@ -251,6 +251,36 @@ def test_a_corpus_to_clean(tmp_path):
     assert "Each pair of near-duplicates adds about" in ended.out
 
 
+def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
+    path = tmp_path / "sample.jsonl"
+    texts = [" ".join(f"w{i * j % 97}" for j in range(12)) for i in range(400)]
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    ended = nearkin_here("plan", "corpus", path, "--documents", "200M")
+    assert "search: rare shingles only" in ended.out
+    assert "How many unrelated pairs they find is not predicted" in " ".join(ended.out.split())
+    assert "band" not in ended.out
+    some = "".join(json.dumps({"text": f"{i} " + " ".join(f"{i}x{j}" for j in range(900))}) + "\n" for i in range(40))
+    path.write_text(some + path.read_text("utf-8"), encoding="utf-8")
+    said = " ".join(nearkin_here("plan", "corpus", path).out.split())
+    assert "of the texts are long enough for bands. The others are searched by their rare shingles" in said
+    assert not re.search(r"\d,\d{3},\d{3}", said.partition("search:")[2])
+
+
+def test_a_sample_from_standard_input_has_a_format(tmp_path):
+    """The warning of a table without --format names an option that the command has."""
+    from functional.conftest import nearkin
+
+    rows = b"id,text\n" + b"".join(b"%d,document %d has some words; which are few\n" % (i, i) for i in range(30))
+    read_as_text = nearkin("plan", "corpus", "-", stdin=rows)
+    assert "for rows use --format csv" in read_as_text.err
+    ended = nearkin("plan", "corpus", "-", "--format", "csv", stdin=rows)
+    assert (ended.code, ended.out.startswith("30 documents like the 30")) == (0, True), ended.err
+    for side in ("left", "right"):
+        (tmp_path / f"{side}.rows").write_bytes(rows)
+    samples = ("--sample-left", tmp_path / "left.rows", "--sample-right", tmp_path / "right.rows")
+    assert "30 documents" in nearkin_here("plan", "pairs", *samples, "--format", "csv").out
+
+
 def test_a_sample_without_documents(tmp_path):
     path = tmp_path / "none.jsonl"
     path.write_text("{}\n", encoding="utf-8")

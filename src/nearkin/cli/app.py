@@ -65,7 +65,7 @@ class Root(LazyGroup):
             CommandEntry("pairs", "Find similar documents in two corpora, in one or two languages", "pairs"),
         ),
         "Measure": (
-            CommandEntry("plan", "Predict recall, time and memory of a search", "plan"),
+            CommandEntry("plan", "Predict the recall and the cost of a search", "plan"),
             CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
             CommandEntry("lab", "Repeat published experiments on your own documents", "lab"),
         ),

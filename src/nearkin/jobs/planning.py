@@ -249,7 +249,7 @@ def _corpus_plan(
         plan=pa.Table.from_pylist([manifest["plan"]]),
         n_documents=told.n_documents,
         n_texts=told.n_texts,
-        in_words=describe_plan(told.plan, options),
+        in_words=describe_plan(told.plan, options, share_by_bands=told.share_by_bands),
         manifest=manifest,
     )
 

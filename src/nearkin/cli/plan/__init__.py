@@ -21,5 +21,5 @@ class PlanCommands(LazyGroup):
 
 
 plan = CommandLine(
-    help="Predict the recall, time and memory of a search before it is run.", cls=PlanCommands, no_args_is_help=True
+    help="Predict the recall and the cost of a search before it is run.", cls=PlanCommands, no_args_is_help=True
 )

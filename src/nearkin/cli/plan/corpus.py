@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.options.dedup import PlannedDedupChoices
-from nearkin.cli.options.definitions import JsonSummary, Text
+from nearkin.cli.options.definitions import JsonSummary
 from nearkin.cli.options.engine import check_engine
-from nearkin.cli.options.reading import RulesOptions
+from nearkin.cli.options.reading import ReadingOptions
 from nearkin.cli.plan.options import PlanEngine
 from nearkin.errors import ParameterError
 
@@ -48,8 +48,8 @@ ClusterCores = Annotated[
 ]
 
 HELP = """
-Predict how nearkin dedup will search the corpus from which SAMPLE was drawn and, with --engine spark, what a cluster \
-needs.
+Predict the search of nearkin dedup in the corpus from which SAMPLE was drawn: its recall and the number of unrelated \
+pairs; with --engine spark also the memory, disk and network traffic of a cluster. Time is not predicted.
 
 [bold]Examples[/]
 
@@ -63,8 +63,7 @@ def plan_corpus(
     sample: Sample,
     *,
     documents: CorpusSize = None,
-    text: Text = None,
-    rules: RulesOptions,
+    reading: ReadingOptions,
     chosen: PlannedDedupChoices,
     engine: PlanEngine = "local",
     cores: ClusterCores = None,
@@ -77,7 +76,6 @@ def plan_corpus(
     from nearkin.cli.printing import tell
     from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
-    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     check_engine(engine)
@@ -85,9 +83,8 @@ def plan_corpus(
         raise ParameterError("--cores is the size of a cluster: add --engine spark.")
     n_documents = None if documents is None else parse_count(documents, "--documents")
     options = chosen.options()
-    request = ReadingRequest(inputs=sample, text=text, rules=rules.rules())
     with bars_shown(is_quiet=as_json) as bars:
-        told = forecast(request, options, n_documents=n_documents, resources=Resources(), progress=bars)
+        told = forecast(reading.request(sample), options, n_documents=n_documents, resources=Resources(), progress=bars)
     n_cores = cores or 1
     needs = cluster_needs(told, options, n_cores) if engine == "spark" else None
     tell(
@@ -105,5 +102,5 @@ def _show(
     from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences
     from nearkin.workflows.dedup.plans import describe_plan
 
-    say(console, corpus_plan_sentences(told, describe_plan(told.plan, options)))
+    say(console, corpus_plan_sentences(told, describe_plan(told.plan, options, share_by_bands=told.share_by_bands)))
     show_needs(console, needs, n_cores, told.n_documents)

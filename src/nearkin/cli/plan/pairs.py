@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.definitions import JsonSummary, Overwrite
+from nearkin.cli.options.definitions import Format, JsonSummary, Overwrite
 from nearkin.cli.options.engine import check_engine
 from nearkin.cli.options.reading import RulesOptions
 from nearkin.cli.plan.options import Figure, PlanEngine, check_figure
@@ -120,6 +120,7 @@ def plan_pairs(
     text: SampleText = None,
     left_text: LeftText = None,
     right_text: RightText = None,
+    file_format: Format = None,
     rules: RulesOptions,
     method: SearchMethod = None,
     bits: SignatureBits = None,
@@ -150,14 +151,16 @@ def plan_pairs(
     if sample_left and sample_right:
         if terms is not None:
             raise ParameterError("--terms is measured on the samples: omit --terms or the samples.")
-        samples = PairInput(
-            ReadingRequest(inputs=sample_left, text=left_text or text, rules=rules.rules()),
-            ReadingRequest(inputs=sample_right, text=right_text or text, rules=rules.rules()),
-            table, left_language, right_language,
-        )  # fmt: skip
+        of_left, of_right = (
+            ReadingRequest(inputs=sample, text=of_side or text, file_format=file_format, rules=rules.rules())
+            for sample, of_side in ((sample_left, left_text), (sample_right, right_text))
+        )
+        samples = PairInput(of_left, of_right, table, left_language, right_language)
         asked = _forecast(samples, (left, right), options, planned_for, is_quiet=as_json)
     else:
-        _check_no_samples(sample_left, sample_right, table, left_language, right_language, text, left_text, right_text)
+        _check_no_samples(
+            sample_left, sample_right, table, left_language, right_language, text, left_text, right_text, file_format
+        )
         asked = _question((left, right), options, terms, planned_for)
     answer(asked, options, planned_for, figure, engine, as_json=as_json)
 
@@ -169,7 +172,9 @@ def _check_no_samples(
     if sample_left or sample_right or table is not None:
         raise ParameterError("--sample-left and --sample-right are needed together, and --table needs both.")
     if any(one is not None for one in of_samples):
-        raise ParameterError("Options for columns and languages need samples: add --sample-left and --sample-right.")
+        raise ParameterError(
+            "Options for columns, format and languages need samples: add --sample-left and --sample-right."
+        )
 
 
 def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: Machine) -> Question:

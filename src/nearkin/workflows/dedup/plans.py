@@ -8,11 +8,12 @@ from dataclasses import asdict
 import numpy as np
 
 from nearkin.errors import RunError
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, Matches
 from nearkin.reports.criterion import measure_name
 from nearkin.reports.quantities import parameter_text
+from nearkin.reports.sentences.rough_quantities import many_text
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.options import DedupOptions
@@ -46,8 +47,14 @@ def found_probability(matches: Matches, plan: Plan, threshold: float) -> F64:
     return plan.found_probability(matches.n_common, matches.n_left, matches.n_right, threshold)
 
 
-def describe_plan(plan: Plan, options: DedupOptions) -> str:
-    """Return the plan in one sentence."""
+def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 1) -> str:
+    """Return the plan in one sentence; bands and what they find only if some share of the texts is searched by them."""
+    if isinstance(plan, BandPlan) and not share_by_bands:
+        return (
+            f"search: rare shingles only; texts under {plan.exact_below} shingles, which are all of the sample, are "
+            "searched exhaustively, unless very many share a rare shingle"
+        )
+    n_unrelated = round(plan.expected_candidates)
     search = (
         f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}"
         if isinstance(plan, BandPlan)
@@ -56,7 +63,7 @@ def describe_plan(plan: Plan, options: DedupOptions) -> str:
     return (
         f"search: {search}; predicted recall {plan.recall_at_threshold:.2%} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"about {counted(round(plan.expected_candidates), 'unrelated pair')} will be compared; "
+        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} will be compared; "
         f"texts under {plan.exact_below} shingles are searched exhaustively, unless very many share a rare shingle"
     )
 

@@ -27,18 +27,26 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     )
     yield Sentence(f"{planned}.")
     if isinstance(told.plan, BandPlan) and told.n_other_keys:
+        by_bands, n_keys = told.share_by_bands, told.n_other_keys / (1 - told.share_by_bands)
+        if by_bands:
+            yield Sentence(
+                f"{rough_share_text(by_bands)} of the texts are long enough for bands. The others are searched by "
+                f"their rare shingles, {n_keys:,.1f} per text. The number of unrelated pairs is that of a search of "
+                "all texts by bands."
+            )
+        else:
+            yield Sentence(
+                f"Each text has {n_keys:,.1f} rare shingles on average. How many unrelated pairs they find is not "
+                "predicted."
+            )
+    if told.is_sampling or told.share_by_bands:
         yield Sentence(
-            f"{rough_share_text(told.share_by_bands)} of the texts are searched by bands; the others, which are "
-            f"shorter than a sketch, by their rare shingles: {told.n_other_keys:,.1f} per text, averaged over all "
-            "texts. How many unrelated pairs rare shingles find is not predicted: the estimate treats all texts as if "
-            "they were searched by bands."
+            f"Unrelated pairs grow quadratically; from {many_text(len(told.sample.similarity))} of the sample: "
+            f"{many_text(told.plan.expected_candidates)}, {each:,.1f} per document. Another sample may give another "
+            "number.",
+            "quiet",
         )
-    yield Sentence(
-        f"Unrelated pairs grow quadratically; from {many_text(len(told.sample.similarity))} of the sample: "
-        f"{many_text(told.plan.expected_candidates)}, {each:,.1f} per document. Another sample may give another "
-        "number. Near-duplicates are not predicted.",
-        "quiet",
-    )
+    yield Sentence("Near-duplicates are not predicted.", "quiet")
     if n_compared < _FEW:
         yield Sentence(
             "The sample is too small for a good estimate: use a few thousand documents, drawn from the whole corpus.",
