@@ -13,7 +13,7 @@ from docs.pages import ROOT
 from spark_cluster import NO_SETTINGS, java_options
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-SAID_ONCE = "· compiling kernels for this job"  # once on a machine: the pages do not count on being that run
+SAID_ONCE = "· compiling kernels for this job"  # once in an environment: the pages do not count on being that run
 
 
 def workplace(folder: Path) -> Path:

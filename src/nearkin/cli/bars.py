@@ -27,7 +27,7 @@ from nearkin.nouns import agreeing
 from nearkin.runs.progress import Unit
 from nearkin.stages.documents.caution import Caution
 
-_COMPILING = "compiling kernels for this job, once on this machine; nearkin warm-up compiles them in advance"
+_COMPILING = "compiling kernels for this job, once in this Python environment; nearkin warm-up compiles them in advance"
 
 
 class _Amount(ProgressColumn):

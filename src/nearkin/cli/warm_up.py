@@ -15,9 +15,9 @@ from nearkin.cli.options.definitions import JsonSummary, Quiet
 HELP = """
 Compile the kernels ahead of the first run.
 
-Numba compiles a kernel when it is first used and stores the code for later runs, so the first run after an \
-installation takes longer. This command runs every job on a few made-up texts, which compiles what they use. Use it \
-when you build an image, or before you measure.
+Numba compiles a kernel when it is first used and stores the code for later runs, so in each installation \
+(Python environment) the first run of each kind of job takes longer. This command runs these jobs on a few made-up \
+texts, which compiles what they use. Use it when you build an image, or before you measure.
 
 [bold]Example[/]
 

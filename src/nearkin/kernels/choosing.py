@@ -64,7 +64,7 @@ def is_worth_starting(work_s: float) -> bool:
 
 @contextmanager
 def announcing(say: Callable[[], None]) -> Iterator[None]:
-    """Call ``say`` once within the block, before kernels are compiled for the first time on this machine."""
+    """Call ``say`` once within the block, before kernels are compiled that numba's cache of this environment lacks."""
     global _when_compiling, _has_compiled
     before, _when_compiling, _has_compiled = _when_compiling, say, False
     try:
@@ -74,7 +74,7 @@ def announcing(say: Callable[[], None]) -> Iterator[None]:
 
 
 def has_compiled() -> bool:
-    """Whether kernels were compiled for the first time on this machine within the latest block of `announcing`."""
+    """Whether the latest block of `announcing` compiled kernels that numba's cache lacked."""
     return _has_compiled
 
 
