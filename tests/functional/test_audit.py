@@ -402,7 +402,8 @@ def test_command(lossy, tmp_path):
         "true pairs",
         "found",
         "95% interval",
-        "predicted",
+        "distinct texts; ",
+        "estimated",
         "missed",
         "; --missed FILE writes them",
     ):

@@ -300,7 +300,8 @@ def test_nul_and_other_controls(tmp_path):
 
 WRONG_OPTIONS = [
     (["--threshold", "0"], "threshold"),
-    (["--threshold", "1.5"], "1.5"),
+    (["--threshold", "1.5"], "and <= 1. Got 1.5 instead"),
+    (["--drop", "containing"], "--drop needs --against."),
     (["--threshold", "80"], "80 percent is 0.8"),
     (["--recall", "99"], "99 percent is 0.99"),
     (["--threshold", "nan"], "threshold"),

@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
+import nearkin
 from functional.conftest import nearkin_here, write_jsonl
 
 
@@ -37,6 +39,33 @@ def test_a_member_can_come_before_its_principal_and_the_report_says_so(tmp_path)
     text = said(out / "report.html")
     assert "the longest text of a group" not in text
     assert "the longest text first, without white space; a document that matches several of them joins the most" in text
+
+
+GREEK = "Ο Γιάννης και ο αδελφός του πήγαν στον κήπο της πόλης για να δουν τους φίλους τους"
+
+
+@pytest.mark.parametrize(
+    ("text", "copy", "is_copy"),
+    [
+        ("ΟΔΟΣ", "οδοσ", True),
+        ("ΟΔΟΣ", "οδος", False),
+        ("İZMİR", "izmir", True),
+        ("STRASSE", "straße", False),
+        (GREEK, GREEK.upper(), False),
+    ],
+)
+def test_the_glossary_says_what_case_does(text, copy, is_copy):
+    reasons = nearkin.dedup([text, copy]).documents["reason"].to_pylist()
+    assert ("exact copy" in reasons) == is_copy
+    glossary = (Path(__file__).parents[2] / "docs/glossary.md").read_text("utf-8")
+    assert text == GREEK or f"`{text}`" in glossary
+
+
+def test_results_that_are_the_input_are_named_once(tmp_path):
+    source = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": "a text"}])
+    ended = nearkin_here("dedup", source, "--out", source)
+    assert ended.code != 0
+    assert f"{source} is --out, whose files the run replaces" in ended.err
 
 
 def test_of_a_component_the_first_is_kept(tmp_path):

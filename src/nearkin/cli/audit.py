@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, Sample
+from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, ReplaceMissed, Sample
 from nearkin.cli.options.collection import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
-from nearkin.cli.options.definitions import Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ pairs are then looked up in the results. The recall comes with a 95 % interval; 
 sampled. Exact copies count as one text.
 
 DIR is a finished run of nearkin dedup, families, regroup or pairs; its input is read again and must be unchanged. \
-Or it is a collection: each sampled document is queried as by nearkin similar, with --measure and its number.
+Or it is a collection: each sampled document is queried as by nearkin similar, with --measure and its number; \
+the options of these two groups, Tolerance and The collection, are for a collection only.
 
 [bold]Examples[/]
 
@@ -45,9 +46,9 @@ def audit(
     cache: Cache = None,
     read_only: ReadOnly = False,
     missed: MissedFile = None,
+    overwrite: ReplaceMissed = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
     threads: Threads = 0,
 ) -> None:
     """Measure recall."""
@@ -90,13 +91,13 @@ def _show(console: Console, audited: Audited) -> None:
     rows.columns[1].justify = "right"
     rows.columns[2].style = "dim"
     rows.show_header = False
-    of_all = "all documents" if found.is_exact else f"of {found.n_population:,}"
+    of_all = f"all {audited.drawn}" if found.is_exact else f"of {found.n_population:,} {audited.drawn}"
     rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} have true pairs")
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
     rows.add_row("found", f"{found.n_found:,}", "")
     rows.add_row("recall", *measured_recall(found))
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
-    rows.add_row("predicted", "–" if predicted is None else f"{predicted:.2%}", coloured(held))
+    rows.add_row(audited.expected_by, "–" if predicted is None else f"{predicted:.2%}", coloured(held))
     say(console, [Sentence("", strong=audited.what)])
     console.print(rows)
     _show_missed(console, audited)

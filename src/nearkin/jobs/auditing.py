@@ -52,7 +52,7 @@ class AuditResult(Tabular):
     n_sampled, n_true, n_found : int
         Sampled documents; their true pairs; those of these that were found.
     predicted_recall : float or None
-        What the run or the search expected.
+        Recall that the search predicted; of a run of `nearkin.dedup` the one that it estimated from the pairs it found.
     missed : pyarrow.Table
         True pairs that were not found, the most similar first: id_a, id_b, similarity.
     definition : str

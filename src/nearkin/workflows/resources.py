@@ -65,13 +65,13 @@ class Resources:
 
 
 def in_percent(value: object) -> str:
-    """Return a hint for a number that looks like a percentage.
+    """Return a hint for a number that looks like a percentage; 1.5 is rather a slip.
 
     Examples
     --------
     >>> in_percent(80)
     ' (80 percent is 0.8)'
-    >>> in_percent(0)
+    >>> in_percent(1.5)
     ''
     """
-    return f" ({value:g} percent is {value / 100:g})" if is_number(value) and 1 < value <= 100 else ""
+    return f" ({value:g} percent is {value / 100:g})" if is_number(value) and 2 <= value <= 100 else ""

@@ -258,6 +258,9 @@ def test_where_pairs_were_not_compared_no_recall_is_told(estimated_recall: float
     text = render(with_counts(pairs_not_compared=7) | {"estimated_recall": estimated_recall})
 
     assert "How many were missed is not known: up to 7 pairs were not compared." in text
+    assert (
+        text.index("How many were missed") < text.index("for the other pairs only") < text.index("found with a predict")
+    )
     assert "up to 7 candidate pairs were not compared" in text
     assert "(recall" not in text
     assert "the model estimates" not in text
@@ -325,7 +328,7 @@ def test_the_least_similar_pair_comes_first_and_a_principals_says_so() -> None:
     text = render(samples=[PAIR, least])
 
     assert text.index("principal and least similar member") < text.index(">b</bdi>")
-    assert "1 of them is a large group's principal and its least similar member." in Page(text).words
+    assert "1 pair consists of the principal of a large group and the member least similar to it." in Page(text).words
     assert "It is below the threshold: a chain of verified pairs joins the two." in text
     assert "below the threshold" not in render()
 

@@ -59,7 +59,7 @@ def test_a_measured_recall_and_how_sure_it_is(found: AuditEstimate, recall: str,
 @pytest.mark.parametrize(
     ("found", "predicted", "claims_all", "said", "tone"),
     [
-        (SOME, None, False, "no prediction", "plain"),
+        (SOME, None, False, "not known", "plain"),
         (SOME, 0.97, False, "inside the interval", "plain"),
         (SOME, 0.99, False, "outside the interval", "warning"),
         (SOME, 1.0, True, "inconsistent: pairs were missed", "damage"),

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 _sample = partial(typer.Option, rich_help_panel="The sample")
-_alike = partial(typer.Option, rich_help_panel="Similarity", show_default=False)
+_alike = partial(typer.Option, rich_help_panel="Tolerance", show_default=False)
 _output = partial(typer.Option, rich_help_panel="Output")
 
 AuditedPlace = Annotated[
@@ -23,6 +23,7 @@ Gamma = Annotated[
     _alike(help="Maximum distance of letter counts, for --measure letters. [dim]default: 0.025[/]"),
 ]
 Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
+ReplaceMissed = Annotated[bool, _output("--overwrite", help="Replace the file of --missed.")]
 MissedFile = Annotated[
     Path | None,
     _output("--missed", help="File for the missed pairs: .tsv, .csv, .jsonl or .parquet.", show_default=False),

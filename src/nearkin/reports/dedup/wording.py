@@ -149,12 +149,14 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
         else:
             yield "The manifest holds no prediction of the search, so the number of missed pairs is not known."
         return
-    if at_threshold is not None and facts.searched_threshold is not None:
-        yield from _predicted(facts, facts.searched_threshold, at_threshold)
     if n_skipped := facts.count("pairs_not_compared"):
         verb = "was" if n_skipped == 1 else "were"
         yield f"How many were missed is not known: up to {counted(n_skipped, 'pair')} {verb} not compared."
-    elif facts.estimated_missed_pairs is not None:
+    if at_threshold is not None and facts.searched_threshold is not None:
+        if n_skipped:
+            yield "The following prediction is for the other pairs only."
+        yield from _predicted(facts, facts.searched_threshold, at_threshold)
+    if not n_skipped and facts.estimated_missed_pairs is not None:
         among = f"{counted(facts.count('pairs'), 'verified pair')}"
         yield (
             f"Over the similarities of the {among}, the model estimates"

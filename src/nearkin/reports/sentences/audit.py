@@ -28,7 +28,7 @@ def measured_recall(found: AuditEstimate) -> tuple[str, str]:
 def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims_all: bool) -> Sentence:
     """Compare the predicted recall with the measured one; ``claims_all``: the prediction was that none is missed."""
     if predicted is None:
-        return Sentence("no prediction")
+        return Sentence("not known")
     if found.recall is None or found.low is None or found.high is None:
         return Sentence("")
     if claims_all:

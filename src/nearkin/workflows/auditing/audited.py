@@ -84,7 +84,11 @@ class Audited:
         Pairs that exist and were not found, each once, the most similar first; with columns `MISSED_SCHEMA`.
     elapsed_s : float
     predicted_recall : float or None
-        Predicted recall; None if there was no prediction.
+        Recall that the run or the search expected; None if it expected none.
+    expected_by : {"predicted", "estimated"}
+        Whether that was predicted before the search, or estimated from the pairs that it found.
+    drawn : str
+        What the sample consists of.
     claims_all : bool
         Whether the run guarantees to miss no pair, so that the prediction is certain.
     is_truncated : bool
@@ -102,6 +106,8 @@ class Audited:
     missed: pa.Table
     elapsed_s: float
     predicted_recall: float | None = None
+    expected_by: str = "predicted"
+    drawn: str = "documents"
     claims_all: bool = False
     is_truncated: bool = False
     notes: tuple[str, ...] = field(default=())

@@ -210,6 +210,8 @@ def audit_run(
         missed=missed.table(),
         elapsed_s=round(elapsed_s, 3),
         predicted_recall=manifest.estimated_recall,
+        expected_by="estimated",
+        drawn="distinct texts",
         is_truncated=missed.is_truncated,
         notes=_notes(manifest),
         proposed=_proposed(run, estimate, sample, elapsed_s),

@@ -115,7 +115,10 @@ def _resolve(
     on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path and s.format != IN_MEMORY]
     inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
     if named := sorted(inside.intersection(one for one in asked.inputs if isinstance(one, str))):
-        raise OutputExistsError(f"{named[0]} lies in {out}, whose files the run replaces. Choose another --out.")
+        raise OutputExistsError(
+            f"{named[0]} {'is --out' if Path(named[0]).resolve() == place else f'lies in {out}'}, whose files the run "
+            "replaces. Choose another --out."
+        )
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside)

@@ -229,8 +229,7 @@ class DedupOptions:
         """
         for name in ("drop", "min_shared"):
             if getattr(self, name) is not None and not is_against:
-                rule = "omitted unless there is another collection to compare with (against)"
-                raise ParameterError.of(name, "dedup", rule, getattr(self, name))
+                raise ParameterError(f"'{name}' needs 'against'.", named=(name, "against"))
 
     @property
     def fingerprint(self) -> str:
