@@ -36,8 +36,8 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             )
         else:
             yield Sentence(
-                f"Each text has {n_keys:,.1f} rare shingles on average. How many unrelated pairs they find is not "
-                "predicted."
+                f"Each text is searched by its rare shingles, {n_keys:,.1f} on average. How many unrelated pairs they "
+                "find is not predicted."
             )
     if told.is_sampling or told.share_by_bands:
         yield Sentence(
