@@ -31,7 +31,8 @@ class SettingChange:
         Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text;
         empty for a removed document, and for a file without a text.
     was, now : str or None
-        None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty.
+        None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty;
+        of two documents of which one was split off, the id of this one.
     """
 
     kind: str

@@ -101,6 +101,8 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
     'tag responsive=yes, 1 document'
     >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "")])
     'never group a with b'
+    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
+    'split b off from a'
     """
     n = counted(len(changes), "document")
     if kind == "undo":
@@ -138,6 +140,9 @@ def setting_words(setting: SettingChange) -> str:
 
 
 def _of_one(change: SettingChange) -> str:
+    if change.kind == NEVER_GROUP and change.now:
+        stays = change.other if change.now == change.subject else change.subject
+        return f"split {change.now} off from {stays}"
     if change.kind == NEVER_GROUP:
         return f"never group {change.subject} with {change.other}"
     if change.kind == SAME_GROUP:
