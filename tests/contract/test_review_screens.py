@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.collection.collection import Collection
+from nearkin.errors import ParameterError
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
@@ -130,6 +131,19 @@ def test_a_file_is_checked_in_and_stored_as_a_version_or_as_new_or_rejected(visi
     key = sent(visit, "other.txt", b"Some words that nobody wants to keep.").partition("key=")[2]
     assert "nothing was stored" in words_of(visit.get(visit.post("/check-in/reject", key=key).headers["location"]).text)
     assert not visit.service.collection.has_document("other.txt")
+
+    version, new = visit.service.collection.log()
+    assert [(one.kind, one.by, one.data) for one in (version, new)] == [("store", "ada", {"wave": "check-ins"})] * 2
+    assert [(one.subject, one.was, one.now) for one in (*version.changes, *new.changes)] == [
+        ("lease, signed", "version 1", "version 2"), ("new.txt", None, "version 1"),
+    ]  # fmt: skip
+    page = visit.get("/log").text
+    assert "store lease, signed, version 2 in wave check-ins" in words_of(page)
+    assert 'action="/undo"' not in page
+    with pytest.raises(ParameterError, match="stored documents"):
+        visit.service.collection.undo(version.number)
+    told = visit.service.collection.fsck()
+    assert (told.is_whole, told.mended_rows) == (True, ())
 
 
 def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:

@@ -15,6 +15,7 @@ from nearkin.collection.decisions.records import (
     PURGE,
     REMOVE,
     SAME_GROUP,
+    STORE,
     TAG,
     Activity,
     ActivityResult,
@@ -118,6 +119,9 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         return f"remove {n} that the files of wave {data[GONE_IN]} no longer contain"
     if kind == REMOVE:
         return f"remove {n}" + (f" of wave {data['wave']}" if "wave" in data else "")
+    if kind == STORE:
+        what = f"{changes[0].subject}, {changes[0].now}" if len(changes) == 1 else n
+        return f"store {what} in wave {data.get('wave')}"
     if kind == PURGE:
         n_unread = sum(one.now == NO_VERSION for one in changes)
         without = f", {counted(n_unread, 'file')} without a text" if n_unread else ""
