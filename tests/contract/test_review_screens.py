@@ -150,8 +150,26 @@ def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:
     files = {"file": ("../x.pdf", b"%PDF-1.4 damaged", "application/pdf")}
     refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
     assert (refused.status_code, "/tmp" in refused.text) == (422, False)
+    assert "The file cannot be read" in words_of(refused.text)
     assert "x.pdf" in words_of(refused.text)
     assert visit.post("/check-in/file").status_code == 400
+
+
+def test_a_file_that_is_not_utf_8_is_read_with_the_encoding_that_is_chosen(visit: Visit) -> None:
+    text = "Das Café an der Straße ist am Montag geschlossen, und der Wirt ist verreist."
+    files = {"file": ("note.txt", text.encode("cp1252"), "text/plain")}
+    refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+    assert "send it with the encoding cp1252" in words_of(refused.text)
+    data = {"csrf": visit.csrf, "encoding": "cp1252"}
+    key = (
+        visit.send("POST", "/check-in/file", data=data, files=files, headers=OWN)
+        .headers["location"]
+        .partition("key=")[2]
+    )
+    visit.post("/check-in/store", key=key, id="note.txt")
+    assert visit.service.collection.text("note.txt") == text
+    assert "from sent: note.txt" in words_of(visit.get("/document", id="note.txt").text)
+    assert "note.txt:1" not in visit.get("/list").text
 
 
 def test_a_history_shows_what_each_version_changed(visit: Visit) -> None:
