@@ -62,6 +62,8 @@ def test_the_same_put_changes_nothing_again(script: Script) -> None:
     found = script.read(f"/documents/{quote('a/b?c', safe='')}")
     assert (found["text"], found["versions"], found["wave"]) == ("Other words.", [1, 2], "api")
     assert script.read(f"/documents/{quote('a/b?c', safe='')}", version=1)["text"] == "Some words."
+    logged = [(one.kind, one.changes[0].subject, one.changes[0].now) for one in script.service.collection.log()]
+    assert logged == [("store", "a/b?c", "version 1"), ("store", "a/b?c", "version 2")]
 
 
 def test_a_check_answers_and_stores_in_one_step(script: Script) -> None:

@@ -66,6 +66,26 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
         assert visit.get("/conflicts.json", field=field).json()["n_groups"] == n
 
 
+def test_dates_are_no_labels_that_contradict_one_another(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.groups()
+    collection.tag_values({"lease": "2024-01-31", "lease/copy": "2024-01-31", "lease, signed": "2024-02-10"}, "date")
+    assert tiles(visit)["groups with different tags"] == ("/conflicts", "0")
+    assert "2024-02-10" not in visit.get("/conflicts").text
+    collection.tag(["lease, signed"], "responsive", "yes")  # of fewer documents, and yet the first field that is shown
+    assert visit.get("/conflicts.json").json()["field"] == "responsive"
+    assert visit.get("/conflicts.json", field="date").json()["n_found"] == 1  # asked for
+
+
+def test_documents_with_the_same_text_are_counted_as_they_are_listed(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.add([(f"note {i}", "Some other text.") for i in range(3)] + [("spaced", "Some  other text.")])
+    where, figure = tiles(visit)["with the same text as another"]
+    listed = visit.get(where.replace("/list", "/list.json")).json()["documents"]
+    texts = Counter(collection.text(doc_id) for doc_id in collection.documents().table["doc_id"].to_pylist())
+    assert int(figure) == len(listed) == sum(n for n in texts.values() if n > 1) == 5
+
+
 def test_the_first_page_stays_short_with_very_many_tags(visit: Visit) -> None:
     """Such as dates, which differ in every group, and the fields of a load file."""
     collection = visit.service.collection

@@ -69,6 +69,17 @@ def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> 
     assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
 
 
+def test_an_addition_is_listed_once_for_members_that_differ_in_white_space(visit: Visit) -> None:
+    signed = f"{LEASE} Signed by Ada Kern."
+    spaced = [("spaced", signed.replace(" ", "  ")), ("in lines", signed.replace(" ", "\n"))]
+    visit.service.collection.add([*spaced, ("other", f"{LEASE} Signed by Bea Kern."), ("twin", signed)])
+    visit.service.collection.groups()
+    visit.service.collection.decide(principal="lease", by="ada")
+    (one,) = visit.get("/representatives.json").json()["representatives"]
+    assert one["n_documents"] == 9
+    assert sorted(other["doc_id"] for other in one["additions"]) == ["lease, longer", "lease, signed", "other"]
+
+
 def test_a_page_compares_some_texts_and_says_how_many_are_left(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     visit.service.collection.groups()
     monkeypatch.setattr(representatives, "_MAX_NEW", 1)

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.collection.collection import Collection
+from nearkin.errors import ParameterError
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
@@ -131,13 +132,44 @@ def test_a_file_is_checked_in_and_stored_as_a_version_or_as_new_or_rejected(visi
     assert "nothing was stored" in words_of(visit.get(visit.post("/check-in/reject", key=key).headers["location"]).text)
     assert not visit.service.collection.has_document("other.txt")
 
+    version, new = visit.service.collection.log()
+    assert [(one.kind, one.by, one.data) for one in (version, new)] == [("store", "ada", {"wave": "check-ins"})] * 2
+    assert [(one.subject, one.was, one.now) for one in (*version.changes, *new.changes)] == [
+        ("lease, signed", "version 1", "version 2"), ("new.txt", None, "version 1"),
+    ]  # fmt: skip
+    page = visit.get("/log").text
+    assert "store lease, signed, version 2 in wave check-ins" in words_of(page)
+    assert 'action="/undo"' not in page
+    with pytest.raises(ParameterError, match="stored documents"):
+        visit.service.collection.undo(version.number)
+    told = visit.service.collection.fsck()
+    assert (told.is_whole, told.mended_rows) == (True, ())
+
 
 def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:
     files = {"file": ("../x.pdf", b"%PDF-1.4 damaged", "application/pdf")}
     refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
     assert (refused.status_code, "/tmp" in refused.text) == (422, False)
+    assert "The file cannot be read" in words_of(refused.text)
     assert "x.pdf" in words_of(refused.text)
     assert visit.post("/check-in/file").status_code == 400
+
+
+def test_a_file_that_is_not_utf_8_is_read_with_the_encoding_that_is_chosen(visit: Visit) -> None:
+    text = "Das Café an der Straße ist am Montag geschlossen, und der Wirt ist verreist."
+    files = {"file": ("note.txt", text.encode("cp1252"), "text/plain")}
+    refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+    assert "send it with the encoding cp1252" in words_of(refused.text)
+    data = {"csrf": visit.csrf, "encoding": "cp1252"}
+    key = (
+        visit.send("POST", "/check-in/file", data=data, files=files, headers=OWN)
+        .headers["location"]
+        .partition("key=")[2]
+    )
+    visit.post("/check-in/store", key=key, id="note.txt")
+    assert visit.service.collection.text("note.txt") == text
+    assert "from sent: note.txt" in words_of(visit.get("/document", id="note.txt").text)
+    assert "note.txt:1" not in visit.get("/list").text
 
 
 def test_a_history_shows_what_each_version_changed(visit: Visit) -> None:

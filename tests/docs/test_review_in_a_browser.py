@@ -125,7 +125,7 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
             opened.tag(["nda-00/reordered"], "responsive", "no")
         browser.press("g", "x")
         browser.wait("location.pathname === '/conflicts' && document.querySelector('li[data-row]')")
-        browser.press("j", "r")
+        browser.press("r")  # the first row is selected
         browser.wait("document.querySelector('h1').textContent.includes('Would change')")
         browser.wait("document.activeElement.closest('.main')")
         browser.press("Enter")

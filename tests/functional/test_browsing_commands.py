@@ -271,3 +271,13 @@ def test_files_without_ids_are_refused(tmp_path: Path, name: str, content: str, 
     pq.write_table(pa.table({"id": [1.5]}), tmp_path / "b.parquet")
     with pytest.raises(SourceError, match="type double"):
         read_ids(tmp_path / "b.parquet")
+
+
+def test_a_list_as_a_file_has_columns_of_groups_only_if_asked_about_groups(matter: str, tmp_path: Path) -> None:
+    run("groups", matter, "--gamma", "0.2")
+    for name, options, n in (("all.csv", (), 0), ("group.csv", ("--group", "1", "--gamma", "0.2"), 2)):
+        run("list", matter, *options, "--out", str(tmp_path / name), "-q")
+        with (tmp_path / name).open(encoding="utf-8", newline="") as file:
+            (row, *_) = csv.DictReader(file)
+        assert len({"group", "is_principal"} & row.keys()) == n
+        assert all(row[one] for one in {"group", "is_principal"} & row.keys())

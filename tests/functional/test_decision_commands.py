@@ -159,7 +159,7 @@ def test_decisions_and_groups(matter) -> None:
     run("decide", matter, "--principal", "d007")
     groups = json.loads(run("groups", matter, "--threshold", "0.3", "--json").out)["groups"]
     assert "d007" in {one["principal"] for one in groups}
-    assert "--never-group, --same-group" in run("decide", matter, code=2).err
+    assert "--never-group, --split-off, --same-group" in run("decide", matter, code=2).err
     assert len(json.loads(run("log", matter, "--json").out)) == 2
 
 

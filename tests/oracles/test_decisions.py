@@ -49,7 +49,7 @@ def steps_of(measure: Measure) -> st.SearchStrategy[list[tuple[str, object]]]:
             st.tuples(st.just("add"), st.dictionaries(ids, measure.texts, max_size=5)),
             st.tuples(st.just("copy"), st.tuples(ids, ids)),
             st.tuples(st.just("remove"), ids),
-            st.tuples(st.sampled_from(["never", "same"]), st.tuples(ids, ids)),
+            st.tuples(st.sampled_from(["never_group", "split_off", "same_group"]), st.tuples(ids, ids)),
             st.tuples(st.just("undo"), st.integers(1, 4)),
             st.tuples(st.just("groups"), st.none()),
         ),
@@ -85,8 +85,8 @@ def take(collection, measure, live, decided, kind, what) -> None:
     elif kind == "remove" and what in live:
         collection.remove([what])
         del live[what]
-    elif kind in ("never", "same") and {*what} <= live.keys():
-        told = collection.decide(**{f"{kind}_group": what})
+    elif kind in ("never_group", "split_off", "same_group") and {*what} <= live.keys():
+        told = collection.decide(**{kind: what})
         if told.number is not None:
             decided[told.number] = (kind, *what)
     elif kind == "undo" and what in decided:
@@ -101,6 +101,32 @@ def take(collection, measure, live, decided, kind, what) -> None:
         group_of = {doc_id: number for number, ids in found.items() for doc_id in ids}
         for which, a, b in decided.values():
             if {a, b} <= live.keys():
-                assert (group_of.get(a, a) == group_of.get(b, b)) == (which == "same")
+                assert (group_of.get(a, a) == group_of.get(b, b)) == (which == "same_group")
         if not any({a, b} <= live.keys() for _, a, b in decided.values()):
             assert {frozenset(one) for one in found.values()} == measure.expected(live)
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(IDS), st.tuples(EDITS, st.booleans()), min_size=3),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
+def test_what_is_linked_without_the_document_split_off_stays(edits, chance, is_grouped_before) -> None:
+    live = {doc_id: sentence(*edit) for doc_id, (edit, _) in edits.items()}
+    connected = [sorted(group) for group in expected_by_words(live)]
+    pairs = [(a, b) for group in connected for a in group for b in group if live[a] != live[b]]
+    if not pairs:
+        return
+    off, stays = chance.choice(pairs)
+    without = {doc_id: text for doc_id, text in live.items() if text != live[off]}
+    rest = next((group for group in expected_by_words(without) if stays in group), frozenset({stays}))
+    equal = {doc_id for doc_id in live if doc_id not in without}
+    with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(f"{folder}/m", create=True) as collection:
+        collection.add([(doc_id, live[doc_id] + "  ." * is_dotted) for doc_id, (_, is_dotted) in edits.items()])
+        if is_grouped_before:
+            collection.groups(threshold=THRESHOLD)
+        collection.decide(split_off=(off, stays))
+        found = members(collection.groups(threshold=THRESHOLD)).values()
+    assert next(({*group} for group in found if stays in group), {stays}) == rest
+    assert next(({*group} for group in found if off in group), {off}) >= equal

@@ -26,6 +26,7 @@ from nearkin.cli.options.decisions import (
     Principal,
     PurgedIds,
     SameGroup,
+    SplitOff,
     ValueColumn,
     Yes,
     YesErase,
@@ -79,6 +80,8 @@ refused, and the message lists them.
 [bold]Examples[/]
 
   nearkin decide matter --never-group lease-17 lease-18
+
+  nearkin decide matter --split-off draft-3 lease-17
 
   nearkin decide matter --principal lease-17 --by ada
 
@@ -183,6 +186,7 @@ def untag(
 def decide(
     collection: Place,
     never_group: NeverGroup = None,
+    split_off: SplitOff = None,
     same_group: SameGroup = None,
     principal: Principal = None,
     note: Note = None,
@@ -201,8 +205,8 @@ def decide(
     with Collection.open(collection, wait=wait) as opened:
         _change(
             lambda _: opened.decide(
-                never_group=never_group, same_group=same_group, principal=principal, note=note,
-                group_note=group_note, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
+                never_group=never_group, split_off=split_off, same_group=same_group, principal=principal,
+                note=note, group_note=group_note, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
             ),
             dry_run=dry_run, yes=True, limit=1, as_json=as_json, quiet=quiet,
         )  # fmt: skip

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import NearkinError, RefusedError
+from nearkin.errors import NearkinError, RefusedError, SourceError
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
@@ -248,9 +248,8 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
         told = ApiProblem(error=type(error).__name__, message=message, where=where)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
-    answer = ScreenAnswer(
-        "problem_part.html.j2" if is_part else "problem.html.j2", {"status": status, "message": message}, None
-    )
+    values = {"status": status, "message": message, "is_unreadable": isinstance(error, SourceError)}
+    answer = ScreenAnswer("problem_part.html.j2" if is_part else "problem.html.j2", values, None)
     return HTMLResponse(service.page(answer, visitor_of(request)), status, headers)
 
 

@@ -16,10 +16,10 @@ from nearkin.store.schema import documents
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Figures about the collection, the number of distinct texts of its current documents, and that of exceptions."""
+    """Figures about the collection, and the numbers of exceptions and of documents with a text that others have."""
 
     info: Info
-    n_current_texts: int
+    n_with_same_text: int
     n_exceptions: int
 
 
@@ -48,7 +48,9 @@ class CurrentInfo:
 
     def _counted(self) -> Counted:
         with self._opened.store.reading() as connection:
-            query = select(func.count(documents.c.content.distinct())).where(documents.c.is_current)
-            n_current_texts = int(connection.execute(query).scalar_one())
+            n = func.count()
+            shared = select(n.label("n")).where(documents.c.is_current).group_by(documents.c.content).having(n > 1)
+            query = select(func.coalesce(func.sum(shared.subquery().c.n), 0))
+            n_with_same_text = int(connection.execute(query).scalar_one())
             n_exceptions = len(stored_exceptions(connection, ExceptionFilter()).exceptions)
-        return Counted(info(self._opened), n_current_texts, n_exceptions)
+        return Counted(info(self._opened), n_with_same_text, n_exceptions)

@@ -176,7 +176,7 @@ def store_read_again(
             incoming_of([i], [rows[i].text], [1], source_of_sent(rows[i].name, "api"), rows[i].file) for i in accepted
         ]
         rules = ReadingRules.of("skip-documents", 1.0)
-        add_incoming(collection.opened, incoming, wave=wave, threads=1, rules=rules)
+        add_incoming(collection.opened, incoming, wave=wave, threads=1, rules=rules, by=by)
         n_stored, n_refused = n_stored + len(accepted), n_refused + len(rows) - len(accepted)
         progress.advance(len(rows))
     progress.finish()

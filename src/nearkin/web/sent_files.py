@@ -72,7 +72,8 @@ class SentFile:
             try:
                 return read_one_document(path, encoding)
             except SourceError as error:
-                raise SourceError(str(error).replace(str(path), shown or self.shown_name)) from None
+                told = str(error).replace(str(path), shown or self.shown_name)
+                raise SourceError(told.replace("add --encoding", "send it with the encoding")) from None
 
     @property
     def shown_name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -134,7 +135,7 @@ class ReviewService:
                 self.webhook.ask(
                     CheckInEvent(doc_id=store.doc_id, wave=store.wave, by=by, verdict=found.verdict, similar=similar)
                 )
-        return self.collection.check(text, options=options, store=store)
+        return self.collection.check(text, options=options, store=replace(store, by=by))
 
     def page(
         self,

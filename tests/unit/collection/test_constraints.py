@@ -42,7 +42,9 @@ def cases(draw):
     same, never = draw(PAIRS), draw(PAIRS)
     lead = closure(same)
     assume(all(lead[a] != lead[b] for a, b in never))
-    return np.array(nodes, np.int64), np.array(component, np.int64), same, never
+    chosen = draw(st.lists(st.sampled_from([0, 1, 2]), min_size=len(never), max_size=len(never)))
+    leaving = dict(zip(map(frozenset, never), ((*pair, -1)[which] for pair, which in zip(never, chosen)), strict=True))
+    return np.array(nodes, np.int64), np.array(component, np.int64), same, never, leaving
 
 
 def by_number(contents, others):
@@ -54,8 +56,15 @@ def by_number(contents, others):
 def test_every_decision_is_kept(similarity, before) -> None:
     @given(cases(), st.randoms(use_true_random=False))
     def holds(case, chance) -> None:
-        nodes, component, same, never = case
-        found, labels = constrained(nodes, component, array(same), array(never), similarity=similarity, before=before)
+        nodes, component, same, never, leaving = case
+
+        def constrain(nodes, component, same, never):
+            gone = np.array([leaving[frozenset(pair)] for pair in never], np.int64)
+            return constrained(
+                nodes, component, array(same), array(never), leaving=gone, similarity=similarity, before=before
+            )
+
+        found, labels = constrain(nodes, component, same, never)
         label = dict(zip(found.tolist(), labels.tolist(), strict=True))
         assert found.tolist() == sorted({*nodes.tolist(), *(one for pair in same for one in pair)})
         assert all(label[a] == label[b] for a, b in same)
@@ -66,14 +75,9 @@ def test_every_decision_is_kept(similarity, before) -> None:
         assert untouched <= partition(found, labels)
         order = np.array(chance.sample(range(len(nodes)), len(nodes)), np.int64)
         turned = [pair[::-1] for pair in chance.sample(never, len(never))]
-        again = constrained(
-            nodes[order], component[order], array(chance.sample(same, len(same))), array(turned),
-            similarity=similarity, before=before,
-        )  # fmt: skip
+        again = constrain(nodes[order], component[order], chance.sample(same, len(same)), turned)
         assert [one.tolist() for one in again] == [found.tolist(), labels.tolist()]
-        assert partition(
-            *constrained(found, labels, array(same), array(never), similarity=similarity, before=before)
-        ) == (partition(found, labels))
+        assert partition(*constrain(found, labels, same, never)) == partition(found, labels)
 
     holds()
 
@@ -92,6 +96,19 @@ def test_a_content_goes_to_the_most_similar_then_to_its_former_group_then_to_the
     assert constrained(nodes, component, NOTHING, never, before=before)[1].tolist() == [0, 1, 1]
     nearest = lambda some, others: -np.abs(some[:, None] - 2 - others[None, :] + 0.0)  # noqa: E731
     assert constrained(nodes, component, NOTHING, never, similarity=nearest, before=before)[1].tolist() == [0, 0, 2]
+
+
+def test_a_content_that_leaves_takes_along_its_equals_and_its_own_former_group() -> None:
+    nodes, component, never = np.array([1, 3, 5, 9]), np.zeros(4, np.int64), array([(1, 9)])
+    leaving = np.array([1])
+    assert constrained(nodes, component, NOTHING, never, similarity=by_number)[1].tolist() == [0, 0, 0, 3]
+    off = constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=by_number)[1]
+    assert off.tolist() == [0, 1, 1, 1]
+    before = np.vectorize({1: 7, 3: 7, 5: 8, 9: 8}.__getitem__)
+    kept = constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=by_number, before=before)[1]
+    assert kept.tolist() == [0, 0, 2, 2]
+    equal = lambda some, others: by_number(some // 4, others // 4)  # noqa: E731
+    assert constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=equal)[1].tolist() == [0, 0, 2, 2]
 
 
 def test_contents_that_must_be_together_move_as_one() -> None:

@@ -78,6 +78,9 @@ def test_a_text_is_seen_in_other_encodings_before_it_is_stored(visit: Visit) -> 
     assert "2 documents stored" in words_of(visit.get("/exceptions", stored=visit.service.jobs.listed()[0].number).text)
     stored = visit.service.collection.details("czech.txt")
     assert (stored.text, stored.document.wave, stored.document.source) == (CZECH, "march", "sent: czech.txt")
+    (activity,) = visit.service.collection.log()
+    assert (activity.kind, activity.by, activity.data) == ("store", "ada", {"wave": "march"})
+    assert {one.subject for one in activity.changes} == {"czech.txt", "deep/cafe.txt"}
     assert visit.get("/exceptions.json").json()["n_no_text"] == 2
     assert visit.post("/exceptions/store", job=job_of(place)).status_code == 400  # they were stored
     assert {one.kind for one in visit.service.jobs.listed()} == {"reading", "storing"}

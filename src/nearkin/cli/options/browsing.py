@@ -52,7 +52,9 @@ MembersOf = Annotated[
 HasNearDuplicates = Annotated[
     bool, _wanted("--has-near-duplicates", help="Only documents in a group with another text; see nearkin groups.")
 ]
-HasCopies = Annotated[bool, _wanted("--has-copies", help="Only documents with the same text as another document.")]
+HasCopies = Annotated[
+    bool, _wanted("--has-copies", help="Only documents with the same text, to the character, as another document.")
+]
 Sorted = Annotated[
     str, _output("--sort", help="id, added (the newest first), length (the longest first), wave, or date (by tags).")
 ]

@@ -64,6 +64,14 @@ NeverGroup = Annotated[
     tuple[str, str] | None,
     _decision("--never-group", metavar="DOC_ID DOC_ID", help="Never put these two documents into one group."),
 ]
+SplitOff = Annotated[
+    tuple[str, str] | None,
+    _decision(
+        "--split-off",
+        metavar="DOC_ID DOC_ID",
+        help="Take the first document out of the group of the second; the others stay with the second.",
+    ),
+]
 SameGroup = Annotated[
     tuple[str, str] | None,
     _decision("--same-group", metavar="DOC_ID DOC_ID", help="Always put these two documents into one group."),

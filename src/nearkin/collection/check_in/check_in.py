@@ -84,7 +84,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     with collection.store.writing() as connection:
         if under.id_is_new is not None:
             under.refuse_other_id(is_current(connection, under.doc_id))
-        inside = CheckInTransaction(connection, collection, incoming, wave)
+        inside = CheckInTransaction(connection, collection, incoming, wave, by=under.by)
         checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
         # a new id has no decisions

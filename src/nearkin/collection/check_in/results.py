@@ -93,6 +93,8 @@ class CheckIn:
     id_is_new : bool, optional
         Whether the id must be new (True) or that of a current document (False); by default it may be either. It is
         looked up in the transaction that stores the document.
+    by : str, optional
+        Name of a person: what is stored is then an activity of theirs in the log.
     """
 
     doc_id: str
@@ -102,6 +104,7 @@ class CheckIn:
     only_new: bool = False
     file: KnownFile = UNKNOWN_FILE
     id_is_new: bool | None = None
+    by: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):

@@ -32,10 +32,20 @@ class CheckInTransaction:
     incoming : Incoming
         The documents, in order.
     wave : str
+    by : str, optional
+        Name of the person in the log, which otherwise has nothing of what is stored.
     """
 
-    def __init__(self, connection: Connection, collection: OpenedCollection, incoming: Incoming, wave: str) -> None:
-        self._connection, self._collection, self._wave = connection, collection, wave
+    def __init__(
+        self,
+        connection: Connection,
+        collection: OpenedCollection,
+        incoming: Incoming,
+        wave: str,
+        *,
+        by: str | None = None,
+    ) -> None:
+        self._connection, self._collection, self._wave, self._by = connection, collection, wave, by
         self._examined = examine(incoming, collection.counting, known=partial(known_texts, connection), wave=wave)
         self._load: Load | None = None
         fill(connection, collection.store, collection.counting, collection.progress)
@@ -101,7 +111,7 @@ class CheckInTransaction:
 
     def _begun(self) -> Load:
         load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
-        load.brings_back = True
+        load.brings_back, load.by = True, self._by
         return load
 
 

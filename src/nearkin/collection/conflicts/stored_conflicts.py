@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.groups.grouping import NO_GROUP, Membership
 from nearkin.collection.groups.listed import sizes_of_groups
@@ -20,8 +21,8 @@ _COUNTED = KeptValues[dict[str, int]]()
 def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str, int]:
     """Return, by tag field, the number of stored groups whose current documents have different values of it.
 
-    If a field is always a bare tag, documents without it count, too. Fields without such a group are omitted. They are
-    counted again only if the grouping, the documents or the tags of the open store have changed.
+    If a field is always a bare tag, documents without it count, too. Dates, and fields without such a group, are
+    omitted. They are counted again only if the grouping, the documents or the tags of the open store have changed.
 
     Raises
     ------
@@ -39,7 +40,8 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:
     joined = tags.join(documents, (documents.c.doc_id == tags.c.doc_id) & documents.c.is_current)
-    rows = connection.execute(select(tags.c.field, tags.c.value, documents.c.content).select_from(joined)).all()
+    columns = tags.c.field, tags.c.value, documents.c.content
+    rows = connection.execute(select(*columns).select_from(joined).where(tags.c.field != DATE_TAG)).all()
     contents = np.array([content for _, _, content in rows], np.int64)
     groups = Membership(state.member_contents, state.member_groups).group_of(contents).tolist()
     values, valued = dict[str, dict[int, list[str]]](), {field for field, value, _ in rows if value}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
@@ -28,18 +28,24 @@ class PairDecisions:
         The pairs, each with the number of its activity; None: it is being decided.
     content_of : dict of str to int
         Contents of those documents that are current.
+    leaving : dict
+        The document that leaves, for those pairs of ``never`` of which one was split off.
     """
 
     same: Mapping[DocumentPair, int | None]
     never: Mapping[DocumentPair, int | None]
     content_of: Mapping[str, int]
+    leaving: Mapping[DocumentPair, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, connection: Connection, changes: Iterable[SettingChange] = ()) -> PairDecisions:
         """Read the current decisions, as they are after some changes."""
         kinds: dict[str, dict[DocumentPair, int | None]] = {kind: {} for kind in _OF_GROUPS}
-        for (kind, *pair), _, activity in current_decisions(connection, decisions.c.kind.in_(_OF_GROUPS)):
+        leaving = dict[DocumentPair, str]()
+        for (kind, *pair), value, activity in current_decisions(connection, decisions.c.kind.in_(_OF_GROUPS)):
             kinds[kind][pair[0], pair[1]] = activity
+            if kind == NEVER_GROUP and value in pair:
+                leaving[pair[0], pair[1]] = value
         for one in changes:
             if one.kind in kinds and one.now is None:
                 kinds[one.kind].pop((one.subject, one.other), None)
@@ -52,7 +58,7 @@ class PairDecisions:
             content_of |= dict(
                 connection.execute(select(documents.c.doc_id, documents.c.content).where(is_wanted)).all()
             )
-        return cls(kinds[SAME_GROUP], kinds[NEVER_GROUP], content_of)
+        return cls(kinds[SAME_GROUP], kinds[NEVER_GROUP], content_of, leaving)
 
     def refuse_contradictions(self, *, added_only: bool = False) -> None:
         """Refuse decisions of which two cannot both be kept.

@@ -25,14 +25,17 @@ from nearkin.errors import ParameterError
 from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
 
+SPLIT_OFF = "split-off"
+"""Stored as a decision never to group two documents whose value is the one that leaves."""
 _MAX_OF_A_NOTE = 2_000
-_RULE = "Give one decision: 'never_group', 'same_group', 'principal', 'note' or 'group_note'."
+_RULE = "Give one decision: 'never_group', 'split_off', 'same_group', 'principal', 'note' or 'group_note'."
 
 
 def decide(
     store: Store,
     *,
     never_group: Sequence[str] | None,
+    split_off: Sequence[str] | None,
     same_group: Sequence[str] | None,
     principal: str | None,
     note: tuple[str, str] | None,
@@ -44,6 +47,7 @@ def decide(
     """Store a decision or a note; see `Collection.decide`."""
     given = {
         NEVER_GROUP: never_group,
+        SPLIT_OFF: split_off,
         SAME_GROUP: same_group,
         PRINCIPAL: principal,
         NOTE: note,
@@ -54,8 +58,9 @@ def decide(
         raise ParameterError(_RULE, named=[kind.replace("-", "_") for kind in given])
     kind, who, data = kinds[0], checked_by(by), dict[str, object]()
     with store.reading() if dry_run else store.writing() as connection:
-        if never_group is not None or same_group is not None:
-            wanted = _of_pair(connection, kind, never_group if same_group is None else same_group)
+        if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
+            wanted = _of_pair(connection, kind, given[kind])
+            kind = wanted.kind
         elif principal is not None:
             wanted = _of_principal(connection, document(connection, principal).doc_id)
         elif note is not None:
@@ -95,10 +100,12 @@ def _of_principal(connection: Connection, doc_id: str) -> SettingChange:
     return SettingChange(PRINCIPAL, doc_id, "", None, str(value))
 
 
-def _of_pair(connection: Connection, kind: str, pair: Sequence[str] | None) -> SettingChange:
+def _of_pair(connection: Connection, kind: str, pair: object) -> SettingChange:
     if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
         raise ParameterError.of(kind.replace("-", "_"), "decide", "two different ids", pair)
     first, second = sorted(document(connection, doc_id).doc_id for doc_id in pair)
+    if kind == SPLIT_OFF:
+        return SettingChange(NEVER_GROUP, first, second, None, pair[0])
     return SettingChange(kind, first, second, None, "")
 
 

@@ -21,6 +21,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import named
 from nearkin.store.facts import read_facts, say
 
+_NEITHER = -1
 ContentPair = tuple[int, int]
 """Two contents, the lower first."""
 
@@ -33,6 +34,8 @@ class GroupDecisions:
     ----------
     same, never : int64 arrays, shape (n_pairs, 2)
         Contents of documents that must be, and must not be, in one group.
+    leaving : int64 array, shape (n_never,)
+        The content of each pair of ``never`` that leaves a group that holds both; -1: neither.
     undone : int64 array
         Contents of pairs that the stored groups keep and that no decision is about any more: it was undone, or one of
         its documents was removed or has a new version.
@@ -40,6 +43,7 @@ class GroupDecisions:
 
     same: I64
     never: I64
+    leaving: I64
     undone: I64
 
     @classmethod
@@ -59,7 +63,9 @@ class GroupDecisions:
         former = _former(connection, pairs, seen_activity(connection, state.tolerance), state.seen_row)
         same, never = _contents(pairs.same, pairs.content_of), _contents(pairs.never, pairs.content_of)
         ended = [pair for kept, now in zip(former, (same, never)) for pair in kept - now]
-        return cls(_as_array(same), _as_array(never), np.unique(np.array(ended, np.int64)))
+        apart, left = _as_array(never), _leaving(pairs)
+        leaving = np.array([left.get((low, high), _NEITHER) for low, high in apart.tolist()], np.int64)
+        return cls(_as_array(same), apart, leaving, np.unique(np.array(ended, np.int64)))
 
     def kept(
         self,
@@ -74,7 +80,9 @@ class GroupDecisions:
         if not (len(self.same) or len(self.never)):
             return nodes, component
         _, united = constrained(nodes, component, self.same, self.never[:0])
-        nodes, component = constrained(nodes, component, self.same, self.never, similarity=similarity, before=before)
+        nodes, component = constrained(
+            nodes, component, self.same, self.never, leaving=self.leaving, similarity=similarity, before=before
+        )
         component = linked_parts(nodes, united, component, np.unique(self.never), linked)
         n_members = np.bincount(component, weights=n_copies[nodes], minlength=len(nodes))
         is_group = n_members[component] > 1
@@ -102,6 +110,16 @@ def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> s
     """Return the contents of pairs of documents that are both current."""
     both = [sorted((content_of[a], content_of[b])) for a, b in pairs if a in content_of and b in content_of]
     return {(low, high) for low, high in both}
+
+
+def _leaving(pairs: PairDecisions) -> dict[ContentPair, int]:
+    """Return the content that leaves, by pair; of a pair of which either leaves, by two decisions, neither does."""
+    found = dict[ContentPair, set[int]]()
+    for (a, b), doc_id in pairs.leaving.items():
+        if a in pairs.content_of and b in pairs.content_of:
+            low, high = sorted((pairs.content_of[a], pairs.content_of[b]))
+            found.setdefault((low, high), set()).add(pairs.content_of[doc_id])
+    return {pair: min(gone) for pair, gone in found.items() if len(gone) == 1}
 
 
 def _as_array(pairs: set[ContentPair]) -> I64:

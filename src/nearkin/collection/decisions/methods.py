@@ -171,6 +171,7 @@ class DecisionMethods:
         self,
         *,
         never_group: Sequence[str] | None = None,
+        split_off: Sequence[str] | None = None,
         same_group: Sequence[str] | None = None,
         principal: str | None = None,
         note: tuple[str, str] | None = None,
@@ -187,7 +188,10 @@ class DecisionMethods:
         Parameters
         ----------
         never_group : two ids, optional
-            Documents that must not be in one group.
+            Documents that must not be in one group. The other members go to the one that they are more similar to.
+        split_off : two ids, optional
+            Documents that must not be in one group, of which the first leaves it. With it go only members that equal
+            it, and those that are linked to the second only through it.
         same_group : two ids, optional
             Documents that must be in one group.
         principal : str, optional
@@ -215,6 +219,7 @@ class DecisionMethods:
         return decide(
             self.opened.store,
             never_group=never_group,
+            split_off=split_off,
             same_group=same_group,
             principal=principal,
             note=note,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
-PURGE, REMOVE = "purge", "remove"
-OF_DOCUMENTS = (PURGE, REMOVE)
+PURGE, REMOVE, STORE = "purge", "remove", "store"
+OF_DOCUMENTS = (PURGE, REMOVE, STORE)
 """Kinds of changes that are of stored documents; they set no value, and cannot be undone."""
 GONE_IN = "gone_in"
 """Detail of a removal: the wave whose files no longer contain the documents."""
@@ -24,14 +24,15 @@ class SettingChange:
 
     Parameters
     ----------
-    kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge", "remove"}
+    kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge", "remove", "store"}
     subject : str
         Id of the document; the tolerance of the group of a note.
     other : str
         Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text;
-        empty for a removed document, and for a file without a text.
+        empty for a stored or removed document, and for a file without a text.
     was, now : str or None
-        None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty.
+        None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty;
+        of two documents of which one was split off, the id of this one.
     """
 
     kind: str
@@ -57,12 +58,14 @@ class Activity:
     at : str
         UTC, ISO 8601.
     by : str
-    kind : {"tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge", "remove"}
+    kind : str
+        "tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge", "remove" or
+        "store".
     data : mapping of str to object
         Details by kind. Tag: field, value, and the group and its tolerance if one was named; of several values their
-        number, n_values, in place of the value. Remove: the wave, if one was named; gone_in, the wave whose files no
-        longer contain the documents. Principal: the former
-        ones. Undo: number and kind of the undone activity. Purge: number of erased texts. Otherwise empty.
+        number, n_values, in place of the value. Store: the wave. Remove: the wave, if one was named; gone_in, the wave
+        whose files no longer contain the documents. Principal: the former ones. Undo: number and kind of the undone
+        activity. Purge: number of erased texts. Otherwise empty.
     undoes : int or None
         Number of the activity that it undid.
     changes : tuple of SettingChange

@@ -11,7 +11,7 @@ from nearkin.collection.decisions.activity import checked_by, record, verified
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.log import changes_of, undone
 from nearkin.collection.decisions.principals import propose_anew, restore_principals
-from nearkin.collection.decisions.records import PURGE, REMOVE, ActivityResult, SettingChange
+from nearkin.collection.decisions.records import PURGE, REMOVE, STORE, ActivityResult, SettingChange
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import named
@@ -35,6 +35,10 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
             raise ParameterError(
                 f"Activity {number} removed documents. It cannot be undone; add them again: nearkin show COLLECTION "
                 "DOC_ID --version N --text-only prints the text of a removed document."
+            )
+        if kind == STORE:
+            raise ParameterError(
+                f"Activity {number} stored documents. It cannot be undone; remove them: nearkin remove"
             )
         made = changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)

@@ -43,6 +43,8 @@ class GroupChange:
         Fewer than two documents are left.
     principal_was : str or None
         Former principal if it left the group. A newer version of it replaces it without being listed here.
+    principal_again : str or None
+        Present principal if it had left by a decision that is undone.
     """
 
     number: int
@@ -57,6 +59,7 @@ class GroupChange:
     n_lost: int
     is_dissolved: bool
     principal_was: str | None
+    principal_again: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

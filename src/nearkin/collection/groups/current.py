@@ -17,6 +17,7 @@ from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.groups.changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.groups.grouping import Membership, Regrouped, regroup
+from nearkin.collection.groups.returned_principals import returned_principals
 from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
@@ -61,7 +62,8 @@ class Group:
     number : int
         Permanent number; never given to another group.
     principal : str
-        Document that represents the group. It stays principal, in any version, as long as it is in the group.
+        Document that represents the group. It stays principal, in any version, as long as it is in the group, and is
+        principal again if a decision that took it out of the group is undone.
     proposed_principal : str or None
         Document with the most letters and digits, or the earliest of these, if it is not the principal. It is only a
         suggestion.
@@ -309,8 +311,9 @@ def _told(
     names = ids_of_missing(seen.connection, state, rows)
     numbers, starts, ends, proposed = _bounds(rows)
     places = _principals(rows, numbers, starts, ends, state, names, proposed)
+    again = returned_principals(seen.connection, state, rows) if regrouped.is_undone else {}
     chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
-    places[np.searchsorted(numbers, list(chosen))] = list(chosen.values())
+    places[np.searchsorted(numbers, list(again | chosen))] = list((again | chosen).values())
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row
@@ -328,6 +331,8 @@ def _told(
     is_first = state.number is None
     gone = gone_principals(names, rows)
     changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
+    back = {number: rows.doc_id[place] for number, place in again.items() if number not in chosen}
+    changes = tuple(replace(one, principal_again=back.get(one.number)) for one in changes)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
     table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))

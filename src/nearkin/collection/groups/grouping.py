@@ -67,12 +67,15 @@ class Regrouped:
         Number of current documents with too few letters or words to be compared.
     n_not_compared : int
         Number of pairs of texts that may match and were not compared; see `nearkin.collection.matching.matches`.
+    is_undone : bool
+        Whether a decision that the stored groups keep has ended, so that texts may be back in their former groups.
     """
 
     membership: Membership
     next_group: int
     n_uncounted: int
     n_not_compared: int
+    is_undone: bool
 
     def is_stored(self, state: GroupState) -> bool:
         """Whether a stored grouping has the same groups."""
@@ -129,6 +132,7 @@ def regroup(
         next_group=following,
         n_uncounted=int(n_copies[~matching.is_comparable].sum()),
         n_not_compared=n_not_compared,
+        is_undone=len(decided.undone) > 0,
     )
 
 

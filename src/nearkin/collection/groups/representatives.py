@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance
@@ -67,7 +68,8 @@ class Representative:
     n_documents : int
         Number of current documents of the group.
     additions : tuple of Addition
-        Of members that add words, most words first. Members with the same text, or with less of it, are not among them.
+        Of members that add words, most words first. Members with the same text, or with less of it, are not among them;
+        of members that differ only in white space, the first is.
     n_not_compared : int
         Number of other texts of the group that are not compared yet.
     """
@@ -124,25 +126,45 @@ def representatives(
     for own_content, _ in pairs:
         n_missing[own_content] += 1
     first_of = {one.content: one.doc_id for here in members.values() for one in reversed(here)}
-    additions = dict[int, list[Addition]]()
+    additions = dict[int, dict[int, Addition]]()
     progress.start("compare", len(pairs), "pairs")
     for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
         progress.advance(1)
         n_missing[own_content] -= 1
         if n_words := related.comparison.judgement.measured.n_words_only_in_member:
             added = Addition(first_of[content], n_words, passages_added(related.comparison))
-            additions.setdefault(own_content, []).append(added)
+            additions.setdefault(own_content, {})[content] = added
     progress.finish()
+    with collection.store.reading() as connection:
+        distinct = {content: _distinct(connection, found) for content, found in additions.items()}
     return [
         Representative(
             group=number,
             doc_id=here[0].doc_id,
             n_documents=len(here),
-            additions=tuple(sorted(additions.get(here[0].content, ()), key=lambda one: (-one.n_words, one.doc_id))),
+            additions=tuple(sorted(distinct.get(here[0].content, ()), key=lambda one: (-one.n_words, one.doc_id))),
             n_not_compared=n_missing[here[0].content],
         )
         for number, here in members.items()
     ]
+
+
+def _distinct(connection: Connection, additions: Mapping[int, Addition]) -> list[Addition]:
+    """Return what some contents add, without those that differ from an earlier one only in white space."""
+    alike = dict[tuple[int, tuple[str, ...]], list[int]]()
+    for content, one in additions.items():
+        alike.setdefault((one.n_words, one.passages), []).append(content)
+    found = list[Addition]()
+    for contents in alike.values():
+        if len(contents) == 1:  # what adds something else has another text
+            found.append(additions[contents[0]])
+            continue
+        texts = texts_of(connection, contents)
+        first = dict[str, int]()
+        for content in contents:
+            first.setdefault(" ".join(texts[content].split()), content)
+        found += [additions[content] for content in first.values()]
+    return found
 
 
 def n_texts_not_compared(connection: Connection, store: Store, tolerance: Tolerance) -> int:

@@ -86,7 +86,8 @@ class DocumentQueries:
         added_since, added_before : str, optional
             Date or time in ISO 8601, in UTC unless it has an offset.
         has_copies : bool
-            Only documents whose text another current document has, too.
+            Only documents whose text another current document has, too, to the character; not all exact copies, which
+            are compared once normalised.
         tag : str, optional
             ``FIELD`` or ``FIELD=VALUE``: only documents with this tag; without ``=``, whatever its value.
         group : int, optional

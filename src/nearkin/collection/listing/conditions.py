@@ -124,6 +124,11 @@ class DocumentFilter:
             conditions.append(self._is_in_group(groups))
         return and_(true(), *conditions)
 
+    @property
+    def is_about_groups(self) -> bool:
+        """Whether a condition is about groups."""
+        return self.group is not None or self.has_near_duplicates
+
     def groups_asked(self, connection: Connection) -> GroupState | None:
         """Return the stored groups that a condition is about; None if none is.
 
@@ -136,7 +141,7 @@ class DocumentFilter:
         UnknownDocumentError
             There is no such group.
         """
-        if self.group is None and not self.has_near_duplicates:
+        if not self.is_about_groups:
             return None
         tolerance = self.tolerance or Tolerance.of()
         state = GroupState.known(connection, str(tolerance))

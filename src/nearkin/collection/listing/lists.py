@@ -100,6 +100,14 @@ def listed(
     return ListedDocuments(table, n_found, n_not_grouped(connection, wanted))
 
 
+def asked_columns(wanted: DocumentFilter) -> list[str]:
+    """Return the columns of a list as a file: those of groups only if a condition is about groups.
+
+    Empty columns would read as "in no group".
+    """
+    return [name for name in LISTED.names if wanted.is_about_groups or name not in ("group", "is_principal")]
+
+
 def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
     """Count the documents that meet the conditions."""
     joined = documents.join(loads)

@@ -117,6 +117,7 @@ def add_incoming(
     rules: ReadingRules,
     re_extract: bool = False,
     are_files: bool = False,
+    by: str | None = None,
     dry_run: bool = False,
 ) -> Added:
     """Store documents, and index them; see `add`."""
@@ -131,6 +132,7 @@ def add_incoming(
         rules=rules,
         re_extract=re_extract,
         are_files=are_files,
+        by=by,
         dry_run=dry_run,
     )
     if dry_run:
@@ -152,6 +154,7 @@ def add(
     rules: ReadingRules,
     re_extract: bool = False,
     are_files: bool = False,
+    by: str | None = None,
     dry_run: bool = False,
 ) -> Added:
     """Store documents; if anything fails, none is stored.
@@ -171,6 +174,8 @@ def add(
         Whether texts replace those that another extractor made of the same bytes.
     are_files : bool
         Whether every file among the sources is read whole: what it contained before and contains no more is removed.
+    by : str, optional
+        Name of a person: what is stored is then an activity of theirs in the log.
     dry_run : bool
         Store nothing: the transaction is rolled back.
 
@@ -188,7 +193,7 @@ def add(
     with _rolled_back() if dry_run else nullcontext(), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.files = AddedFiles() if are_files else None
-        load.origins.re_extract = re_extract
+        load.origins.re_extract, load.by = re_extract, by
         unreadable = _Unreadable()
         work = partial(examine, counting=counting, known=known, wave=load.name)
         for examined in map_ordered(work, incoming, threads=threads):

@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.decisions.activity import checked_by
-from nearkin.collection.decisions.records import GONE_IN
+from nearkin.collection.decisions.activity import checked_by, record
+from nearkin.collection.decisions.records import GONE_IN, STORE, SettingChange
 from nearkin.collection.decisions.removing import Removed, remove_rows
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
 from nearkin.collection.loads.incoming import PURGED, Examined, SeenIds
@@ -95,6 +95,8 @@ class Load:
     files : AddedFiles or None
         Given where files are read whole: what they contained before and contain no more is removed at the end.
     removed : Removed
+    by : str or None
+        Name of the person by whom the log has an activity of what is stored; None: it has none.
     """
 
     connection: Connection
@@ -121,6 +123,7 @@ class Load:
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
     files: AddedFiles | None = None
     removed: Removed = field(default_factory=Removed)
+    by: str | None = None
 
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
@@ -385,6 +388,7 @@ class Load:
             self.connection.execute(update(loads).where(mine).values(**right))
             self.seals.add(loads.name, [own])
             self.seals.add(documents_of(self.wave), [])  # a wave with nothing but problems has a seal too
+            self._record_stored()
         else:
             self.connection.execute(loads.delete().where(mine))
             of_wave = select(loads.c.load).where(loads.c.wave == self.wave)
@@ -403,9 +407,22 @@ class Load:
             self.connection,
             [schema.documents.c.row.in_(some) for some in named(gone.rows)],
             [schema.origins.c.number.in_(some) for some in named(gone.unread)],
-            by=checked_by(None),
+            by=checked_by(self.by),
             data={GONE_IN: self.name},
         )
+
+    def _record_stored(self) -> None:
+        """Enter the stored documents in the log if somebody is named."""
+        if self.by is None:
+            return
+        documents = schema.documents.c
+        query = select(documents.doc_id, documents.version).where(documents.load == self.number)
+        changes = [
+            SettingChange(STORE, doc_id, "", f"version {version - 1}" if version > 1 else None, f"version {version}")
+            for doc_id, version in self.connection.execute(query.order_by(documents.row))
+        ]
+        if changes:
+            record(self.connection, STORE, changes, by=checked_by(self.by), data={"wave": self.name})
 
     def _bring_back(self) -> None:
         """Store the waiting texts, as if they were added last."""

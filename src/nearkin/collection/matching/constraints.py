@@ -17,6 +17,7 @@ from nearkin.records import F64, I64, Bool
 _VALUES_AT_A_TIME = 1 << 21
 """Maximum number of similarities in memory."""
 _NO_GROUP = -1
+_NOTHING = -1
 Similarity = Callable[[I64, I64], F64]
 """Similarities of contents, shape (n,), to others, shape (m,); the result has the shape (n, m)."""
 FormerGroups = Callable[[I64], I64]
@@ -29,6 +30,7 @@ def constrained(
     same: I64,
     never: I64,
     *,
+    leaving: I64 | None = None,
     similarity: Similarity | None = None,
     before: FormerGroups | None = None,
 ) -> tuple[I64, I64]:
@@ -37,8 +39,10 @@ def constrained(
     Contents that must be together are united first. Then every component that holds a pair that must not be together
     is divided. The contents of its pairs are the anchors. In order of their numbers, each anchor joins the nearest part
     that holds none of its opponents, or begins a part. Every other content goes to the part of its nearest anchor:
-    the most similar one; in a tie, one from the same former group; in a tie, the lowest. Contents that must be together
-    move as one. The result does not depend on the order of the arguments' rows.
+    the most similar one; in a tie, one from the same former group; in a tie, the lowest. Of a pair of which one content
+    leaves, this one takes along only what is equal to it, and what was in a group with it and with no other anchor:
+    everything else goes to the other anchors. Contents that must be together move as one. The result does not depend
+    on the order of the arguments' rows.
 
     Parameters
     ----------
@@ -49,6 +53,8 @@ def constrained(
     same, never : int64 arrays, shape (n_pairs, 2)
         Pairs of contents. Contents of ``same`` may be missing from the nodes, and are added; pairs of ``never`` with a
         missing content are kept already.
+    leaving : int64 array, shape (n_pairs,), optional
+        The content of each pair of ``never`` that leaves; -1: neither. Without it, none leaves.
     similarity : callable, optional
         Without it, all similarities are ties.
     before : callable, optional
@@ -73,8 +79,11 @@ def constrained(
     [0, 1, 0, 3, 3]
     >>> constrained(nodes, component, np.array([[4, 5], [5, 9]]), np.array([[3, 4]]))[1].tolist()
     [0, 1, 1, 0, 1]
+    >>> constrained(nodes, component, nothing, np.array([[3, 4]]), leaving=np.array([3]))[1].tolist()
+    [0, 1, 1, 3, 3]
     """
     same, never = same.reshape(-1, 2), never.reshape(-1, 2)
+    leaving = np.full(len(never), _NOTHING) if leaving is None else leaving
     everything = np.unique(np.concatenate([nodes, same.ravel()]))
     labels = np.arange(len(everything)) + int(component.max(initial=-1)) + 1
     labels[np.searchsorted(everything, nodes)] = component
@@ -82,15 +91,17 @@ def constrained(
     labels = _united(everything, labels, same)
     places = np.searchsorted(everything, never)
     is_there = (everything[np.minimum(places, len(everything) - 1)] == never).all(1) if len(everything) else []
-    places = places[is_there] if len(places) else places
+    places, leaving = (places[is_there], leaving[is_there]) if len(places) else (places, leaving)
     if (units[places[:, 0]] == units[places[:, 1]]).any():
         raise ParameterError("A pair of texts that must be together must also be apart.")
-    places = places[labels[places[:, 0]] == labels[places[:, 1]]]
+    is_one = labels[places[:, 0]] == labels[places[:, 1]]
+    places, leaving = places[is_one], leaving[is_one]
     result = _lowest(labels)
     for label in np.unique(result[places[:, 0]]).tolist():
         members = np.flatnonzero(result == label)
-        own = places[result[places[:, 0]] == label]
-        result[members] = _Division(everything, units, similarity, before).parts(members, own)
+        is_own = result[places[:, 0]] == label
+        gone = np.flatnonzero(np.isin(everything, leaving[is_own]))
+        result[members] = _Division(everything, units, similarity, before).parts(members, places[is_own], gone)
     return everything, result
 
 
@@ -131,9 +142,10 @@ class _Division:
     similarity: Similarity | None
     before: FormerGroups | None
 
-    def parts(self, members: I64, pairs: I64) -> I64:
+    def parts(self, members: I64, pairs: I64, leaving: I64) -> I64:
         """Return the part of each member, named by its lowest member; all arguments are positions in ``nodes``."""
         anchors = np.unique(self.units[pairs])
+        is_leaving = np.isin(anchors, self.units[leaving])
         opponents = dict[int, set[int]]()
         for a, b in np.searchsorted(anchors, self.units[pairs]).tolist():
             opponents.setdefault(a, set()).add(b)
@@ -150,6 +162,9 @@ class _Division:
             stop = min(start + step, len(units))
             some = order[starts[start] : starts[stop]]
             near, former = self._nearness(members[some], unit_of[some] - start, of_anchors, anchors)
+            if is_leaving.any() and not is_leaving.all():
+                is_alone = former & ~former[:, ~is_leaving].any(1, keepdims=True)
+                near[is_leaving & (near < self._of_equal(of_anchors)) & ~is_alone] = -np.inf
             best[start:stop] = _best(near, former)
             is_here = (at >= start) & (at < stop)
             among[is_here], are_former[is_here] = near[at[is_here] - start], former[at[is_here] - start]
@@ -170,6 +185,11 @@ class _Division:
         np.maximum.at(nearness, (rows[:, None], column[None, :]), near)
         np.logical_or.at(is_former, (rows[:, None], column[None, :]), (own == others) & (own != _NO_GROUP))
         return nearness, is_former
+
+    def _of_equal(self, places: I64) -> float:
+        """Return the similarity of a content to itself; it is the same for all."""
+        own = self.nodes[places[:1]]
+        return np.inf if self.similarity is None else float(self.similarity(own, own)[0, 0])
 
     def _groups(self, places: I64) -> I64:
         return np.full(len(places), _NO_GROUP) if self.before is None else self.before(self.nodes[places])

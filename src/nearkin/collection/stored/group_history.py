@@ -144,6 +144,19 @@ def past_groups(connection: Connection, tolerance: str, last_load: int | None = 
     )
 
 
+def principals_over_time(connection: Connection, tolerance: str) -> list[tuple[int, int]]:
+    """Return the group and the row of each principal that a call stored for the first time, in order of the calls.
+
+    Raises
+    ------
+    CollectionError
+        A row of the history was changed, or is missing.
+    """
+    calls = _calls(connection, tolerance) if is_there(connection) else []
+    changed = [pair for part in _parts(tolerance, calls) for pair in part.principals.tolist()]
+    return [(number, row) for number, row in changed if row != _GONE]
+
+
 def grouped_loads(connection: Connection, tolerance: str) -> set[int]:
     """Return the loads after which the groups at a tolerance were computed, as far as that was stored."""
     return {one.last_load for one in _calls(connection, tolerance)} if is_there(connection) else set()
@@ -207,14 +220,18 @@ def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
 
 def _replayed(tolerance: str, calls: Sequence[Any]) -> _Differences:
     """Return the mappings after some calls, both in ascending order."""
-    try:
-        parts = [_unpacked(bytes(one.differences)) for one in calls]
-    except (TypeError, ValueError, zlib.error):
-        raise _damaged(tolerance) from None
+    parts = _parts(tolerance, calls)
     return _Differences(
         _latest([part.members for part in parts]),
         _latest([part.principals for part in parts]),
     )
+
+
+def _parts(tolerance: str, calls: Sequence[Any]) -> list[_Differences]:
+    try:
+        return [_unpacked(bytes(one.differences)) for one in calls]
+    except (TypeError, ValueError, zlib.error):
+        raise _damaged(tolerance) from None
 
 
 def _latest(parts: Sequence[I64]) -> I64:

@@ -41,7 +41,8 @@ def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
     """Describe a document: its version, its source, its length and its copies."""
     one = found.document
     yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
-    yield Sentence(f"added {minute(found.added_at)} UTC in wave {one.wave}, from {one.source}:{one.line}")
+    line = "" if one.source.startswith("sent: ") else f":{one.line}"  # of a file that was sent alone
+    yield Sentence(f"added {minute(found.added_at)} UTC in wave {one.wave}, from {one.source}{line}")
     few = "" if one.is_counted else "; too few letters for range search"
     yield Sentence(f"{counted(one.n_characters, 'character')}{few}")
     if found.origin is not None:

@@ -15,6 +15,7 @@ from nearkin.collection.decisions.records import (
     PURGE,
     REMOVE,
     SAME_GROUP,
+    STORE,
     TAG,
     Activity,
     ActivityResult,
@@ -101,6 +102,8 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
     'tag responsive=yes, 1 document'
     >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "")])
     'never group a with b'
+    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
+    'split b off from a'
     """
     n = counted(len(changes), "document")
     if kind == "undo":
@@ -116,6 +119,9 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         return f"remove {n} that the files of wave {data[GONE_IN]} no longer contain"
     if kind == REMOVE:
         return f"remove {n}" + (f" of wave {data['wave']}" if "wave" in data else "")
+    if kind == STORE:
+        what = f"{changes[0].subject}, {changes[0].now}" if len(changes) == 1 else n
+        return f"store {what} in wave {data.get('wave')}"
     if kind == PURGE:
         n_unread = sum(one.now == NO_VERSION for one in changes)
         without = f", {counted(n_unread, 'file')} without a text" if n_unread else ""
@@ -138,6 +144,9 @@ def setting_words(setting: SettingChange) -> str:
 
 
 def _of_one(change: SettingChange) -> str:
+    if change.kind == NEVER_GROUP and change.now:
+        stays = change.other if change.now == change.subject else change.subject
+        return f"split {change.now} off from {stays}"
     if change.kind == NEVER_GROUP:
         return f"never group {change.subject} with {change.other}"
     if change.kind == SAME_GROUP:

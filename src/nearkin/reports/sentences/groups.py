@@ -94,7 +94,7 @@ def _counted_units(found: CollectionGroups) -> str:
 
 def change_sentences(found: CollectionGroups) -> Iterator[Sentence]:
     """Say what changed since the groups were last updated."""
-    since = f" (new waves: {', '.join(found.new_waves)})" if found.new_waves else ""
+    since = f" (waves with new documents: {', '.join(found.new_waves)})" if found.new_waves else ""
     if not found.changes:
         yield Sentence(f"No changes since the last call{since}")
         return
@@ -134,6 +134,8 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
         said.append(f"its principal {change.principal_was} is no longer in it")
+    if change.principal_again is not None:
+        said.append(f"its principal is {change.principal_again} again")
     return "; ".join(said)
 
 

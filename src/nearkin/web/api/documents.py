@@ -48,7 +48,9 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
         service.webhook.ask(CheckInEvent(doc_id=asked.id, wave=asked.wave, by=visitor.name))
     incoming = incoming_of([asked.id], [one.text], [1], source_of_sent(asked.name, "api"), one.file_under(asked.id))
     rules = ReadingRules.of("stop")
-    added = add_incoming(service.collection.opened, [incoming], wave=asked.wave, threads=1, rules=rules)
+    added = add_incoming(
+        service.collection.opened, [incoming], wave=asked.wave, threads=1, rules=rules, by=visitor.name
+    )
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
     stored = service.collection.document(asked.id)
     answer = ApiStored(

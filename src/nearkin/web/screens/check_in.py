@@ -13,6 +13,7 @@ from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.check import check_sentences, copy_in_words, verdict_sentence
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.read_again import ENCODINGS
 from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import SentFile, SentText, source_of_sent
 from nearkin.web.service import ReviewService
@@ -31,7 +32,7 @@ class CheckInQuery(msgspec.Struct, kw_only=True):
 def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     """Compare a sent file with what is stored; store nothing."""
     if asked.key is None:
-        return ScreenAnswer("check_in.html.j2", {"asked": asked, "found": None}, {})
+        return ScreenAnswer("check_in.html.j2", {"asked": asked, "found": None, "encodings": ENCODINGS}, {})
     sent = service.sent.get(asked.key)
     options = CheckOptions(limit=_N_SHOWN, with_passage=False)
     found = replace(service.collection.check(sent.text, options=options), missing=sent.document.missing)
@@ -61,15 +62,17 @@ def _comparisons(service: ReviewService, sent: SentText, found: Checked) -> list
     return shown
 
 
-class NoFields(msgspec.Struct):
-    """A form that has only a file."""
+class FileForm(msgspec.Struct, kw_only=True):
+    """Encoding of a text that is not valid UTF-8; the file comes beside it."""
+
+    encoding: str = "utf-8"
 
 
-def take_in(service: ReviewService, _: Visitor, __: NoFields, file: SentFile | None) -> GoTo:
+def take_in(service: ReviewService, _: Visitor, body: FileForm, file: SentFile | None) -> GoTo:
     """Read a sent file."""
     if file is None:
         raise ParameterError("Choose a file first.")
-    return GoTo("/check-in", {"key": service.sent.keep(SentText(file.shown_name, file.document()))})
+    return GoTo("/check-in", {"key": service.sent.keep(SentText(file.shown_name, file.document(body.encoding)))})
 
 
 class StoreForm(msgspec.Struct, kw_only=True):
@@ -107,7 +110,7 @@ def reject(service: ReviewService, _: Visitor, body: RejectForm) -> GoTo:
 
 SCREENS = (Screen("/check-in", CheckInQuery, check_in),)
 FORMS = (
-    ChangeForm("/check-in/file", NoFields, take_in, file=FileField("file"), is_change=False),
+    ChangeForm("/check-in/file", FileForm, take_in, file=FileField("file"), is_change=False),
     ChangeForm("/check-in/store", StoreForm, store),
     ChangeForm("/check-in/reject", RejectForm, reject, is_change=False),
 )

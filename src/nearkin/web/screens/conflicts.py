@@ -9,6 +9,7 @@ from itertools import groupby
 import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import Conflict, Conflicts
+from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.conflicts import missing_sentences, without_passage
@@ -93,7 +94,7 @@ def conflicts_table(service: ReviewService, asked: ConflictsQuery) -> pa.Table:
     """Return a row for each document whose tag is not that of most documents of its group."""
     field = asked.field or next(iter(tag_fields(service)), None)
     if field is None:
-        raise ParameterError("No document has a tag yet.")
+        raise ParameterError("No document has a tag yet that could contradict another; dates cannot.")
     return table_of_conflicts(_found(service, asked, labels_of_tag(service.collection, field), ALL), field)
 
 
@@ -110,11 +111,11 @@ def _found(service: ReviewService, asked: ConflictsQuery, read: LabelsRead, limi
 
 
 def tag_fields(service: ReviewService) -> list[str]:
-    """Return the fields of tags, that of the most documents first."""
+    """Return the fields of tags that are labels, that of the most documents first."""
     n_documents = Counter[str]()
     for one in service.collection.tags().counts:
         n_documents[one.field] += one.n_documents
-    return [field for field, n in n_documents.most_common() if n]
+    return [field for field, n in n_documents.most_common() if n and field != DATE_TAG]
 
 
 def by_group(found: Conflicts) -> list[GroupConflict]:

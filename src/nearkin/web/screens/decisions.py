@@ -101,7 +101,7 @@ class PrincipalForm(GroupingQuery, kw_only=True):
 
 def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
-    found = service.collection.decide(never_group=(body.a, body.split), by=visitor.name)
+    found = service.collection.decide(split_off=(body.split, body.a), by=visitor.name)
     return _decided(service, body, body.back, found, visitor.name)
 
 

@@ -33,7 +33,7 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
         "tags": sorted(tags, key=lambda one: -one.n_documents)[:_MAX_TAGS],
         "n_more_tags": max(0, len(tags) - _MAX_TAGS),
         "sizes": size_rows(groups),
-        "n_exact_copies": counts.n_documents - found.n_current_texts,
+        "n_with_same_text": found.n_with_same_text,
         "n_exceptions": found.n_exceptions,
         "conflicts": sorted(conflicts.items(), key=lambda one: -one[1])[:_MAX_FIELDS],
         "n_more_fields": max(0, len(conflicts) - _MAX_FIELDS),
@@ -43,7 +43,7 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
     }
     data = {
         "info": counts.to_dict(),
-        "n_exact_copies": values["n_exact_copies"],
+        "n_with_same_text": found.n_with_same_text,
         "n_exceptions": found.n_exceptions,
         "conflicts": conflicts,
         "groups": groups.to_dict(),

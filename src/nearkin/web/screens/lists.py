@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from nearkin.collection.decisions.tags import tags_of
 from nearkin.collection.listing.conditions import DocumentFilter, Which
-from nearkin.collection.listing.lists import ListedDocuments, Sort, listed
+from nearkin.collection.listing.lists import ListedDocuments, Sort, asked_columns, listed
 from nearkin.reports.sentences.search import search_sentences
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
@@ -97,9 +97,10 @@ def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
 
 def list_table(service: ReviewService, asked: ListQuery) -> pa.Table:
     """Return a row for each document that meets the conditions."""
+    wanted = asked.wanted()
     with service.collection.opened.store.reading() as connection:
-        found: ListedDocuments = listed(connection, asked.wanted(), asked.sort, None)
-    return found.table
+        found: ListedDocuments = listed(connection, wanted, asked.sort, None)
+    return found.table.select(asked_columns(wanted))
 
 
 SCREENS = (

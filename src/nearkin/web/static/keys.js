@@ -62,7 +62,7 @@
     ["s", "Swap A and B", "[data-key=s]", click("[data-key=s]")],
     ["b", "Side by side, or in one text", "[data-key=b]", click("[data-key=b]")],
     ["g", "Go to a screen, then a key from the list", "[data-go]", () => (isGoing = true)],
-    ["/", "Search", "#q", () => document.getElementById("q").focus()],
+    ["/", "Search", "#q", () => document.getElementById("q").select()],
     ["?", "Show this list", "body", () => help()],
   ];
   const here = () => keys.filter(([, , what]) => document.querySelector(what));

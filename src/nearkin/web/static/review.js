@@ -8,6 +8,6 @@
   });
   document.addEventListener("change", (event) => {
     const form = event.target.closest("form[data-submit-on-change]");
-    if (form) form.requestSubmit();
+    if (form && !event.target.closest("[data-no-submit]")) form.requestSubmit();
   });
 })();

@@ -9,7 +9,15 @@ import pyarrow as pa
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing.conditions import DocumentFilter
-from nearkin.collection.listing.lists import LISTED, ListedDocuments, Sort, listed, listed_batches, n_not_grouped
+from nearkin.collection.listing.lists import (
+    LISTED,
+    ListedDocuments,
+    Sort,
+    asked_columns,
+    listed,
+    listed_batches,
+    n_not_grouped,
+)
 from nearkin.workflows.collection.tables import write_batches
 
 
@@ -23,7 +31,7 @@ def list_documents(
     with collection.opened.store.reading() as connection:
         if out is None:
             return listed(connection, wanted, sort, limit, date_tag)
-        first, n_found = list[pa.RecordBatch](), 0
+        first, n_found, columns = list[pa.RecordBatch](), 0, asked_columns(wanted)
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal n_found
@@ -31,7 +39,7 @@ def list_documents(
                 if n_found < limit:
                     first.append(batch.slice(0, limit - n_found))
                 n_found += len(batch)
-                yield batch
+                yield batch.select(columns)
 
-        write_batches(LISTED, counted(), out)
+        write_batches(pa.schema([LISTED.field(name) for name in columns]), counted(), out)
         return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found, n_not_grouped(connection, wanted))

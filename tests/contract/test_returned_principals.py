@@ -1,0 +1,74 @@
+"""After the undo of a decision, groups and their principals are those from before it; the same in both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from contract.leases import LEASE, OTHER
+from nearkin.collection.collection import Collection
+from nearkin.reports.sentences.groups import change_sentences
+from places import SomePlace
+
+TERMS = " Signed by both parties in the presence of a witness, whose name and address are below."
+LONGEST = {"signed": LEASE.format(900) + TERMS, "draft": LEASE.format(901), "copy": LEASE.format(902)}
+
+
+@pytest.fixture
+def collection(place: SomePlace) -> Iterator[Collection]:
+    with place.open() as opened:
+        opened.add([*LONGEST.items(), ("amount", LEASE.format(777)), ("x", OTHER), ("y", OTHER + " The end of it.")])
+        opened.groups(threshold=0.3)
+        yield opened
+
+
+def principals_of(collection: Collection) -> dict[str, str]:
+    """Return the principal of each document in a group."""
+    members = collection.groups(threshold=0.3).members.to_pylist()
+    principals = {one["group"]: one["doc_id"] for one in members if one["is_principal"]}
+    return {one["doc_id"]: principals[one["group"]] for one in members}
+
+
+def test_a_principal_that_a_decision_took_out_is_principal_again_after_the_undo(collection) -> None:
+    before = collection.groups(threshold=0.3).members
+    collection.decide(never_group=("signed", "draft"))
+    assert principals_of(collection)["draft"] != "signed"
+    collection.undo(1)
+    found = collection.groups(threshold=0.3)
+    assert found.members.equals(before)
+    assert [one.principal_again for one in found.changes] == ["signed"]
+    assert "its principal is signed again" in " ".join(one.text for one in change_sentences(found))
+    assert collection.groups(threshold=0.3).members.equals(before)
+
+
+def test_one_that_somebody_chose_since_stays(collection) -> None:
+    collection.decide(never_group=("signed", "draft"))
+    collection.groups(threshold=0.3)
+    collection.decide(principal="copy")
+    collection.undo(1)
+    found = collection.groups(threshold=0.3)
+    assert next(one.principal for one in found.groups if one.n_documents == 4) == "copy"
+    assert [one.principal_again for one in found.changes] == [None]
+
+
+def test_groups_that_were_united_have_their_principals_again_after_the_undo(collection) -> None:
+    collection.add(
+        [("longer", LEASE.format(905) + TERMS + " A second page follows."), ("z", OTHER + " The very end of it all.")]
+    )
+    before = principals_of(collection)
+    assert (before["longer"], before["z"]) == ("signed", "y")  # the first ones, though others are longer now
+    collection.decide(same_group=("x", "copy"))
+    assert len(set(principals_of(collection).values())) == 1
+    collection.undo(1)
+    assert principals_of(collection) == before
+
+
+def test_two_documents_that_were_a_group_have_their_principal_again(collection) -> None:
+    collection.add([("y", OTHER + " The end.")], wave="later")
+    collection.add([("x", OTHER + " This is now the longer one of the two.")], wave="later")
+    before = principals_of(collection)
+    collection.decide(never_group=("x", "y"))
+    assert "x" not in principals_of(collection)
+    collection.undo(1)
+    assert principals_of(collection) == before

@@ -1,0 +1,72 @@
+"""A document that is split off leaves the group of the principal; the others stay. The same in both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from contract.leases import LEASE
+from nearkin.collection.collection import Collection
+from places import SomePlace
+
+TERMS = " Signed by both parties in the presence of a witness, whose name and address are below."
+TEXTS = {
+    "signed": LEASE.format(900) + TERMS,
+    "draft": LEASE.format(900),
+    "spaced": LEASE.format(900).replace(" ", "  "),
+    "later": LEASE.format(907),
+    "other": LEASE.format(908),
+    "mine": LEASE.format(900) + " Ask Joan.",
+}
+
+
+@pytest.fixture
+def collection(place: SomePlace) -> Iterator[Collection]:
+    with place.open() as opened:
+        opened.add(TEXTS.items())
+        yield opened
+
+
+def groups_of(collection: Collection) -> dict[tuple[int, str], set[str]]:
+    """Return the members of each group, by its number and principal."""
+    found = collection.groups(threshold=0.3)
+    members = found.members.to_pylist()
+    return {
+        (one.number, one.principal): {row["doc_id"] for row in members if row["group"] == one.number}
+        for one in found.groups
+    }
+
+
+def test_only_what_equals_it_goes_along(collection) -> None:
+    assert groups_of(collection) == {(1, "signed"): {*TEXTS}}
+    told = collection.decide(split_off=("draft", "signed"), by="ada")
+    assert (told.kind, [one.now for one in told.changes]) == ("never-group", ["draft"])
+    apart = {(1, "signed"): {"signed", "later", "other", "mine"}, (2, "draft"): {"draft", "spaced"}}
+    assert groups_of(collection) == apart
+    collection.add([("mine too", LEASE.format(900) + " Ask Joan at once.")], wave="two")
+    apart[1, "signed"].add("mine too")
+    assert groups_of(collection) == apart
+    collection.undo(1)
+    assert groups_of(collection) == {(1, "signed"): {*TEXTS, "mine too"}}
+
+
+def test_a_pair_that_must_be_apart_divides_the_group_by_similarity(collection) -> None:
+    groups_of(collection)
+    collection.decide(never_group=("draft", "signed"))
+    assert [ids for ids in groups_of(collection).values() if "draft" in ids] == [{*TEXTS} - {"signed"}]
+    # the same pair, decided anew: the groups are apart already, and a text that is linked to both decides nothing
+    collection.decide(split_off=("draft", "signed"))
+    collection.undo(2)
+    assert [one.kind for one in collection.log(of="draft")] == ["never-group", "never-group", "undo"]
+
+
+def test_the_groups_of_another_tolerance_and_of_a_copy_are_the_same(collection, place) -> None:
+    groups_of(collection)
+    collection.decide(split_off=("draft", "signed"))
+    with place.another().open() as other:
+        other.add(TEXTS.items())
+        other.decide(split_off=("draft", "signed"))
+        assert {*map(frozenset, groups_of(other).values())} == {*map(frozenset, groups_of(collection).values())}
+    members = collection.groups(threshold=0.2).members.to_pylist()
+    assert len({one["group"] for one in members if one["doc_id"] in ("signed", "later", "other", "mine")}) == 1
