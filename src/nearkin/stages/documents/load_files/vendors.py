@@ -43,7 +43,7 @@ class OverlayRow:
 
     @property
     def percent(self) -> str:
-        """The similarity in whole percent, rounded down; 100 says that all word 5-grams are the same. Empty: none."""
+        """The similarity in whole percent, rounded down; 100 says that all shingles are the same. Empty: none."""
         return "" if math.isnan(self.similarity) else str(math.floor(100 * self.similarity + 1e-9))
 
     @property
@@ -102,7 +102,7 @@ def outside_sentence(load_file: str, groups: Counter[str]) -> str:
 
     Examples
     --------
-    >>> outside_sentence("ABC.dat", Counter({"lease.pdf": 2}))[:79]
+    >>> outside_sentence("ABC.dat", Counter({"lease.pdf": 2}))[:80]
     'Warning: ABC.dat: 2 documents are in groups named after a document that is in no'
     """
     n = groups.total()
