@@ -66,7 +66,8 @@ def collection(place):
         (f"{OTHER} {prose.text(500)}", "contains", "other"),
         (prose.text(200), "new", None),
         ("No.", "exact", "tiny"),
-        ("", "exact", "empty"),
+        ("", "new", None),
+        (" \n", "new", None),
         ("Yes.", "new", None),
     ],
 )

@@ -217,8 +217,9 @@ def test_a_wave_that_is_given_again_brings_no_old_text_back(collection) -> None:
 def test_problems_that_were_solved_are_told_no_more(collection) -> None:
     collection.add([("d", None), ("e", None), ("f", "a text")], wave="second", max_unreadable=0.9)
     assert collection.info().n_problems == 2
-    collection.add([("d", "a text at last")], wave="second")
+    collection.add([("d", "a text at last"), ("e", None)], wave="second", max_unreadable=0.9)
     assert collection.info().n_problems == 1
+    assert [(wave.name, wave.n_problems) for wave in collection.info().waves] == [("first", 0), ("second", 1)]
 
 
 def test_a_url_without_a_password_is_told(place) -> None:

@@ -7,7 +7,6 @@ import pytest
 from contract.damaged_collections import is_silent
 from extracted_documents import LEASE, LETTER, Row, incoming, origin, unread
 from nearkin.collection.loads.adding import add_incoming
-from nearkin.stages.documents.origin import UNENDED
 from nearkin.stages.documents.rules import ReadingRules
 
 
@@ -100,7 +99,6 @@ def test_an_archive_that_can_be_read_again_is_no_exception(collection) -> None:
         [mail("2"), CUT],
         [mail("2"), member("x", None, exception="time-out", sentence="10 s")],
         [("m", None, None, None), ("m!#1", None, None, "m")],
-        [mail("2", warnings=f"{UNENDED}; no charset")],
         [mail("2", kind="text", declared_kind="eml", family=None)],
     ],
 )

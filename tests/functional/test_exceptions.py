@@ -48,8 +48,9 @@ def matter(folder) -> Path:
     place = folder.parent / "matter"
     added = nearkin_here("add", place, folder, "--wave", "march")
     assert added.code == 0, added.err
-    said = "Of 8 documents, 3 gave no text, 1 gave only a part of its text: nearkin exceptions"
-    assert said in added.out
+    said = "Of 8 documents, 3 gave no text (1 is stored as an empty document), 1 gave only a part of its text"
+    assert f"{said}: nearkin exceptions {place}" in " ".join(added.out.split())
+    assert "march: 6 documents, 6 new" in added.out  # 8 - 3 + 1
     assert "could not be stored" not in added.out
     return place
 
@@ -109,6 +110,29 @@ def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path
     assert sorted(exceptions[0]) == sorted(exceptions[1])
     counts = [json.loads((tmp_path / name / "manifest.json").read_text())["counts"] for name in ("files", "stored")]
     assert counts[0] == counts[1]
+
+
+def test_counts_of_threads_are_those_of_the_listed_exceptions(tmp_path):
+    files = {
+        "empty.eml": make.mail(HEADERS, "", {"blank.txt": b" "}), "head.eml": b"From: a@b.org\nSubject: x\n",
+        "cut.eml": make.mail(ANSWER, SECOND, {"offer.rtf": make.rtf([FIRST])})[:-9], "note.txt": b"",
+    }  # fmt: skip
+    (tmp_path / "in").mkdir()
+    for name, content in files.items():
+        (tmp_path / "in" / name).write_bytes(content)
+    said = (
+        "Of 5 documents extracted from files, 3 gave no text, 2 gave only a part of their text; of the other "
+        "documents, 1 gave no text: 3 corrupt, 3 empty; see exceptions.csv"
+    )
+    for command in ("threads", "dedup"):
+        ended = nearkin_here(command, tmp_path / "in", "--out", tmp_path / command)
+        assert said in " ".join(ended.out.split()), ended.out
+    rows = [listed(tmp_path / command / "exceptions.csv") for command in ("threads", "dedup")]
+    assert [[row[0], *row[2:4]] for row in rows[0]] == [[row[0], *row[2:4]] for row in rows[1]]
+    added = nearkin_here("add", tmp_path / "matter", tmp_path / "in")
+    assert "Of 6 documents, 4 gave no text (" in " ".join(added.out.split())
+    counted = nearkin_here("exceptions", tmp_path / "matter").out
+    assert "6 exceptions: 4 gave no text, 2 gave only a part of their text" in counted
 
 
 def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(folder, tmp_path, monkeypatch):

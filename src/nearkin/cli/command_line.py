@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import codecs
 import functools
+import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -24,6 +27,9 @@ _PLAIN = {
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
+_PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+)COLLECTION\b")
+_COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
+"""Collection that the running command was given."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -97,6 +103,7 @@ class CommandLine(typer.Typer):
 
             @functools.wraps(work)
             def checked(**values: Any) -> Any:
+                _COLLECTION.set(values.get("collection"))
                 _check_places(values)
                 return work(**values)
 
@@ -117,6 +124,20 @@ def first_sentence(text: str) -> str:
     paragraph = " ".join(text.strip().partition("\n\n")[0].split())
     first, stop, _ = paragraph.partition(". ")
     return first + stop.strip()
+
+
+def copyable(text: str) -> str:
+    """Put the collection of the running command into proposed commands; not a URL, which may have a password.
+
+    Examples
+    --------
+    >>> _COLLECTION.set("my matter") and copyable("To undo it: nearkin undo COLLECTION 2")
+    "To undo it: nearkin undo 'my matter' 2"
+    """
+    place = _COLLECTION.get()
+    if place is None or str(place).startswith(COLLECTION_URLS):
+        return text
+    return _PROPOSED.sub(lambda found: found[1] + shlex.quote(str(place)), text)
 
 
 def _check_places(values: Mapping[str, object]) -> None:

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from nearkin.cli.command_line import is_unicode
+from nearkin.cli.command_line import copyable, is_unicode
 from nearkin.hidden_characters import reveal, reveal_line
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def say(console: Console, sentences: Iterable[Sentence]) -> None:
 def coloured(one: Sentence) -> Text:
     """Return a sentence in the colour of its tone."""
     style = _STYLES[one.tone]
-    return Text.assemble((reveal_line(one.strong), f"bold {style}"), (reveal_line(one.text), style))
+    return Text.assemble((reveal_line(one.strong), f"bold {style}"), (reveal_line(copyable(one.text)), style))
 
 
 def say_place(console: Console, what: str, out: Path, then: str = "") -> None:

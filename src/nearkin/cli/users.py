@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nearkin.cli.command_line import copyable
 from nearkin.cli.options.collection import Json, Place
 
 if TYPE_CHECKING:
@@ -175,5 +176,5 @@ def _show(console: Console, found: Users, path: Path) -> None:
             rows.add_row(shown(one.name), one.role, shown(tokens))
         console.print(rows)
     else:
-        console.print("There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE")
+        console.print(copyable("There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE"))
     console.print(f"File: {shown(path)}", style="dim", soft_wrap=True)

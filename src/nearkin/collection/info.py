@@ -29,8 +29,10 @@ class Wave:
         UTC, ISO 8601.
     n_current : int
         Number of documents whose current version was added in this wave.
-    n_new, n_new_versions, n_problems : int
+    n_new, n_new_versions : int
         Sums over its loads.
+    n_problems : int
+        Problems that `problems_of` lists for it; those that were solved since are not counted.
     """
 
     name: str
@@ -182,19 +184,17 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
     of_loads = (
         select(
             waves.c.wave, waves.c.name, func.min(loads.c.added_at), func.max(loads.c.added_at),
-            func.sum(loads.c.n_new), func.sum(loads.c.n_new_versions), func.sum(loads.c.n_problems),
+            func.sum(loads.c.n_new), func.sum(loads.c.n_new_versions),
         )
         .select_from(waves.join(loads))
         .group_by(waves.c.wave, waves.c.name)
         .order_by(waves.c.wave)
     )  # fmt: skip
-    current = (
-        select(loads.c.wave, func.count().label("n_current"))
-        .select_from(documents.join(loads))
-        .where(documents.c.is_current)
-        .group_by(loads.c.wave)
-    )
-    n_current = {row.wave: row.n_current for row in connection.execute(current)}
+    per_wave = select(loads.c.wave, func.count()).group_by(loads.c.wave)
+    current = per_wave.select_from(documents.join(loads)).where(documents.c.is_current)
+    still_open = per_wave.select_from(problems.join(loads)).where(is_open())
+    n_current: dict[int, int] = dict(connection.execute(current).all())
+    n_problems: dict[int, int] = dict(connection.execute(still_open).all())
     return tuple(
         Wave(
             name=name,
@@ -203,9 +203,9 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
             n_current=n_current.get(wave, 0),
             n_new=int(n_new),
             n_new_versions=int(n_versions),
-            n_problems=int(n_problems),
+            n_problems=n_problems.get(wave, 0),
         )
-        for wave, name, first, last, n_new, n_versions, n_problems in connection.execute(of_loads)
+        for wave, name, first, last, n_new, n_versions in connection.execute(of_loads)
     )
 
 

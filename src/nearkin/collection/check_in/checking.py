@@ -135,6 +135,8 @@ def _compared(
     own = np.sort(query.shingles)
     normalise = counting.normalise
     normalised = normalise.apply(strings([query.text]))[0].as_py()
+    if not normalised:  # a text without words, or of which all are ignored, is no copy of another one
+        return [], []
     found, unread = list[_Likeness](), list[int]()
     for some in _some_at_a_time(candidates):
         whole, damaged = fetched.fetch(connection, some, options.limit)
@@ -179,11 +181,8 @@ def _likeness(
 ) -> _Likeness | None:
     n_common = len(np.intersect1d(own, other, assume_unique=True))
     is_same = one.digest == query.digest
-    # texts whose words are all ignored share nothing
     is_equal = is_same or (
-        n_common == len(own) == len(other)
-        and (bool(normalised) or not normalise.ignored)
-        and normalise.apply(strings([one.text]))[0].as_py() == normalised
+        n_common == len(own) == len(other) and normalise.apply(strings([one.text]))[0].as_py() == normalised
     )
     jaccard = 1.0 if is_equal else _part(n_common, len(own) + len(other) - n_common)
     contained = 1.0 if is_equal else _part(n_common, len(own))

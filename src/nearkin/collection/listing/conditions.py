@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, exis
 
 from nearkin.collection.decisions.activity import current_tags
 from nearkin.collection.decisions.tags import parsed
+from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.documents import number_of_wave
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
@@ -118,6 +119,7 @@ class DocumentFilter:
             conditions.append(by_bytes(connection, loads.c.added_at) < before)
         if self.has_copies:
             conditions.append(exists().where(_is_copy(documents.alias("copies"))))
+            conditions.append(documents.c.content.not_in(blank_contents(connection)))  # they have no text
         if self.tag is not None:
             conditions.append(_has_tag(connection, self.tag))
         if groups is not None:

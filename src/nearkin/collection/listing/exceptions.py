@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
@@ -18,6 +19,8 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import COLUMNS, IS_PLAIN_FILE, IS_UNREAD, whole_rows, with_origins
 from nearkin.errors import ParameterError
+from nearkin.kernels.buffers import strings
+from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, waves
@@ -242,21 +245,34 @@ def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_OfOr
         yield _OfOrigin(one, is_current)
 
 
+def textless_contents(connection: Connection, normalise: Normalisation) -> dict[int, str]:
+    """Return the contents of which a normalisation leaves nothing, each with the reason that `nearkin dedup` gives."""
+    found = {content: normalise.normalised(strings([text])) for content, text in _perhaps_blank(connection)}
+    return {
+        content: "numbers only" if is_only_numbers is not None and is_only_numbers[0] else "empty"
+        for content, (left, is_only_numbers) in found.items()
+        if not left[0].as_py()
+    }
+
+
+def blank_contents(connection: Connection) -> list[int]:
+    """Return the contents that are empty, or white space."""
+    return [content for content, text in _perhaps_blank(connection) if not text.strip()]
+
+
 def blank_documents(connection: Connection) -> list[StoredDocument]:
     """Return the current documents whose text is empty, or white space."""
-    has_nothing = (contents.c.n_letters == 0) & (contents.c.n_other_letters == 0) & contents.c.signature.is_(None)
-    query = select(contents.c.content, contents.c.n_bytes, contents.c.text).where(has_nothing)
-    blank = [content for content, n_bytes, text in connection.execute(query) if _is_blank(text, n_bytes)]
-    if not blank:
+    if not (blank := blank_contents(connection)):
         return []
     is_one = documents.c.content.in_(blank) & documents.c.is_current
     return stored_documents(connection.execute(with_documents().where(is_one).order_by(documents.c.row)))
 
 
-def _is_blank(stored: bytes, n_bytes: int) -> bool:
-    """Whether a stored text is empty or white space; False if it is damaged or was erased."""
-    try:
-        text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes))
-        return not text.decode().strip()
-    except (zstandard.ZstdError, ValueError, TypeError):
-        return False
+def _perhaps_blank(connection: Connection) -> Iterator[tuple[int, str]]:
+    """Yield the texts without letters and features, but those that are damaged or were erased."""
+    has_nothing = (contents.c.n_letters == 0) & (contents.c.n_other_letters == 0) & contents.c.signature.is_(None)
+    query = select(contents.c.content, contents.c.n_bytes, contents.c.text).where(has_nothing)
+    for content, n_bytes, stored in connection.execute(query):
+        with suppress(zstandard.ZstdError, ValueError, TypeError):
+            text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes)).decode()
+            yield content, text

@@ -18,12 +18,11 @@ from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored.inside import documents_inside, enclosing, unread_inside
 from nearkin.collection.stored.newest import Newest
 from nearkin.collection.stored.origins import NAMES, OriginValues
-from nearkin.stages.documents.origin import UNENDED
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.schema import activity, changes, waves
 
-_PARENT, _SHA256, _DECLARED, _EXTRACTOR, _EXCEPTION, _FAMILY, _WARNINGS = (
-    NAMES.index(name) for name in ("parent", "sha256", "declared_kind", "extractor", "exception", "family", "warnings")
+_PARENT, _SHA256, _DECLARED, _EXTRACTOR, _EXCEPTION, _FAMILY = (
+    NAMES.index(name) for name in ("parent", "sha256", "declared_kind", "extractor", "exception", "family")
 )
 _ENDS_READING = ("corrupt", "too big", "time-out", "bomb", "crashed")
 """Exceptions of a member after which the rest of the file around it may not have been read."""
@@ -70,10 +69,9 @@ class AddedFiles:
                 continue
             if parent is None and origin[_DECLARED] is not None:  # such as the page of an error in place of an archive
                 self.uncertain.add(doc_id)
-            may_be_cut_off = origin[_SHA256] is None or UNENDED in origin[_WARNINGS]
-            if origin[_EXCEPTION] is not None or may_be_cut_off:
+            if origin[_EXCEPTION] is not None or origin[_SHA256] is None:
                 self.uncertain.add(doc_id)
-            if origin[_EXCEPTION] in _ENDS_READING or may_be_cut_off:
+            if origin[_EXCEPTION] in _ENDS_READING or origin[_SHA256] is None:
                 self.uncertain.add(parent or doc_id)
             if parent is not None:
                 self.has_same_bytes.setdefault(file, False)

@@ -52,9 +52,10 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             f"{n:,} stored {texts} from another version of the extractor and stay; --re-extract replaces them"
         )
     if added.n_no_text or added.n_partial:
-        said = without_text(added.n_no_text, added.n_partial)
+        n_blank = added.n_no_text - (added.n_problems - added.n_erased)
+        said = without_text(added.n_no_text, added.n_partial, n_blank=n_blank)
         all_documents = counted(added.n_documents + added.n_problems, "document")
-        yield Sentence(f"Of {all_documents}, {said}: nearkin exceptions", "warning")
+        yield Sentence(f"Of {all_documents}, {said}: nearkin exceptions COLLECTION", "warning")
     if n := added.n_by_ocr:
         yield Sentence(f"{counted(n, 'text')} by OCR, in which words may be wrong", "warning")
     if n := added.n_erased:

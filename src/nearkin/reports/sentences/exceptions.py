@@ -28,14 +28,17 @@ def exceptions_sentences(
     )
 
 
-def without_text(n_no_text: int, n_partial: int) -> str:
-    """Count exceptions by what is missing.
+def without_text(n_no_text: int, n_partial: int, *, n_blank: int = 0) -> str:
+    """Count exceptions by what is missing; ``n_blank`` of those without a text are stored nevertheless.
 
     Examples
     --------
     >>> without_text(3, 1), without_text(0, 2)
     ('3 gave no text, 1 gave only a part of its text', '2 gave only a part of their text')
+    >>> without_text(6, 0, n_blank=1), without_text(2, 0, n_blank=2)
+    ('6 gave no text (1 is stored as an empty document)', '2 gave no text (2 are stored as empty documents)')
     """
-    parts = [f"{n_no_text:,} gave no text"] * (n_no_text > 0)
+    stored = agreeing(n_blank, "is stored as an empty document", "are stored as empty documents")
+    parts = [f"{n_no_text:,} gave no text" + f" ({n_blank:,} {stored})" * (n_blank > 0)] * (n_no_text > 0)
     parts += [f"{n_partial:,} gave only a part of {agreeing(n_partial, 'its', 'their')} text"] * (n_partial > 0)
     return ", ".join(parts)

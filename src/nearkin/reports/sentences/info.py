@@ -37,14 +37,14 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         yield Sentence(f"{counted(n, 'document')} extracted from files{by_ocr}")
     if n := told.n_older_extractors:
         texts = counted(n, "text is", "texts are")
-        yield Sentence(f"{texts} of another version of an extractor: nearkin add … --re-extract", "warning")
+        yield Sentence(f"{texts} of another version of an extractor: nearkin add COLLECTION … --re-extract", "warning")
     if told.n_no_text or told.n_partial:
         said = without_text(told.n_no_text, told.n_partial)
-        yield Sentence(f"Of files and documents, {said}: nearkin exceptions", "warning")
+        yield Sentence(f"Of files and documents, {said}: nearkin exceptions COLLECTION", "warning")
     if n := told.n_uncounted:
-        yield Sentence(f"{n:,} have too few letters for range search: nearkin info … --uncounted", "warning")
+        yield Sentence(f"{n:,} have too few letters for range search: nearkin info COLLECTION --uncounted", "warning")
     if n := told.n_problems:
-        yield Sentence(f"{counted(n, 'row')} not stored as given: nearkin info … --problems", "warning")
+        yield Sentence(f"{counted(n, 'row')} not stored as given: nearkin info COLLECTION --problems", "warning")
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:

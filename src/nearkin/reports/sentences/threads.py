@@ -64,8 +64,6 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
     yield from damage_sentences(told.damaged_files or (), "The results have")
     if told.extraction is not None:
         yield extraction_sentence(told.extraction)
-    if found.unreadable > (0 if told.extraction is None else told.extraction.unread):
-        yield Sentence(counted(found.unreadable, "unreadable document"), "warning")
     if found.others:
         are = agreeing(found.others, "is not a mail", "are not mails")
         yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}", "warning")

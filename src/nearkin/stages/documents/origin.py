@@ -16,8 +16,6 @@ EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
 
 NO_TEXT = "no text was found in it"
 """Sentence of the exception "empty"."""
-UNENDED = "the mail ends in its headers or without its closing boundary: attachments may be missing"
-"""Warning of a mail that is whole, or was cut off between its parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
+from sqlalchemy import Connection
 
 from nearkin.collection.collection import Collection
+from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions, textless_contents
+from nearkin.collection.listing.problems import problems_of
 from nearkin.collection.stored.documents import contents_of_current
 from nearkin.errors import OutputExistsError, ParameterError, SourceError
 from nearkin.formats.delimited import safe
@@ -23,7 +26,7 @@ from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.listed_files import is_load_file
 from nearkin.stages.documents.load_files.controls import Controls, controls_of
 from nearkin.stages.documents.load_files.dialect import Dialect, names_in
-from nearkin.stages.documents.load_files.vendors import VENDORS, OverlayRow, Vendor
+from nearkin.stages.documents.load_files.vendors import VENDORS, OverlayRow, Vendor, outside_sentence
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
@@ -63,6 +66,8 @@ class WrittenOverlay:
     load_files : tuple of str
         Load files whose documents it has; none if it has documents of no such file.
     n_documents : int
+    warning : str or None
+        That groups are named after documents that are in no load file.
     """
 
     path: Path
@@ -70,6 +75,7 @@ class WrittenOverlay:
     key: str
     load_files: tuple[str, ...]
     n_documents: int
+    warning: str | None = None
 
     def in_words(self) -> str:
         """Say for which documents it was written."""
@@ -80,7 +86,8 @@ class WrittenOverlay:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         words = {"path": str(self.path), "key": self.key, "load_files": list(self.load_files)}
-        return words | {"n_documents": self.n_documents, "dialect": self.dialect.in_words()}
+        warning = {} if self.warning is None else {"warning": self.warning}
+        return words | {"n_documents": self.n_documents, "dialect": self.dialect.in_words()} | warning
 
 
 @dataclass(slots=True)
@@ -119,17 +126,20 @@ def write_group_overlays(
     OutputExistsError
         One of the other files exists, or one that an earlier call wrote and this one would not. Nothing is written.
     """
-    listed = collection.documents().table
-    parts = _parts(listed, out.suffix.lower())
+    with collection.opened.store.reading() as connection:
+        texts = contents_of_current(connection)
+        textless = textless_contents(connection, collection.opened.counting.normalise)
+        unread = _unread(connection, texts)
+    parts = _parts(collection.documents().table, unread, out.suffix.lower())
     paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
     former = [path for path in _former(out) if path not in paths]
     if not overwrite and (there := [path for path in (*paths[1:], *former) if path.exists()]):
         raise OutputExistsError(f"{there[0]} is there already. Choose another --out, or add --overwrite to replace it.")
-    with collection.opened.store.reading() as connection:
-        rows = _rows(members, contents_of_current(connection))
+    rows = _rows(members, texts, textless) | dict.fromkeys(unread, OverlayRow(reason="unreadable"))
     for path, one in zip(paths, parts, strict=True):
         _write(path, one, vendor, rows)
     _remove(former)  # they have the numbers of documents that are written to fewer files now
+    outside = {doc_id for one in parts if not one.load_files for doc_id in one.doc_ids}
     return [
         WrittenOverlay(
             path=path,
@@ -137,6 +147,7 @@ def write_group_overlays(
             key=one.key,
             load_files=tuple(one.load_files),
             n_documents=len(one.doc_ids),
+            warning=_warning(one, rows, outside),
         )
         for path, one in zip(paths, parts, strict=True)
     ]
@@ -150,6 +161,20 @@ def _write(out: Path, part: _Keyed, vendor: Vendor, rows: Mapping[str, OverlayRo
             values = [doc_id, *vendor.values(rows.get(doc_id, OverlayRow(reason="unique")))]
             # a spreadsheet may open a CSV of ours; what came from a load file goes back as it came
             writer.write(values if part.load_files or not part.dialect.is_csv else [safe(one) for one in values])
+
+
+def _warning(part: _Keyed, rows: Mapping[str, OverlayRow], outside: set[str]) -> str | None:
+    groups = (rows[doc_id].group for doc_id in part.doc_ids if doc_id in rows)
+    found = Counter(group for group in groups if group in outside)
+    return outside_sentence(first_of(part.load_files, _SHOWN), found) if part.load_files and found else None
+
+
+def _unread(connection: Connection, current: Container[str]) -> dict[str, str]:
+    """Return the documents that could not be read, as `nearkin exceptions` lists them, with their sources."""
+    listed = stored_exceptions(connection, ExceptionFilter(which="no text")).exceptions
+    without = {one.doc_id for one in listed if one.exception != "not stored"}
+    sources = {one.doc_id: one.source for one in problems_of(connection)}
+    return {doc_id: sources[doc_id] for doc_id in sources if doc_id in without and doc_id not in current}
 
 
 def _numbered(out: Path, number: int, part: _Keyed) -> Path:
@@ -191,9 +216,10 @@ def _is_overlay(path: Path) -> bool:
     return tuple(names[1:]) in {vendor.fields for vendor in VENDORS.values()}
 
 
-def _parts(listed: pa.Table, suffix: str) -> list[_Keyed]:
+def _parts(listed: pa.Table, unread: Mapping[str, str], suffix: str) -> list[_Keyed]:
     """Divide the documents among overlays: that of the first load file with the suffix first, other files' last."""
-    controls = {path: found for path in listed["source"].unique().to_pylist() if (found := _controls(path)) is not None}
+    paths = dict.fromkeys([*listed["source"].unique().to_pylist(), *unread.values()])
+    controls = {path: found for path in paths if (found := _controls(path)) is not None}
     if not any(path.lower().endswith(suffix) for path in controls):
         controls = {}
     parts = dict[tuple[Dialect, str] | None, _Keyed]()
@@ -201,23 +227,24 @@ def _parts(listed: pa.Table, suffix: str) -> list[_Keyed]:
         one, _ = controls[path]
         parts.setdefault((one.dialect, one.column), _Keyed(one.dialect, one.column)).load_files.append(path)
     others = _Keyed(_DIALECTS[suffix], KEY)
-    for path, doc_id in zip(listed["source"].to_pylist(), listed["doc_id"].to_pylist(), strict=True):
+    stored = zip(listed["source"].to_pylist(), listed["doc_id"].to_pylist(), strict=True)
+    for path, doc_id in (*stored, *((path, doc_id) for doc_id, path in unread.items())):
         if path in controls and doc_id in controls[path][1]:
             one = controls[path][0]
             parts[one.dialect, one.column].doc_ids.append(doc_id)
-        else:
+        elif path not in controls or doc_id not in unread:  # a record that is damaged has no control number
             others.doc_ids.append(doc_id)
     filled = [part for part in parts.values() if part.doc_ids]
     return [*filled, others] if others.doc_ids or not filled else filled
 
 
-def _rows(members: pa.Table, texts: Mapping[str, int]) -> dict[str, OverlayRow]:
-    """Return what is known of each document in a group, and of each that has the same text as another one."""
+def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, str]) -> dict[str, OverlayRow]:
+    """Return what is known of each document in a group, without a text, or with the same text as another one."""
     principals: dict[int, str] = {}
     rows: dict[str, OverlayRow] = {}
     n_documents, copy_numbers = Counter(texts.values()), dict[int, int]()
     for text in texts.values():
-        if n_documents[text] > 1:
+        if n_documents[text] > 1 and text not in textless:
             copy_numbers.setdefault(text, len(copy_numbers) + 1)
     columns = ("group", "doc_id", "is_principal", "jaccard")
     for group, doc_id, is_principal, jaccard in zip(*(members[name].to_pylist() for name in columns), strict=True):
@@ -234,7 +261,9 @@ def _rows(members: pa.Table, texts: Mapping[str, int]) -> dict[str, OverlayRow]:
         )
     seen = set[int]()
     for doc_id, text in texts.items():
-        if doc_id not in rows and text in copy_numbers:
+        if text in textless:  # no copy of another one
+            rows[doc_id] = OverlayRow(reason=textless[text])
+        elif doc_id not in rows and text in copy_numbers:
             rows[doc_id] = OverlayRow(copy_number=copy_numbers[text], reason="exact copy" if text in seen else "unique")
         seen.add(text)
     return rows

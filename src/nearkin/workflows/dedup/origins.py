@@ -15,6 +15,7 @@ from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.stages.documents.preparing import ORIGIN
+from nearkin.workflows.reading.exceptions import ExceptionRow
 
 FIELDS = (
     pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),
@@ -54,14 +55,23 @@ class Origins:
         extracted = self.columns["extractor"]
         partial = pc.sum(self.columns["is_partial"]).as_py() or 0
         kinds = Counter[str](self.columns["exception"].drop_null().to_pylist())
-        n_documents = len(extracted) - extracted.null_count
         unread = sum(kinds.values()) - partial
         for row, kind in (no_text or {}).items():
             if not self.columns["exception"][row].is_valid:
                 kinds[kind] += 1
                 unread += extracted[row].is_valid
+        return self._counts(partial, unread, kinds)
+
+    def counts_of(self, listed: Sequence[ExceptionRow]) -> ExtractionCounts:
+        """Count documents by what became of them, with the exceptions as they are listed."""
+        partial = sum(one.is_partial for one in listed)
+        unread = sum(one.kind is not None and not one.is_partial for one in listed)
+        return self._counts(partial, unread, Counter(one.exception for one in listed))
+
+    def _counts(self, partial: int, unread: int, kinds: Mapping[str, int]) -> ExtractionCounts:
+        extracted = self.columns["extractor"]
         return ExtractionCounts(
-            documents=n_documents, in_part=partial, unread=unread,
+            documents=len(extracted) - extracted.null_count, in_part=partial, unread=unread,
             exceptions=dict(sorted(kinds.items())), by_ocr=self._n_by_ocr() or None,
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
 from nearkin.stages.documents.load_files.controls import Controls, check_control, controls_of
-from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor
+from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor, outside_sentence
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
 from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import STDIN, Source
@@ -80,6 +81,9 @@ def write_overlays(
     """
     owner = places.source[: len(outcome.keep)]
     row_of = _rows(outcome, places, options)
+    is_load = np.array([source.format == LOAD_FILE for source in sources], np.bool_)
+    others = np.flatnonzero(~is_load[owner]) if len(sources) else np.zeros(0, np.int64)
+    outside = {one.group for one in map(row_of, others.tolist()) if one.is_principal}
     names: list[str] = []
     for number, source in enumerate(sources):
         if source.format != LOAD_FILE:
@@ -89,8 +93,8 @@ def write_overlays(
         names.append(
             _overlay_of_load_file(out, names, vendor, OverlaySource(path, source, rows), row_of, encoding, progress)
         )
-    is_load = np.array([source.format == LOAD_FILE for source in sources], np.bool_)
-    others = np.flatnonzero(~is_load[owner]) if len(sources) else np.zeros(0, np.int64)
+        if outside and (found := Counter(one.group for one in map(row_of, rows.tolist()) if one.group in outside)):
+            progress.say(outside_sentence(source.name, found))
     if len(others):
         names.append(_overlay_of_others(out, names, vendor, places, others, row_of))
     return names

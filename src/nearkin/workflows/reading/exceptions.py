@@ -115,7 +115,10 @@ def exception_row(
         Number of its source, and place in it.
     """
     is_partial = bool(origin.get("is_partial"))
-    said = [origin.get("sentence") if is_partial else problem or NO_TEXT, origin.get("warnings")]
+    said = [
+        origin.get("sentence") if is_partial else problem or origin.get("sentence") or NO_TEXT,
+        origin.get("warnings"),
+    ]
     return ExceptionRow(
         doc_id=doc_id,
         parent=parent,

@@ -140,6 +140,6 @@ def _manifest(
         encoding=asked.encoding,
         reading=asked.as_read(),
         counts=tally.counts(read),
-        extraction=None if read.origins is None else read.origins.counts(),
+        extraction=None if read.origins is None else read.origins.counts_of(texts.exceptions),
         damaged_files=texts.damaged_files or None,
     )

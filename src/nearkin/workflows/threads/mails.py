@@ -194,7 +194,7 @@ def _mail(row: int, key: tuple[int, str], origin: Mapping[str, Any], text: str |
         key=key,
         headers=headers,
         digest=hashlib.sha256(told.encode()).digest(),
-        is_read=text is not None and not origin["is_partial"],
+        is_read=text is not None and origin["exception"] is None,
     )
 
 

@@ -27,10 +27,10 @@ from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
 from nearkin.stages.documents.mail.encoded_words import decoded_header
 from nearkin.stages.documents.mail.headers import headers_of
-from nearkin.stages.documents.origin import UNENDED
 
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
+_UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
 _DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
 _CUT_OFF = "the mail ends without its closing boundary: this base64 may be cut off"
 _NO_LINE_END = "the mail ends in the middle of a line: this base64 may be cut off"
@@ -88,8 +88,6 @@ class Mail:
         headers = headers_of(self._message)
         if n_inline:
             self._warnings.append(f"{n_inline} {'image' if n_inline == 1 else 'images'} in the body not read")
-        if self._is_unended():
-            self._warnings.append(UNENDED)
         read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
             extractor=versions.MAIL,
@@ -97,6 +95,7 @@ class Mail:
             mail=headers,
         )
         damage = next((said for part in body if (said := self._damage_of(part)) is not None), None)
+        damage = damage or (_UNENDED if self._is_unended() else None)
         return read if damage is None else read.lacking("corrupt", damage)
 
     def _damage_of(self, part: Message) -> str | None:
@@ -109,7 +108,7 @@ class Mail:
         return _CUT_OFF if part is self._unended else None
 
     def _is_unended(self) -> bool:
-        """Whether more parts may have followed."""
+        """Whether more parts may have followed: without the boundary, a whole mail and a cut one look alike."""
         if any(isinstance(one, _UNENDED_DEFECTS) for one in self._message.defects):
             return True
         return not self._message.is_multipart() and _BLANK_LINE.search(self._data) is None

@@ -18,6 +18,7 @@ from nearkin.stages.documents.extraction.reading import Container, Member, too_b
 _PIECE_BYTES = 1 << 16
 _SEPARATOR = re.compile(rb"From \S[^\r\n]*\d:\d\d[^\r\n]*\r?\n")
 _QUOTED = re.compile(rb">+From ")
+_CUT_OFF = "the mailbox ends in the middle of a line: this mail may be cut off"
 _BLANK = (b"\n", b"\r\n")
 
 
@@ -30,10 +31,12 @@ class Mailbox(Container):
         """Yield the mails."""
         most = self._given.limits["output_bytes"]
         with self._given.blob.opened() as file:
-            for size, data in mails_of(file, most):
+            for size, data, is_cut in mails_of(file, most):
                 if data is None:
                     sentence = too_big(size, most)
                     yield Member(name=None, exception="too big", sentence=sentence)
+                elif is_cut:
+                    yield Member(name=None, blob=Blob(data), kind="eml", exception="corrupt", sentence=_CUT_OFF)
                 else:
                     yield Member(name=None, blob=Blob(data), kind="eml")
 
@@ -46,8 +49,8 @@ def is_single(blob: Blob) -> bool:
         return next(mails, None) is None
 
 
-def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None]]:
-    r"""Yield size and bytes of each mail of a mailbox; no bytes if there are more than ``max_bytes``.
+def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None, bool]]:
+    r"""Yield size, bytes and whether it may be cut off of each mail of a mailbox; no bytes if more than ``max_bytes``.
 
     A line that begins with "From " and holds a time begins a mail, at the beginning of the file or after a blank line.
     What comes before the first is ignored if it is blank, and a mail of its own if it is text.
@@ -57,7 +60,7 @@ def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None
     >>> import io
     >>> box = b"From a Mon Jan  1 10:00:00 2024\nA: 1\n\n>From x\n\nFrom b Mon Jan  1 10:00:00 2024\nB: 2\n"
     >>> list(mails_of(io.BytesIO(box), 99))
-    [(13, b'A: 1\n\nFrom x\n'), (5, b'B: 2\n')]
+    [(13, b'A: 1\n\nFrom x\n', False), (5, b'B: 2\n', False)]
     """
     held: list[bytes] = []
     size, blank, is_begun = 0, b"\n", False  # a blank line is only known to belong to a mail when another line follows
@@ -67,7 +70,7 @@ def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None
     while line := file.readline(_PIECE_BYTES):
         if at_start and (blank or is_first) and _SEPARATOR.match(line):
             if is_begun:
-                yield size, b"".join(held) if size <= max_bytes else None
+                yield size, b"".join(held) if size <= max_bytes else None, False
             held, size, blank, is_begun, is_first = [], 0, b"", True, False
             continue
         if blank and is_begun:
@@ -85,4 +88,4 @@ def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None
                 held.clear()
         at_start = line.endswith(b"\n")
     if is_begun:
-        yield size, b"".join(held) if size <= max_bytes else None
+        yield size, b"".join(held) if size <= max_bytes else None, not at_start

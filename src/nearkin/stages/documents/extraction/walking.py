@@ -197,8 +197,8 @@ class FileWalk:
             read, text = read.lacking("empty", NO_TEXT), None
         return replace(
             node, text=text, extractor=read.extractor, n_pages=read.n_pages, exception=read.exception,
-            sentence=read.sentence, is_partial=read.exception is not None and text is not None, warnings=read.warnings,
-            mail=read.mail, has_members=has_members,
+            sentence=read.sentence, is_partial=read.exception is not None and bool(text and text.strip()),
+            warnings=read.warnings, mail=read.mail, has_members=has_members,
         )  # fmt: skip
 
     def _inside(self, number: int, extractor: Extractor, place: _Place) -> Iterator[ExtractedNode]:

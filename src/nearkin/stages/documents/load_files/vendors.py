@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from nearkin.errors import ParameterError
+from nearkin.nouns import agreeing, counted, first_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class OverlayRow:
 
     @property
     def percent(self) -> str:
-        """The similarity in whole percent, rounded down; 100 says that all word 5-grams are the same. Empty: none."""
+        """The similarity in whole percent, rounded down; 100 says that all shingles are the same. Empty: none."""
         return "" if math.isnan(self.similarity) else str(math.floor(100 * self.similarity + 1e-9))
 
     @property
@@ -62,6 +64,7 @@ class Vendor:
 
 
 _PLAIN = ("NEAR_DUP_GROUP", "NEAR_DUP_PRINCIPAL", "NEAR_DUP_SIMILARITY", "NEAR_DUP_MEASURE", "NEAR_DUP_REASON")
+_SHOWN = 3
 _TEXTLESS = {"empty": "Empty", "numbers only": "Numbers Only"}
 _KINDS = {"exact copy": "Exact", "near-duplicate": "Near"}
 
@@ -86,6 +89,27 @@ def _either(row: OverlayRow, yes: str, no: str) -> str:
     if row.reason == "unreadable":
         return ""
     return yes if row.is_principal else no
+
+
+def outside_sentence(load_file: str, groups: Counter[str]) -> str:
+    """Warn of documents of a load file in groups that are named after a document that is in no load file.
+
+    Parameters
+    ----------
+    load_file : str
+    groups : Counter of str
+        Documents of the load file by the name of such a group.
+
+    Examples
+    --------
+    >>> outside_sentence("ABC.dat", Counter({"lease.pdf": 2}))[:80]
+    'Warning: ABC.dat: 2 documents are in groups named after a document that is in no'
+    """
+    n = groups.total()
+    return (
+        f"Warning: {load_file}: {counted(n, 'document')} {agreeing(n, 'is in a group', 'are in groups')} named after a "
+        f"document that is in no load file, and so not in the tool: {first_of([*groups], _SHOWN)}"
+    )
 
 
 VENDORS = {

@@ -21,8 +21,8 @@ from nearkin.stages.documents.extraction.mail import Mail, decoded_header, parse
 from nearkin.stages.documents.extraction.mailbox import mails_of
 from nearkin.stages.documents.extraction.msg import unpacked_rtf
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
-from nearkin.stages.documents.origin import UNENDED
 
+UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
 LIMITS = {"output_bytes": 1 << 20, "compression_ratio": 1000, "wall_s": 60}
 HEADERS = {
     "From": "Ada Lovelace <ada@b.org>", "To": "bo@c.org, Cy <cy@c.org>", "Cc": "Dé <de@c.org>", "Subject": "Größe",
@@ -169,13 +169,13 @@ LINES = st.lists(
 def test_a_mailbox_is_split_into_what_it_was_made_of(mails, ends_blank):
     made = [b"A: 1\n\n" + b"\n".join(lines) + b"\n" for lines in mails]
     box = b"\n".join(SEPARATOR + quoted(one) for one in made) + (b"\n" if ends_blank else b"")
-    found = [data for _, data in mails_of(io.BytesIO(box), 1 << 20)]
+    found = [data for _, data, _ in mails_of(io.BytesIO(box), 1 << 20)]
     assert [one.rstrip(b"\n") for one in found] == [one.rstrip(b"\n") for one in made]
-    sizes = [size for size, _ in mails_of(io.BytesIO(box), 1 << 20)]
+    sizes = [size for size, _, _ in mails_of(io.BytesIO(box), 1 << 20)]
     assert sizes == [len(one) for one in found]
     small = list(mails_of(io.BytesIO(box), 10))
-    assert [size for size, _ in small] == sizes
-    assert [data is None for _, data in small] == [size > 10 for size in sizes]
+    assert [size for size, _, _ in small] == sizes
+    assert [data is None for _, data, _ in small] == [size > 10 for size in sizes]
 
 
 @given(st.binary(max_size=300))
@@ -215,8 +215,9 @@ def shape(message: Message) -> list[object]:
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
 def test_a_mail_that_ends_in_its_headers_says_so(line_end):
     head = b"From: a@b.org" + line_end + b"Subject: x" + line_end
-    assert read(head)[0].warnings == (UNENDED,)
-    assert read(head + line_end)[0].warnings == ()
+    found, _ = read(head)
+    assert (found.exception, found.sentence) == ("corrupt", UNENDED)
+    assert read(head + line_end)[0].exception is None
 
 
 def test_a_mail_saved_with_the_line_of_the_postman_is_that_mail(pool, tmp_path):
@@ -244,10 +245,10 @@ def test_base64_that_is_cut_off(pool, tmp_path, n_cut):
         assert len(text_of(found[doc_id])) >= 44
         # at a multiple of four characters, only the missing boundary or line end shows that something is missing
         assert (origin.exception, origin.is_partial) == ("corrupt", True)
-    assert found["y.eml"].origin.exception is None
+    assert (found["y.eml"].origin.sentence, found["y.eml"].origin.is_partial) == (UNENDED, True)
 
 
-def test_a_mail_without_its_closing_boundary_may_be_whole(pool, tmp_path):
+def test_an_attachment_may_be_whole_where_its_mail_lacks_the_closing_boundary(pool, tmp_path):
     head = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=a\n\n--a\n"
     head += b"Content-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: base64\n\n"
     ends = {"padded": b"VGhlIHRlbmFudA==\n", "ended": b"VGhlIHRlbmFu\n--a--\n", "open": b"VGhlIHRlbmFu\n"}
@@ -255,6 +256,7 @@ def test_a_mail_without_its_closing_boundary_may_be_whole(pool, tmp_path):
     assert {one.partition(".")[0]: found[one].origin.exception for one in found if "!" in one} == {
         "padded": None, "ended": None, "open": "corrupt",
     }  # fmt: skip
+    assert [found[f"{name}.eml"].origin.exception for name in ends] == ["corrupt", None, "corrupt"]
     assert found["open.eml!a.txt"].origin.sentence.endswith("this base64 may be cut off")
 
 
@@ -329,6 +331,13 @@ def test_a_mail_that_may_lack_attachments_says_so():
     n_parts = len(read(data)[1])
     for n in range(len(data) - 2):
         found, members = read(data[:n])
-        told = UNENDED in found.warnings or found.exception or any(one.exception for one in members)
-        assert told or len(members) == n_parts, n
-    assert read(data)[0].warnings == read(b"From: a@b.org\n\nNo parts.")[0].warnings == ()
+        assert found.exception == "corrupt" or len(members) == n_parts, n
+    assert read(data)[0].exception is read(b"From: a@b.org\n\nNo parts.")[0].exception is None
+
+
+@pytest.mark.parametrize(("end", "exception"), [(b"", "corrupt"), (b"\n", None), (b"\n\n", None)])
+def test_the_last_mail_of_a_mailbox_that_ends_in_a_line_may_be_cut_off(pool, tmp_path, end, exception):
+    one = SEPARATOR + b"Subject: x\n\nIt was."
+    found = extracted(pool, written(tmp_path, {"box.mbox": one + b"\n\n" + one + end}))
+    assert [text_of(each).strip() for each in found.values()] == ["It was."] * 2
+    assert [each.origin.exception for each in found.values()] == [None, exception]
