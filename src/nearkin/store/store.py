@@ -122,7 +122,8 @@ class Store:
         access = access or Access()
         is_read = access.is_read_only and place.directory is not None and is_there
         file = ReadOnlyFile(place, place.directory / FILE) if is_read and place.directory is not None else None
-        engine = engine_of(place, access.patience_s, file)
+        with told(place):
+            engine = engine_of(place, access.patience_s, file)
         try:
             with told(place):
                 found, is_new = _opened(engine, place, facts, create=create, access=access)
