@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,27 @@ def test_each_line_is_answered_before_the_next_one_comes(matter):
         process.send_signal(signal.SIGKILL)
     with Collection.open(matter) as collection:  # what was answered is stored
         assert all(collection.has_document(f"d{i}") for i in range(3))
+
+
+def test_a_stream_that_fails_says_what_is_stored(matter, tmp_path):
+    """The first lines are stored, one transaction each; the database refuses the last one."""
+    arguments = ("check", matter, "-", "--jsonl", "--store", "--only-new", "--kept", "-")
+    with subprocess.Popen(
+        quick_command(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        for i in (1, 2):
+            process.stdin.write(lines({"id": f"d{i}", "text": TEXTS[i]}))
+            process.stdin.flush()
+            assert process.stdout.readline()
+        with closing(sqlite3.connect(Path(matter, "nearkin.sqlite"))) as other, other:
+            other.execute("CREATE TRIGGER refused BEFORE INSERT ON documents BEGIN SELECT RAISE(ABORT, 'no'); END")
+        _, said = process.communicate(lines({"id": "d3", "text": TEXTS[3]}))
+    assert process.returncode == 7
+    assert b"Already answered and stored: 2 documents. To continue, run the command again" in said
+    assert b"what was stored before it remains stored" in said
+    assert b"Nothing of this command" not in said
+    with Collection.open(matter, read_only=True) as collection:
+        assert [collection.has_document(f"d{i}") for i in (1, 2, 3)] == [True, True, False]
 
 
 def test_lines_that_cannot_be_read_are_answered_and_counted(matter):

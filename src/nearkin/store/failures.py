@@ -15,6 +15,7 @@ from nearkin.paths import has_limit_on_files, why
 from nearkin.store.place import Place
 
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
+_NO_MORE_STORED = "Nothing of the transaction that failed was stored; what was stored before it remains stored."
 _OF_POSTGRESQL = {
     "28": "it refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
@@ -42,14 +43,17 @@ def damaged(place: Place, reason: str) -> CollectionError:
 
 
 @contextlib.contextmanager
-def told(place: Place, *, is_writing: bool = False) -> Iterator[None]:
-    """Convert database errors raised inside the block to Nearkin's; if it was writing, nothing was stored."""
+def told(place: Place, *, is_writing: bool = False, has_stored: bool = False) -> Iterator[None]:
+    """Convert database errors raised inside the block to Nearkin's; if it was writing, they say what is stored.
+
+    ``has_stored``: whether earlier transactions of the same store may belong to the same command.
+    """
     try:
         with _in_words(place):
             yield
     except (CollectionError, OutputError) as error:
         if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
-            raise type(error)(f"{error} {_NOTHING_STORED}") from error.__cause__
+            raise type(error)(f"{error} {_NO_MORE_STORED if has_stored else _NOTHING_STORED}") from error.__cause__
         raise
 
 
