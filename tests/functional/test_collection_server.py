@@ -18,7 +18,7 @@ from contract.test_collection_index import answers
 from contract.test_collections import state
 from functional.test_collection_safety import FIRST, SECOND, uninterrupted
 from nearkin.collection.collection import Collection
-from nearkin.errors import CollectionError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, NearkinError
 from nearkin.store import postgresql as connections
 from places import SomePlace
 
@@ -201,9 +201,6 @@ def by_peer(server) -> Iterator[str]:
 
 
 def test_a_unix_socket_and_the_user_of_this_process(tmp_path, server, by_peer):
-    address = f"postgresql:///postgres?schema=of_peer&host={server.folder}&port={server.port}"
-    with pytest.raises(ParameterError, match="allowed after"):
-        Collection.open(address)
     address = f"postgresql://:{server.port}/postgres?schema=of_peer&host={server.folder}"
     with Collection.open(address, create=True, cache=tmp_path) as collection:
         assert collection.add(FIRST).n_new == len(FIRST)
