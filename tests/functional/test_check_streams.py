@@ -122,7 +122,7 @@ def test_a_stream_that_fails_says_what_is_stored(matter, tmp_path):
         assert [collection.has_document(f"d{i}") for i in (1, 2, 3)] == [True, True, False]
 
 
-def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
+def test_lines_that_cannot_be_read_are_answered_and_counted(matter, tmp_path):
     stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n\n  \n[]\n" + lines({"id": "b"}, {"text": TEXTS[2]})
     ended = nearkin("check", matter, "-", "--jsonl", "--store", "--json", stdin=stream + lines({"id": "c", "text": ""}))
     answers = told(ended.out)
@@ -133,6 +133,10 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
     assert (answers[4]["id"], answers[3]["id"]) == (None, "b")
     summary = json.loads(ended.err)
     assert (summary["n_documents"], summary["n_problems"], summary["n_stored"]) == (6, 4, 2)
+    blank = nearkin_here(
+        "check", matter, write_jsonl(tmp_path / "b.jsonl", [{"id": "", "text": "It was."}]), "--jsonl", "--store"
+    )
+    assert "no key 'id', or its value is empty" in blank.out
     without = nearkin("check", matter, "-", "--jsonl", stdin=stream)
     assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
 

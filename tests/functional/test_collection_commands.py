@@ -104,6 +104,15 @@ def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
     assert "tiny" in run("info", matter, "--uncounted").out
 
 
+def test_an_empty_text_is_not_sent_from_one_measure_to_the_other(tmp_path: Path) -> None:
+    records = [{"id": "empty", "text": ""}, {"id": "letter", "text": LETTER}]
+    run("add", tmp_path / "m", write_jsonl(tmp_path / "r.jsonl", records))
+    for measure, said in (("letters", "Try the measure words."), ("words", "The text has no words: only identical")):
+        ended = run("similar", tmp_path / "m", "empty", "--measure", measure)
+        assert said in " ".join(ended.out.split())
+    assert "Try the measure" not in run("similar", tmp_path / "m", "empty").out
+
+
 def test_what_could_not_be_stored_is_listed(matter: str) -> None:
     (problem,) = told("info", matter, "--problems")
     assert (problem["doc_id"], problem["wave"]) == ("bad", "march")

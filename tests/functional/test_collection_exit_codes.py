@@ -72,6 +72,7 @@ def test_another_writer_is_exit_code_9(matter, tmp_path, monkeypatch, command, a
         ended = run(matter, command, *given, "--json")
         told = json.loads(ended.err.splitlines()[-1])
         assert (ended.code, told["exit_code"], told["error"]) == (9, 9, "CollectionBusyError")
+        assert "--wait SECONDS" in told["message"]
         for reading, *asked in (["similar", "d0"], ["search", "a"], ["list"], ["show", "d0"], ["history", "d0"]):
             assert run(matter, reading, *asked).code == 0, reading  # who only reads does not wait
     assert run(matter, command, *given).code in (0, 10)

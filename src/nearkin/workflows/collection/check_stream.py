@@ -142,7 +142,9 @@ def _rows(
         one = next(read)
         problem = one.problem
         if problem is None and needs_id and not (one.doc_id or "").strip():
-            problem = f"the object has no key {columns.doc_id!r}; an id is needed to store a document"
+            problem = (
+                f"the object has no key {columns.doc_id!r}, or its value is empty; an id is needed to store a document"
+            )
         yield _ReadLine(line, one.doc_id, one.text, problem)
 
 
