@@ -63,6 +63,23 @@ def test_words_are_stored_in_transactions_of_some_texts(place: SomePlace, monkey
         assert collection.fsck().remade_segments == ()
 
 
+def test_a_purge_keeps_the_tables_with_their_privileges(place: SomePlace) -> None:
+    with place.open() as collection:
+        collection.add(SENTENCES)
+        collection.search("rent")
+        if place.server is not None:
+            place.sql("GRANT SELECT ON search_words, search_lengths TO PUBLIC")
+        collection.purge(["note"])
+        assert place.sql("SELECT count(*) FROM search_lengths") == "0"
+        assert collection.fsck().remade_segments == ()
+        answer = collection.search("rent")
+        assert ([one.document.doc_id for one in answer.documents], answer.n_read) == (["lease", "copy"], 0)
+        if place.server is not None:
+            granted = "FROM pg_class WHERE relname LIKE 'search_%' AND relkind = 'r' AND relacl::text LIKE '%=r/%'"
+            own = f"{granted} AND relnamespace = '{place.schema}'::regnamespace"
+            assert place.sql(f"SELECT count(*) {own}") == "2"
+
+
 def test_an_interrupted_search_stores_nothing(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
     with place.open() as collection:
         collection.add(SENTENCES[:3])

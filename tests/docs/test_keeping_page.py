@@ -21,7 +21,7 @@ from functional.conftest import Ended, nearkin_here
 from postgresql import Server
 
 PAGE = ROOT / "docs/guides/keeping.md"
-PEOPLE = {"reader": "eve", "reviewer": "ada", "loader": "bo"}
+PEOPLE = {"reader": "eve", "reviewer": "cleo", "loader": "bo"}
 RENT = "The tenant pays the rent of {} crowns on the first day of each month to the owner of the house by the mill."
 TEXTS = {"lease": RENT.format(900), "copy": RENT.format(950), "note": "Nobody has written anything like this note yet."}
 
@@ -31,7 +31,7 @@ class Database:
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server, self.folder = server, folder
-        owner = {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "nearkin", "PGPASSWORD": "open-sesame"}
+        owner = {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "ada", "PGPASSWORD": "open-sesame"}
         programs = Path(postgresql.program("pg_dump") or "").parent
         path = [str(programs), str(folder / "bin"), os.environ["PATH"]]
         self.owner = {**os.environ, **owner, "PATH": os.pathsep.join(path), "HOME": str(folder / "home")}
@@ -48,7 +48,7 @@ class Database:
 
     def run(self, role: str, command: str, *arguments: str, database: str = "matters") -> Ended:
         """Run a command of Nearkin as somebody."""
-        name, password = (PEOPLE[role], "change-me") if role in PEOPLE else ("nearkin", "open-sesame")
+        name, password = (PEOPLE[role], "change-me") if role in PEOPLE else ("ada", "open-sesame")
         url = f"postgresql://{name}:{password}@127.0.0.1:{self.server.port}/{database}"
         ended = nearkin_here(command, url, *arguments)
         ended.assert_clean()
@@ -59,7 +59,8 @@ class Database:
 def kept(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Database:
     """The collection, after the blocks of the page about rights and about backup, in this order."""
     database = Database(server, workplace(tmp_path_factory.mktemp("kept")))
-    server.sql("CREATE DATABASE matters")
+    server.sql("CREATE ROLE ada LOGIN CREATEDB PASSWORD 'open-sesame'")
+    server.sql("CREATE DATABASE matters OWNER ada")
     (database.folder / "in.jsonl").write_text(lines(TEXTS))
     added = database.run("owner", "add", str(database.folder / "in.jsonl"), "--wave", "march")
     assert added.code == 0, added.err
@@ -88,7 +89,7 @@ def questions(folder: Path) -> list[list[str]]:
     return [
         ["show", "lease"], ["list"], ["history", "lease"], ["search", "tenant"], ["similar", "lease"],
         ["compare", "lease", "copy"], ["versions", "lease"], ["conflicts", str(folder / "labels.csv")], ["waves"],
-        ["tags"], ["log"], ["info"], ["groups", "--since", "march"], ["groups"],
+        ["tags"], ["log"], ["info"], ["fsck"], ["groups", "--since", "march"], ["groups"],
         ["check", str(folder / "draft.txt")],
     ]  # fmt: skip
 
@@ -175,6 +176,28 @@ def test_who_may_change_what(kept: Database) -> None:
     upgrade = blocks(PAGE, "sh")[-1].text
     assert "undamaged" in kept.shell(upgrade)
     assert state(kept) == loaded
+
+
+def test_after_a_purge_a_loader_stores_the_words_again(kept: Database) -> None:
+    """A reader is not told that words are stored which cannot be."""
+    assert kept.run("owner", "purge", "note", "--yes").code == 0
+    by_reader = kept.run("reader", "search", "tenant")
+    assert (by_reader.code, "storing the words" in by_reader.err) == (0, False), by_reader.err
+    assert "permission denied" in by_reader.err
+    by_loader = kept.run("loader", "search", "tenant")
+    assert ("storing the words" in by_loader.err, "denied" in by_loader.err) == (True, False), by_loader.err
+    again = kept.run("reader", "search", "tenant")
+    assert (again.err, again.out.partition(";")[0]) == ("", by_reader.out.partition(";")[0])
+
+
+def test_tables_that_the_owner_makes_later_are_covered(kept: Database) -> None:
+    kept.server.sql("SET ROLE ada; CREATE TABLE nearkin.later (number INTEGER)", "matters")
+    asked = "SELECT has_table_privilege('{}', 'nearkin.later', '{}')"
+    assert [
+        kept.server.sql(asked.format(*one), "matters")
+        for one in (("eve", "SELECT"), ("bo", "INSERT"), ("eve", "INSERT"))
+    ] == ["t", "t", "f"]
+    kept.server.sql("DROP TABLE nearkin.later", "matters")
 
 
 def test_an_older_collection_is_upgraded_by_the_first_command_that_may_write(tmp_path: Path) -> None:

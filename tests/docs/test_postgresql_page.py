@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from docs.pages import ROOT, blocks
@@ -33,3 +34,14 @@ def test_every_query_of_the_page_runs(server: Server, collection: Path, tmp_path
     assert 40 < len(answers[1].splitlines()) < 60
     assert len(answers[2].splitlines()) > 10
     assert len(answers[3].splitlines()) > 100
+
+
+def test_rows_become_lines_of_json(server: Server) -> None:
+    """The recipe of the page, for a text with everything that has to be escaped."""
+    text = 'a "quoted" word, C:\\temp\\new,\ta tab\nand a line; café \u2028'
+    server.sql("CREATE DATABASE of_tickets")
+    literal = "E'" + text.replace("\\", "\\\\") + "'"
+    server.sql(f"CREATE TABLE tickets AS SELECT 7 AS id, {literal} AS body UNION ALL SELECT 3, 'x'", "of_tickets")
+    (recipe,) = re.findall(r'psql matters -XAtc "(.+?)"', PAGE.read_text(encoding="utf-8"))
+    lines = server.sql(recipe, "of_tickets").split("\n")
+    assert [json.loads(line) for line in lines] == [{"id": "3", "text": "x"}, {"id": "7", "text": text}]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -99,7 +101,28 @@ def test_each_line_is_answered_before_the_next_one_comes(matter):
         assert all(collection.has_document(f"d{i}") for i in range(3))
 
 
-def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
+def test_a_stream_that_fails_says_what_is_stored(matter, tmp_path):
+    """The first lines are stored, one transaction each; the database refuses the last one."""
+    arguments = ("check", matter, "-", "--jsonl", "--store", "--only-new", "--kept", "-")
+    with subprocess.Popen(
+        quick_command(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        for i in (1, 2):
+            process.stdin.write(lines({"id": f"d{i}", "text": TEXTS[i]}))
+            process.stdin.flush()
+            assert process.stdout.readline()
+        with closing(sqlite3.connect(Path(matter, "nearkin.sqlite"))) as other, other:
+            other.execute("CREATE TRIGGER refused BEFORE INSERT ON documents BEGIN SELECT RAISE(ABORT, 'no'); END")
+        _, said = process.communicate(lines({"id": "d3", "text": TEXTS[3]}))
+    assert process.returncode == 7
+    assert b"Already answered and stored: 2 documents. To continue, run the command again" in said
+    assert b"what was stored before it remains stored" in said
+    assert b"Nothing of this command" not in said
+    with Collection.open(matter, read_only=True) as collection:
+        assert [collection.has_document(f"d{i}") for i in (1, 2, 3)] == [True, True, False]
+
+
+def test_lines_that_cannot_be_read_are_answered_and_counted(matter, tmp_path):
     stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n\n  \n[]\n" + lines({"id": "b"}, {"text": TEXTS[2]})
     ended = nearkin("check", matter, "-", "--jsonl", "--store", "--json", stdin=stream + lines({"id": "c", "text": ""}))
     answers = told(ended.out)
@@ -110,6 +133,10 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter):
     assert (answers[4]["id"], answers[3]["id"]) == (None, "b")
     summary = json.loads(ended.err)
     assert (summary["n_documents"], summary["n_problems"], summary["n_stored"]) == (6, 4, 2)
+    blank = nearkin_here(
+        "check", matter, write_jsonl(tmp_path / "b.jsonl", [{"id": "", "text": "It was."}]), "--jsonl", "--store"
+    )
+    assert "no key 'id', or its value is empty" in blank.out
     without = nearkin("check", matter, "-", "--jsonl", stdin=stream)
     assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
 

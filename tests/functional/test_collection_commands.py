@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+from made_up_prose import Prose
 from nearkin import Collection
 from nearkin.errors import SourceError
 from nearkin.workflows.collection.labels import read_labels
@@ -102,6 +103,26 @@ def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
     assert "Too few letters" in ended.out
     assert [one["doc_id"] for one in told("info", matter, "--uncounted")] == ["tiny"]
     assert "tiny" in run("info", matter, "--uncounted").out
+
+
+def test_a_limit_of_groups_is_one_of_changes_too(tmp_path: Path) -> None:
+    matter = tmp_path / "m"
+    run("add", matter, write_jsonl(tmp_path / "r.jsonl", [{"id": "z", "text": "Nothing alike."}]))
+    run("groups", matter)
+    prose = [Prose(seed).text(80) for seed in (1, 2, 3)]
+    records = [{"id": f"{place}{copy}", "text": text} for place, text in enumerate(prose) for copy in "ab"]
+    run("add", matter, write_jsonl(tmp_path / "s.jsonl", records))
+    out = run("groups", matter, "--limit", "1").out
+    assert ("3 new groups" in out, out.count("  group "), "… 2 more changes; --json" in out) == (True, 1, True), out
+
+
+def test_an_empty_text_is_not_sent_from_one_measure_to_the_other(tmp_path: Path) -> None:
+    records = [{"id": "empty", "text": ""}, {"id": "letter", "text": LETTER}]
+    run("add", tmp_path / "m", write_jsonl(tmp_path / "r.jsonl", records))
+    for measure, said in (("letters", "Try the measure words."), ("words", "The text has no words: only identical")):
+        ended = run("similar", tmp_path / "m", "empty", "--measure", measure)
+        assert said in " ".join(ended.out.split())
+    assert "Try the measure" not in run("similar", tmp_path / "m", "empty").out
 
 
 def test_what_could_not_be_stored_is_listed(matter: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -71,6 +72,7 @@ def test_another_writer_is_exit_code_9(matter, tmp_path, monkeypatch, command, a
         ended = run(matter, command, *given, "--json")
         told = json.loads(ended.err.splitlines()[-1])
         assert (ended.code, told["exit_code"], told["error"]) == (9, 9, "CollectionBusyError")
+        assert "--wait SECONDS" in told["message"]
         for reading, *asked in (["similar", "d0"], ["search", "a"], ["list"], ["show", "d0"], ["history", "d0"]):
             assert run(matter, reading, *asked).code == 0, reading  # who only reads does not wait
     assert run(matter, command, *given).code in (0, 10)
@@ -171,3 +173,18 @@ def test_a_lock_that_somebody_took_by_hand_is_busy(matter) -> None:
             assert run(matter, command, "d0", *wait).code == 9
             assert time.monotonic() - started < 30
     assert run(matter, "remove", "d0").code == 0
+
+
+@pytest.mark.parametrize(
+    "given", ["info URL", "add URL r.jsonl", "sql install URL", "fsck URL", "similar URL a", "dedup URL --out out"]
+)
+def test_postgresql_without_its_extra_is_exit_code_6(tmp_path, monkeypatch, given) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "pg8000", None)  # as if it were not installed
+    write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": TEXTS[0]}])
+    ended = nearkin_here(*given.replace("URL", "postgresql://ada@127.0.0.1:9/matters").split(), "--json")
+    ended.assert_clean()
+    told = json.loads(ended.err.splitlines()[-1])
+    assert (ended.code, told["exit_code"], told["error"]) == (6, 6, "MissingExtraError")
+    assert "pip install 'nearkin[postgresql]'" in told["message"]
+    assert not (tmp_path / "out").exists()

@@ -91,3 +91,26 @@ def test_commands_that_read_one_text(tmp_path) -> None:
     (tmp_path / "rows.csv").write_text(CSV)
     said = f"Warning: {tmp_path / 'rows.csv'} looks like CSV and was read as one text.\n"
     assert said in nearkin_here("similar", place, "--file", tmp_path / "rows.csv").err
+
+
+LONG = "It was a dark night and the rain fell on the boats. " * 3
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+@pytest.mark.parametrize("first", ["1,It was a clear day.", f"T-1,{LONG}", "2026-01-31,It was a clear day."])
+def test_a_first_record_is_not_taken_for_a_header(tmp_path, form, first) -> None:
+    rows = f"{first}\n2,It was another day.\n".replace(",", "," if form == "csv" else "\t")
+    ended = piped(rows, "add", tmp_path / "matter", "-", "--format", form)
+    assert (ended.code, (tmp_path / "matter").exists()) == (3, False)
+    assert "- has no header: its first line" in ended.err
+    assert "FORMAT csv, HEADER" in ended.err
+    assert LONG not in ended.err
+    named = piped(rows, "add", tmp_path / "matter", "-", "--format", form, "--text", first.partition(",")[2])
+    assert (named.code, n_stored(tmp_path / "matter")) == (0, 1)
+
+
+@pytest.mark.parametrize("header", ["1,text", "number,wording", "#,wording", ",wording", "id,2024,2025 words"])
+def test_an_odd_header_is_one(tmp_path, header) -> None:
+    rows = f"{header}\n" + "7,It was a clear day.\n,".replace(",", "," * header.count(","))
+    ended = piped(rows, "add", tmp_path / "matter", "-", "--format", "csv")
+    assert ended.code == 0, ended.err

@@ -49,7 +49,7 @@ def test_words_are_found_and_marked(matter: str) -> None:
     assert lines[0].endswith("  march")
     assert lines[1] == "    The [rent] of 900 [crowns] is due on the first day of each month."
     assert lines[2].startswith("1 document with rent crowns of wave march; ")
-    assert "storing the words of all texts (first search only)" in ended.err
+    assert "storing the words of all texts (only the first search does, and the first after a purge)" in ended.err
     again = run("search", matter, "rent", "--limit", "1")
     assert again.err == ""
     assert "3 documents with rent; 2 not shown; raise --limit, or use --out for all; " in again.out

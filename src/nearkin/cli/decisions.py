@@ -258,9 +258,14 @@ def purge(
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with Collection.open(collection, cache=cache, wait=wait) as opened:
         found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes)
-    tell(found.to_dict, lambda console: say(console, purged_sentences(found)), as_json=as_json, quiet=quiet)
+    tell(
+        found.to_dict,
+        lambda console: say(console, purged_sentences(found, is_asked_dry=dry_run)),
+        as_json=as_json,
+        quiet=quiet,
+    )
     if found.is_dry_run and not dry_run:
-        raise ParameterError("A purge cannot be undone. Add --yes to erase the texts.")
+        raise ParameterError("Nothing was erased: a purge cannot be undone. Add --yes to erase the texts.")
 
 
 def _change(
@@ -271,9 +276,16 @@ def _change(
     from nearkin.errors import ParameterError
 
     found = change(None if yes else _WITHOUT_YES)
-    tell(found.to_dict, lambda console: _show_result(console, found, limit), as_json=as_json, quiet=quiet)
+    tell(
+        found.to_dict,
+        lambda console: _show_result(console, found, limit, is_asked_dry=dry_run),
+        as_json=as_json,
+        quiet=quiet,
+    )
     if found.is_dry_run and not dry_run:
-        raise ParameterError(f"This changes {counted(len(found.changes), 'document')}. Add --yes to change them.")
+        raise ParameterError(
+            f"Nothing was changed. This changes {counted(len(found.changes), 'document')}. Add --yes to change them."
+        )
 
 
 @contextmanager
@@ -326,7 +338,7 @@ def _values(file: Path, column: str, id_column: str | None, *, is_quiet: bool) -
     return values_by_id(file, read)
 
 
-def _show_result(console: Console, found: ActivityResult, limit: int) -> None:
+def _show_result(console: Console, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.cli.printing import say, shown, table
     from nearkin.reports.sentences.decisions import result_sentences
 
@@ -336,7 +348,7 @@ def _show_result(console: Console, found: ActivityResult, limit: int) -> None:
             what = one.other if one.kind == "tag" else f"{one.kind} {one.other}".strip()
             rows.add_row(shown(one.subject), shown(what), _value(one.was), _value(one.now))
         console.print(rows)
-    say(console, result_sentences(found, limit))
+    say(console, result_sentences(found, limit, is_asked_dry=is_asked_dry))
 
 
 def _value(value: str | None) -> str:

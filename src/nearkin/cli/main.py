@@ -15,7 +15,7 @@ import typer
 from nearkin.cli.app import app
 from nearkin.cli.command_line import copyable, take_every_character
 from nearkin.cli.no_pandas import hide_pandas
-from nearkin.errors import NearkinError, OutputError, ParameterError, quoted
+from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why
 
 _INTERRUPTED = 130
@@ -84,7 +84,8 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     """Print an error on standard error, for a person or a program."""
     from nearkin.hidden_characters import reveal_line
 
-    message = copyable(" ".join([str(error), *_notes_of(error)]))
+    advice = ["Commands that write wait longer with --wait SECONDS."] if isinstance(error, CollectionBusyError) else []
+    message = copyable(" ".join([str(error), *advice, *_notes_of(error)]))
     if as_json:
         told = {"error": type(error).__name__, "message": message, "exit_code": error.exit_code}
         typer.echo(json.dumps(told), err=True)

@@ -15,14 +15,20 @@ from nearkin.paths import has_limit_on_files, why
 from nearkin.store.place import Place
 
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
+_NO_MORE_STORED = "Nothing of the transaction that failed was stored; what was stored before it remains stored."
 _OF_POSTGRESQL = {
     "28": "it refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
-    "42501": "permission denied; to create a collection, the user must own the schema or be allowed to create it; to "
-    "add documents, the user needs write permission for its tables; commands that only read take --read-only",
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
+_PERMISSIONS = {
+    "for database": "to create a collection, the user must own the schema or be allowed to create it",
+    "for schema": "its owner grants what the user needs: USAGE, and CREATE for a command that makes tables",
+    "must be owner": "only the owner of the collection can run this command",
+    "": "its owner grants what the user needs: SELECT for commands with --read-only, more for others",
+}
+"""Advice, by a part of PostgreSQL's message."""
 _READ_ONLY = "the file system is read-only"
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
@@ -42,14 +48,17 @@ def damaged(place: Place, reason: str) -> CollectionError:
 
 
 @contextlib.contextmanager
-def told(place: Place, *, is_writing: bool = False) -> Iterator[None]:
-    """Convert database errors raised inside the block to Nearkin's; if it was writing, nothing was stored."""
+def told(place: Place, *, is_writing: bool = False, has_stored: bool = False) -> Iterator[None]:
+    """Convert database errors raised inside the block to Nearkin's; if it was writing, they say what is stored.
+
+    ``has_stored``: whether earlier transactions of the same store may belong to the same command.
+    """
     try:
         with _in_words(place):
             yield
     except (CollectionError, OutputError) as error:
         if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
-            raise type(error)(f"{error} {_NOTHING_STORED}") from error.__cause__
+            raise type(error)(f"{error} {_NO_MORE_STORED if has_stored else _NOTHING_STORED}") from error.__cause__
         raise
 
 
@@ -65,7 +74,9 @@ def _in_words(place: Place) -> Iterator[None]:
         raise MissingExtraError.of("PostgreSQL", "postgresql") from error
     except DBAPIError as error:
         cause = error.orig
-        raise _of_sqlite(place, cause) if isinstance(cause, sqlite3.Error) else _of_postgresql(place, cause) from error
+        if isinstance(cause, sqlite3.Error):
+            raise _of_sqlite(place, cause) from error
+        raise _of_postgresql(place, cause, is_connected=error.statement is not None) from error
     except sqlite3.Error as error:
         raise _of_sqlite(place, error) from error
     except SQLAlchemyError as error:
@@ -122,15 +133,27 @@ def _reason(place: Place, otherwise: int | None) -> str | None:
     return None if otherwise is None else why(OSError(otherwise, ""))
 
 
-def _of_postgresql(place: Place, error: BaseException | None) -> NearkinError:
+def _of_postgresql(place: Place, error: BaseException | None, *, is_connected: bool = True) -> NearkinError:
     fields = error.args[0] if error is not None and error.args and isinstance(error.args[0], dict) else {}
     code, message = str(fields.get("C", "")), str(fields.get("M", error))
     if code in _BUSY_IN_POSTGRESQL:
         return busy(place)
+    if code == "42P01" and '"facts"' in message:  # it was found, but the search path skips a schema without USAGE
+        code, message = "42501", f"permission denied for schema {place.schema}"
+    if code == "42501":
+        advice = next(words for part, words in _PERMISSIONS.items() if part in message)
+        denied = message if message.startswith("permission denied") else f"permission denied, {message}"
+        return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind = OutputError if code == "53100" else CollectionError
     if reason is not None:
         return kind(f"{place}: {reason} ({message}).")
+    if not code and not is_connected:
+        cause = error.__cause__ if error is not None else None  # the driver's message has its arguments
+        return CollectionError(f"{place} does not answer: {why(cause) if isinstance(cause, OSError) else message}.")
     if not code:
-        return CollectionError(f"{place} does not answer: {message}.")
+        return CollectionError(
+            f"{place} ended the connection ({message.rstrip('.')}). The server's log says why; one cause is "
+            "idle_in_transaction_session_timeout."
+        )
     return CollectionError(f"{place}: {message} ({code}).")

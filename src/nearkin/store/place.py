@@ -66,8 +66,6 @@ class Place:
             raise ParameterError.of("collection", "nearkin", rule, shown) from error
         if url.get_backend_name() not in ("postgresql", "postgres"):
             raise ParameterError(f"{not_supported(path_or_url)} A collection is {rule}.")
-        if not url.database and "service" not in url.query:
-            raise ParameterError.of("collection", "nearkin", rule, shown)
         if path_or_url.partition("://")[2].count("@") > 1:  # messages would show the rest of the password as the host
             escaped = f"{rule}; write @ in a password as %40 and / as %2F"
             raise ParameterError.of("collection", "nearkin", escaped, shown)

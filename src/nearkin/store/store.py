@@ -90,6 +90,7 @@ class Store:
     ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
         self.access, self._file, self.is_new = access, file, is_new
+        self._has_stored = False
 
     @classmethod
     def open(
@@ -122,7 +123,8 @@ class Store:
         access = access or Access()
         is_read = access.is_read_only and place.directory is not None and is_there
         file = ReadOnlyFile(place, place.directory / FILE) if is_read and place.directory is not None else None
-        engine = engine_of(place, access.patience_s, file)
+        with told(place):
+            engine = engine_of(place, access.patience_s, file)
         try:
             with told(place):
                 found, is_new = _opened(engine, place, facts, create=create, access=access)
@@ -154,10 +156,14 @@ class Store:
         """
         if self.access.is_read_only:
             raise refused(self.place)
-        with told(self.place, is_writing=True), transaction(self._engine, is_writing=True) as connection:
+        with (
+            told(self.place, is_writing=True, has_stored=self._has_stored),
+            transaction(self._engine, is_writing=True) as connection,
+        ):
             lock(connection, self.place, self.access.patience_s)
             yield connection
             _commit(connection, self.place)
+        self._has_stored = True
 
     def generation(self, connection: Connection) -> int:
         """Return a number that is raised by every repair; data derived from an earlier generation is stale."""

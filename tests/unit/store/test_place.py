@@ -43,7 +43,7 @@ def test_a_url(written, told, schema):
 @pytest.mark.parametrize(
     "written",
     [
-        "mysql://ada:s3cret@host/db", "sqlite:///x", "postgresql://", "postgresql://ada:s3cret@host", "://ada:s3cret@host/db",
+        "mysql://ada:s3cret@host/db", "sqlite:///x", "://ada:s3cret@host/db",
         "postgresql://ada:s3cret@host:port/db", "http://ada:s3cret@host/db", "postgresql://ada:s3cret@host/db?sslmode=on",
         "postgresql://ada:s3cret@host/db?schema=A",
         "postgresql://ada:s3cret@host/db?schema=1a", 'postgresql://ada:s3cret@host/db?schema=a";drop',
@@ -83,11 +83,36 @@ def test_any_text_is_a_place_or_refused_in_words(written):
             assert Place.parse(text).directory is None or "://" not in text
 
 
-@pytest.mark.parametrize("url", ["postgresql://localhost/matters", "postgresql:///matters", "postgresql:///?service=m"])
-def test_a_url_may_leave_out_what_the_environment_says(url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "database"),
+    [
+        ("postgresql://localhost/matters", "matters"),
+        ("postgresql:///matters", "matters"),
+        ("postgresql:///?service=m", "of_service"),
+        ("postgresql://", "of_environment"),
+        ("postgresql:///", "of_environment"),
+        ("postgresql:///?schema=smith", "of_environment"),
+        ("postgresql://?schema=smith", "of_environment"),
+        ("postgresql://127.0.0.1", "of_environment"),
+        ("postgresql://ada@127.0.0.1:54329", "of_environment"),
+        ("postgresql://ada:s3cret@127.0.0.1:54329/?schema=smith", "of_environment"),
+    ],
+)
+def test_a_url_may_leave_out_what_the_environment_says(tmp_path, monkeypatch, url: str, database: str) -> None:
+    (tmp_path / "services").write_text("[m]\ndbname=of_service\n")
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+    monkeypatch.setenv("PGDATABASE", "of_environment")
     place = Place.parse(url)
-    assert place.url.username is None
     assert Place.parse(place.address) == place
+    assert place.settings().database == database
+    if database == "of_environment":
+        assert place.schema == ("smith" if "smith" in url else "nearkin")
+        monkeypatch.setenv("PGSERVICE", "m")
+        assert place.settings().database == "of_service"  # a service comes before variables
+        monkeypatch.delenv("PGSERVICE")
+        monkeypatch.delenv("PGDATABASE")
+        monkeypatch.setenv("PGUSER", "bo")
+        assert place.settings().database == ("ada" if "ada" in url else "bo")
 
 
 def test_no_part_of_a_password_with_signs_is_shown() -> None:

@@ -119,8 +119,6 @@ def _store_words(collection: OpenedCollection) -> None:
         now = reach(connection, store)
     if now.is_whole:
         return
-    if now.end is None:
-        progress.say("storing the words of all texts (first search only)")
     is_whole = False
     try:
         while not is_whole:

@@ -85,6 +85,9 @@ def fill(connection: Connection, store: Store, progress: Progress, *, at_most: i
         return True
     if now.end is None:  # missing, damaged, or stored by another version of Nearkin
         tables.make()
+    tables.check_writable()
+    if not now.end:
+        progress.say("storing the words of all texts (only the first search does, and the first after a purge)")
     first, lost = now.first_without, list(now.lost)
     end = now.n_contents if at_most is None else min(now.n_contents, first + at_most)
     for numbers, texts, lost_here in texts_from(connection, first, progress, end, stage="words"):
@@ -102,10 +105,15 @@ def remake(connection: Connection, store: Store, progress: Progress) -> None:
 
 def forget(connection: Connection, store: Store) -> None:
     """Remove all words, in a write transaction, so that none of an erased text stays; a search stores them again."""
-    if store.facts_now(connection, (_METHOD, _END)):
+    if not store.facts_now(connection, (_METHOD, _END)):
+        return
+    if reach(connection, store).end is None:
         WordTables.of(connection).drop()
         for name in (_METHOD, _END, _LOST):
             store.unsay(connection, name)
+    else:
+        WordTables.of(connection).clear()
+        _say(connection, store, 0, [])
 
 
 def restore(connection: Connection, store: Store, number: int, text: str) -> None:

@@ -68,6 +68,14 @@ class WordTables(ABC):
         for name in ("search_words", LENGTHS.name):
             self._connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
 
+    def clear(self) -> None:
+        """Remove all rows; tables that are there keep the privileges that were granted on them where they can."""
+        self.make()
+
+    def check_writable(self) -> None:
+        """Raise the database's error if words cannot be written, before any text is read."""
+        self._connection.exec_driver_sql("INSERT INTO search_lengths SELECT * FROM search_lengths WHERE content < 0")
+
     def write(self, contents: I64, tokens: Tokens) -> None:
         """Store the words of texts."""
         insert_integers(self._connection, LENGTHS, [contents, tokens.lengths])
@@ -203,6 +211,10 @@ class _PostgresqlWordTables(WordTables):
     )
     once = "MATERIALIZED"
     rows = "SELECT lexeme, content, positions[1] FROM search_words, unnest(words)"
+
+    def clear(self) -> None:
+        """Remove all rows with their files, as DROP does, and keep the privileges."""
+        self._connection.exec_driver_sql("TRUNCATE search_words, search_lengths")
 
     def _statements(self) -> Sequence[str]:
         return [

@@ -44,7 +44,9 @@ def conflicts_sentences(
             "warning",
         )
     if not found.are_groups_stored and found.conflicts:
-        yield Sentence("The groups are not stored; nearkin groups stores them under these numbers", "quiet")
+        yield Sentence(
+            "The stored groups, if any, differ; nearkin groups stores these groups under these numbers", "quiet"
+        )
     yield from missing_sentences(found, n_without_label=n_without_label)
 
 

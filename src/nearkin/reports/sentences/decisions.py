@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _DRY = Sentence("Nothing was changed: this is a dry run.", "warning")
 
 
-def result_sentences(found: ActivityResult, n_shown: int) -> Iterator[Sentence]:
-    """Say what was changed, or would be, and how to undo it."""
+def result_sentences(found: ActivityResult, n_shown: int, *, is_asked_dry: bool) -> Iterator[Sentence]:
+    """Say what was changed, or would be, and how to undo it; ``is_asked_dry``: no error says that nothing changed."""
     what = in_words(found.kind, found.data, found.changes)
     more = len(found.changes) - n_shown
     if found.is_dry_run and more > 0:
@@ -42,7 +42,8 @@ def result_sentences(found: ActivityResult, n_shown: int) -> Iterator[Sentence]:
         return
     if found.is_dry_run:
         yield Sentence(what, strong="Would change: ")
-        yield _DRY
+        if is_asked_dry:
+            yield _DRY
         return
     yield Sentence(what, strong=f"Activity {found.number}: ")
     if found.n_unchanged:
@@ -55,8 +56,8 @@ def _without(n: int) -> str:
     return f"{counted(n, 'document')} did not have it"
 
 
-def purged_sentences(found: Purged, n_shown: int = 5) -> Iterator[Sentence]:
-    """Say which texts were erased, or would be."""
+def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> Iterator[Sentence]:
+    """Say which texts were erased, or would be; see `result_sentences`."""
     if not found.n_texts and not found.unread:
         yield Sentence("Nothing to erase: the texts of these documents were erased before")
         return
@@ -78,9 +79,9 @@ def purged_sentences(found: Purged, n_shown: int = 5) -> Iterator[Sentence]:
         yield Sentence(
             f"{counted(len(found.copies), 'other document')} with the same text {removed}: {listed}", "warning"
         )
-    if found.is_dry_run:
+    if is_asked_dry:
         yield _DRY
-    else:
+    elif not found.is_dry_run:
         yield Sentence(
             f"Activity {found.number} records it. Backups of the collection, and copies that other tools made, still "
             "have the texts.",

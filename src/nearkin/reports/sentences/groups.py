@@ -64,7 +64,7 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
             "warning",
         )
     if not found.is_first:
-        yield from change_sentences(found)
+        yield from change_sentences(found, min(n_shown, _MAX_CHANGES))
 
 
 def letters_only_groups(found: CollectionGroups) -> set[int]:
@@ -92,8 +92,8 @@ def _counted_units(found: CollectionGroups) -> str:
     return "letters" if found.tolerance.method == "range" else "words"
 
 
-def change_sentences(found: CollectionGroups) -> Iterator[Sentence]:
-    """Say what changed since the groups were last updated."""
+def change_sentences(found: CollectionGroups, n_shown: int = _MAX_CHANGES) -> Iterator[Sentence]:
+    """Say what changed since the groups were last updated, and list the first changes."""
     since = f" (waves with new documents: {', '.join(found.new_waves)})" if found.new_waves else ""
     if not found.changes:
         yield Sentence(f"No changes since the last call{since}")
@@ -103,10 +103,10 @@ def change_sentences(found: CollectionGroups) -> Iterator[Sentence]:
     telling = sorted(
         found.changes, key=lambda one: (not (one.merged or one.split_from or one.principal_was), one.is_new)
     )
-    for one in telling[:_MAX_CHANGES]:
+    for one in telling[:n_shown]:
         yield Sentence(f"  group {one.number}: {_in_words(one)}")
-    if len(telling) > _MAX_CHANGES:
-        yield Sentence(f"  … {len(telling) - _MAX_CHANGES:,} more changes; --json lists all")
+    if len(telling) > n_shown:
+        yield Sentence(f"  … {counted(len(telling) - n_shown, 'more change')}; --json lists all")
 
 
 def _in_words(change: GroupChange) -> str:

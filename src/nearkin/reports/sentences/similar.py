@@ -25,10 +25,10 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     if found.tolerance.method == "si":
         yield _on_index(found)
     elif not found.is_answered:
-        few, other = ("letters", "words") if found.tolerance.method == "range" else ("words", "letters")
-        yield Sentence(
-            f"Too few {few} for this measure: only identical texts are listed. Try the measure {other}.", "warning"
-        )
+        said = "Too few letters for this measure: only identical texts are listed. Try the measure words."
+        if found.tolerance.method != "range":  # and so no letters
+            said = "The text has no words: only identical texts are listed."
+        yield Sentence(said, "warning")
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         yield Sentence(f"Expected recall: {found.tolerance.recall:.1%} at this similarity, higher above")
     if found.tolerance.method in ("containment", "edit") and found.is_answered:

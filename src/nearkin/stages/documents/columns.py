@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.nouns import counted
+from nearkin.nouns import counted, first_of
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -38,6 +38,8 @@ PART_NAMES = frozenset(
 """Names of texts that belong together: if there are two of them, neither alone is the document."""
 
 _FEW_WORDS = 3
+_MAX_NAME, _N_SHOWN = 120, 40
+_NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
 _WITHOUT_SPACES = re.compile("[\u0e00-\U0010ffff]")
 
 WITHOUT_CHECK = {
@@ -196,6 +198,38 @@ def holds_characters(type_: pa.DataType) -> bool:
     return type_ in WITHOUT_CHECK or any(check(type_) for check in _ARE_BINARY)
 
 
+def check_header(names: Sequence[str], label: str) -> None:
+    """Raise SourceError if the first line of a table is probably its first record: nothing says that it is a header.
+
+    Examples
+    --------
+    >>> check_header(["number", "wording"], "in.csv")
+    >>> check_header(["17", "It was a dark night."], "in.csv")
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.SourceError: in.csv has no header: its first line, '17', 'It was a dark night.', looks like a record.
+    Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, HEADER)); if it
+    is a header, name the text column with --text.
+    """
+    if not {_folded(name) for name in names}.isdisjoint(KNOWN_NAMES | PART_NAMES):
+        return
+    if any(len(name) > _MAX_NAME or _NUMBER.fullmatch(name) for name in names):
+        shown = first_of([repr(_shortened(name)) for name in names], 3)
+        raise SourceError(
+            f"{label} has no header: its first line, {shown}, looks like a record. "
+            "Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
+            "HEADER)); if it is a header, name the text column with --text."
+        )
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else f"{name[:_N_SHOWN]}…"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(_shortened, names))
+
+
 def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
     """Return the named columns, or guess them from names and, for the text, from contents.
 
@@ -210,10 +244,10 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
     guesses = []
-    every = ", ".join(sample.names)
+    every = _listed(sample.names)
     if text is None:
         text = _guess_text(sample, label, doc_id)
-        guesses.append(f"text column: '{text}' (guessed from the columns {every})")
+        guesses.append(f"text column: '{_shortened(text)}' (guessed from the columns {every})")
     if doc_id is None:
         doc_id = _first_named(ID_NAMES, [name for name in sample.names if name in sample.id_names and name != text])
         if doc_id is not None:
@@ -227,7 +261,7 @@ def missing_column(
     label: str, parameter: str, named: str, names: Sequence[str], *, n_seen: int | None = None
 ) -> MissingColumnError:
     """Return the error for a missing column; ``n_seen`` records were read where each may have other columns."""
-    columns, option = ", ".join(names) or "none", _as_option(label, parameter)
+    columns, option = _listed(names) or "none", _as_option(label, parameter)
     if n_seen is not None:
         seen = f"in the first {counted(n_seen, 'record')}; at least one must have it"
         return MissingColumnError(
@@ -248,7 +282,7 @@ def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -
     if (n_alike := names.count(named)) > 1:
         raise SourceError(
             f"{label}: {counted(n_alike, 'column')} have the name '{named}' ({_as_option(label, parameter)}); it must "
-            f"be unique. Rename the others. The columns are: {', '.join(names)}."
+            f"be unique. Rename the others. The columns are: {_listed(names)}."
         )
 
 
@@ -266,7 +300,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     named = likely_text(sample, doc_id)
     if named is not None:
         return named
-    columns = ", ".join(sample.names) or "none"
+    columns = _listed(sample.names) or "none"
     if sample.is_partial:
         raise SourceError(
             f"{label}: the first record is so long that only its beginning was inspected, and no column there has a "
@@ -278,7 +312,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     candidates = _texts(strings, sample)
     if len(candidates) > 1:
         raise SourceError(
-            f"{label}: several columns hold text, and none has a likely name: {', '.join(candidates)}. Name the one to "
+            f"{label}: several columns hold text, and none has a likely name: {_listed(candidates)}. Name the one to "
             f"compare with --text (the columns are: {columns})."
         )
     return candidates[0]

@@ -10,11 +10,16 @@ from typing import BinaryIO
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
 from nearkin.collection.check_in.stream_summary import StreamSummary
 from nearkin.collection.collection import Collection
-from nearkin.errors import DocumentError
+from nearkin.errors import DocumentError, NearkinError
+from nearkin.nouns import counted
 from nearkin.stages.documents.line_stream import ArrivedLine, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
 
 _WHITE = b" \t\r\n"
+_CONTINUE = (
+    "Already answered and stored: {}. To continue, run the command again with the same input, and with --overwrite if "
+    "--kept names a file."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +107,12 @@ def check_stream(
         rows = list(_rows(lot, columns, rules, needs_id=store is not None))
         if rules.on_error == "stop":
             rows = _until_problem(rows)
-        answers = _answers(collection, rows, options, store, stops=rules.on_error == "stop")
+        try:
+            answers = _answers(collection, rows, options, store, stops=rules.on_error == "stop")
+        except NearkinError as error:
+            if summary.n_stored:
+                error.add_note(_CONTINUE.format(counted(summary.n_stored, "document")))
+            raise
         _count(summary, answers)
         answered(answers)
         bad = next((one for one in answers if one.answer.checked is None), None)
@@ -132,7 +142,9 @@ def _rows(
         one = next(read)
         problem = one.problem
         if problem is None and needs_id and not (one.doc_id or "").strip():
-            problem = f"the object has no key {columns.doc_id!r}; an id is needed to store a document"
+            problem = (
+                f"the object has no key {columns.doc_id!r}, or its value is empty; an id is needed to store a document"
+            )
         yield _ReadLine(line, one.doc_id, one.text, problem)
 
 

@@ -13,6 +13,7 @@ from nearkin.stages.documents.source import OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nearkin.stages.documents.columns import Columns, ColumnSample
     from nearkin.stages.documents.record_runs import Scanner
     from nearkin.stages.documents.streams import ByteStream
     from nearkin.stages.documents.table_columns import RowMask
@@ -42,6 +43,14 @@ class DelimitedFormat(StreamFormat):
         records: list[dict[str, object]] = [dict.fromkeys(names, "")]
         records += [dict(zip(names, row)) for row in rows if len(row) == len(names)]
         return records
+
+    def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
+        """Return the named columns, or guess them if the first line can be a header."""
+        from nearkin.stages.documents.columns import check_header
+
+        if text is None:
+            check_header(sample.names, label)
+        return super().choose_columns(sample, label, text=text, doc_id=doc_id)
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `StreamFormat`."""
