@@ -80,9 +80,14 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     against = ["--against", theirs] if name == "of another set" else []
     out = tmp_path / "out"
     ended = nearkin_here(
-        "dedup", write_jsonl(tmp_path / "in.jsonl", UNREADABLE[name]), *against, "--out", out, "--no-report",
-        "--max-unreadable", "100%",
-    )  # fmt: skip
+        "dedup",
+        write_jsonl(tmp_path / "in.jsonl", UNREADABLE[name]),
+        *against,
+        "--out",
+        out,
+        "--max-unreadable",
+        "100%",
+    )
     documents = pq.read_table(out / "documents.parquet")
     ids = documents["id"].drop_null().to_pylist()
     n_repeated, n_without = len(ids) - len(set(ids)), documents["id"].null_count
@@ -92,6 +97,7 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     named = [row["name"] for row in documents.to_pylist() if "was already used at" in (row["problem"] or "")]
     assert len(named) == n_repeated
     assert json.loads((out / "manifest.json").read_text())["problems"].get("the id", 0) == n_repeated
+    assert (f">repeated id: {n_repeated}<" in (out / "report.html").read_text("utf-8")) == bool(n_repeated)
 
 
 def test_groups_of_documents_without_ids_are_told_apart_by_rows(tmp_path):

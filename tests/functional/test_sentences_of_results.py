@@ -93,3 +93,6 @@ def test_a_run_against_another_set_says_that_duplicates_within_the_input_stay(tm
     assert "not compared with each other" not in again.out + said(tmp_path / "clean/report.html")
     audited = " ".join(nearkin_here("audit", tmp_path / "new").out.split())
     assert "one in the input and one in the other set" in audited
+    assert "sampled 4 all documents with a text;" in audited
+    audited = " ".join(nearkin_here("audit", tmp_path / "clean").out.split())
+    assert "sampled 2 all distinct texts;" in audited

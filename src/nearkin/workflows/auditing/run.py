@@ -211,7 +211,7 @@ def audit_run(
         elapsed_s=round(elapsed_s, 3),
         predicted_recall=manifest.estimated_recall,
         expected_by="estimated",
-        drawn="distinct texts",
+        drawn="documents with a text" if run.others else "distinct texts",
         is_truncated=missed.is_truncated,
         notes=_notes(manifest),
         proposed=_proposed(run, estimate, sample, elapsed_s),
