@@ -125,20 +125,18 @@ def groups(
         overlays = []
         if vendor is not None and out is not None:
             overlays = write_group_overlays(opened, found.members, vendor, out, overwrite=overwrite)
-        for one in overlays:
-            bars.say(one.in_words())
-            if one.warning is not None:
-                bars.say(one.warning)
+        for said in (said for one in overlays for said in (one.in_words(), one.warning) if said is not None):
+            bars.say(said)
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
+    members = found.direct_members() if direct else found.members
     if out is not None and vendor is None:
-        write_table(found.direct_members() if direct else found.members, out)
+        write_table(members, out)
     _tell(found, overlays, limit, is_direct=direct, as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
     if out is not None and vendor is None and not (quiet or as_json):
-        kept = found.direct_members() if direct else found.members
-        bars.say(written(len(kept), "direct member" if direct else "member", out))
+        bars.say(written(len(members), "direct member" if direct else "member", out))
     if make_principal is not None and number is None:
         raise ParameterError(
             f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."
