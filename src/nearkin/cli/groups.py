@@ -126,9 +126,8 @@ def groups(
         if vendor is not None and out is not None:
             overlays = write_group_overlays(opened, found.members, vendor, out, overwrite=overwrite)
         for one in overlays:
-            bars.say(one.in_words())
-            if one.warning is not None:
-                bars.say(one.warning)
+            for said in one.sentences():
+                bars.say(said)
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
     if out is not None and vendor is None:
