@@ -130,6 +130,11 @@ def test_sources_match_patterns(unchanged: Collection) -> None:
     assert ids(unchanged, source="T*") == []
 
 
+def test_documents_without_a_text_are_no_copies(collection: Collection) -> None:
+    collection.add([("empty 1", ""), ("empty 2", ""), ("blank 1", " "), ("blank 2", " "), ("!1", "!!!"), ("!2", "!!!")])
+    assert ids(collection, has_copies=True) == ["!1", "!2", "Lease-3", "new"]
+
+
 def test_conditions_hold_together(collection: Collection) -> None:
     assert ids(collection, wave="april") == ["lease-1", "new"]
     assert ids(collection, wave="april", doc_id="l*") == ["lease-1"]

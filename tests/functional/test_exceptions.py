@@ -92,6 +92,22 @@ def test_info_show_and_list_know_the_files(matter):
     assert json.loads(nearkin_here("show", matter, "1.eml", "--json").out)["origin"]["mail"]["message_id"] == "1@b.org"
 
 
+def test_show_has_headers_and_family_of_a_mail(matter):
+    shown = nearkin_here("show", matter, "1.eml").out.splitlines()
+    for label in ("from", "subject"):
+        assert f"{label}: {HEADERS[label.capitalize()]}" in shown
+    assert "same family: 2 other documents: 1.eml!offer.rtf, 1.eml!scan.pdf (no text)" in shown
+    shown = nearkin_here("show", matter, "1.eml!offer.rtf").out.splitlines()
+    assert "same family: 2 other documents: 1.eml, 1.eml!scan.pdf (no text)" in shown
+    assert "same family" not in nearkin_here("show", matter, "note.txt").out
+
+
+def test_a_collection_without_documents_has_none_that_gave_its_text(tmp_path):
+    (tmp_path / "damaged.pdf").write_bytes(make.pdf([FIRST])[:300])
+    assert nearkin_here("add", tmp_path / "matter", tmp_path / "damaged.pdf").code == 3
+    assert nearkin_here("exceptions", tmp_path / "matter").out == "The collection has no documents.\n"
+
+
 def listed(path: Path) -> list[list[str]]:
     """What is said of each document, apart from its file."""
     with path.open(newline="") as file:

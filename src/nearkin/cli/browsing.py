@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.family import DocumentFamily
     from nearkin.collection.listing.lists import ListedDocuments
 
 SHOW_HELP = """
@@ -85,16 +86,19 @@ def show(
     """Show a stored document."""
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
+    from nearkin.collection.listing.family import family_of
     from nearkin.errors import ParameterError
 
     if text_only and as_json:
         raise ParameterError("Use either --text-only or --json.")
     with Collection.open(collection, read_only=read_only) as opened:
         found = opened.details(doc_id, version=version)
+        with opened.opened.store.reading() as connection:
+            family = family_of(connection, found)
     if text_only:
         _write_text(found.text)
     else:
-        tell(found.to_dict, lambda console: _show_details(console, found), as_json=as_json)
+        tell(found.to_dict, lambda console: _show_details(console, found, family), as_json=as_json)
 
 
 def _write_text(text: str) -> None:
@@ -110,12 +114,12 @@ def _write_text(text: str) -> None:
     binary.flush()
 
 
-def _show_details(console: Console, found: DocumentDetails) -> None:
+def _show_details(console: Console, found: DocumentDetails, family: DocumentFamily) -> None:
     from nearkin.cli.printing import say
     from nearkin.hidden_characters import reveal
     from nearkin.reports.sentences.browsing import details_sentences
 
-    say(console, details_sentences(found))
+    say(console, details_sentences(found, family))
     console.print()
     console.print(reveal(found.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True)
 

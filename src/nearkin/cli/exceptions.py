@@ -65,16 +65,27 @@ def exceptions(
     is_filtered = which != "all" or any(one is not None for one in (wave, doc_id, reason, kind))
     with Collection.open(collection, read_only=read_only) as opened:
         found = opened.exceptions(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)  # type: ignore[arg-type]
+        has_documents = bool(found.exceptions or opened.documents(which="all", limit=1).n_found)
     write_list(out, lambda: found.table, "exception", is_silent=quiet or as_json)
     tell(
         lambda: found.to_dict(limit),
-        lambda console: _show(console, found, limit, is_filtered=is_filtered, is_written=out is not None),
+        lambda console: _show(
+            console, found, limit, is_filtered=is_filtered, is_written=out is not None, has_documents=has_documents
+        ),
         as_json=as_json,
         quiet=quiet,
     )
 
 
-def _show(console: Console, found: StoredExceptions, limit: int, *, is_filtered: bool, is_written: bool) -> None:
+def _show(
+    console: Console,
+    found: StoredExceptions,
+    limit: int,
+    *,
+    is_filtered: bool,
+    is_written: bool,
+    has_documents: bool,
+) -> None:
     from nearkin.cli.printing import say, shown, table
     from nearkin.reports.sentences.exceptions import exceptions_sentences
 
@@ -89,4 +100,7 @@ def _show(console: Console, found: StoredExceptions, limit: int, *, is_filtered:
         rows.add_row(one.exception + partial, shown(one.doc_id), shown(one.sentence), shown(one.wave))
     if found.exceptions:
         console.print(rows)
-    say(console, exceptions_sentences(found, limit, is_filtered=is_filtered, is_written=is_written))
+    said = exceptions_sentences(
+        found, limit, is_filtered=is_filtered, is_written=is_written, has_documents=has_documents
+    )
+    say(console, said)

@@ -125,8 +125,9 @@ def groups(
         overlays = []
         if vendor is not None and out is not None:
             overlays = write_group_overlays(opened, found.members, vendor, out, overwrite=overwrite)
-        for said in (said for one in overlays for said in (one.in_words(), one.warning) if said is not None):
-            bars.say(said)
+        for one in overlays:
+            for said in one.sentences():
+                bars.say(said)
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
     members = found.direct_members() if direct else found.members

@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.info import Info, info
+from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
 from nearkin.store.schema import documents
@@ -48,9 +49,9 @@ class CurrentInfo:
 
     def _counted(self) -> Counted:
         with self._opened.store.reading() as connection:
-            n = func.count()
-            shared = select(n.label("n")).where(documents.c.is_current).group_by(documents.c.content).having(n > 1)
-            query = select(func.coalesce(func.sum(shared.subquery().c.n), 0))
-            n_with_same_text = int(connection.execute(query).scalar_one())
+            has_copies = DocumentFilter(has_copies=True).condition(connection, None)
+            n_with_same_text = int(
+                connection.execute(select(func.count(documents.c.row)).where(has_copies)).scalar_one()
+            )
             n_exceptions = len(stored_exceptions(connection, ExceptionFilter()).exceptions)
         return Counted(info(self._opened), n_with_same_text, n_exceptions)

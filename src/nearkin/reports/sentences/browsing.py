@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nearkin.collection.decisions.removing import Removed
     from nearkin.collection.history import DocumentHistory, HistoryEntry
     from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.family import DocumentFamily
     from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import StoredDocument
     from nearkin.stages.documents.origin import Origin
@@ -37,8 +38,18 @@ def state_of(document: StoredDocument, removed_at: str | None) -> str:
     return "replaced by a newer version" if removed_at is None else f"removed {minute(removed_at)} UTC"
 
 
-def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
-    """Describe a document: its version, its source, its length and its copies."""
+def mail_facts(origin: Origin) -> list[tuple[str, str]]:
+    """Return the headers of a mail that there are, as labels and values; none for other files."""
+    mail = origin.mail
+    if mail is None:
+        return []
+    sent = None if mail.sent_at is None else f"{minute(mail.sent_at.isoformat())} UTC"
+    headers = ("from", mail.sender), ("to", mail.to), ("cc", mail.cc), ("sent", sent), ("subject", mail.subject)
+    return [(label, value) for label, value in headers if value]
+
+
+def details_sentences(found: DocumentDetails, family: DocumentFamily) -> Iterator[Sentence]:
+    """Describe a document: its version, its source, its length, its family and its copies."""
     one = found.document
     yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
     line = "" if one.source.startswith("sent: ") else f":{one.line}"  # of a file that was sent alone
@@ -49,6 +60,11 @@ def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
         yield from _origin_sentences(found.origin)
     if found.parent is not None:
         yield Sentence(f"inside {found.parent}")
+    if family.members:
+        members = [one.doc_id if one.is_stored else f"{one.doc_id} (no text)" for one in family.members]
+        more = "more than " if family.is_truncated else ""
+        n = counted(len(members), "other document")
+        yield Sentence(f"same family: {more}{n}: {first_of(members, _MAX_NAMED)}")
     if len(found.versions) > 1:
         versions = ", ".join(map(str, found.versions))
         yield Sentence(f"stored versions: {versions}; nearkin history lists their changes")
@@ -68,6 +84,8 @@ def details_sentences(found: DocumentDetails) -> Iterator[Sentence]:
 
 def _origin_sentences(origin: Origin) -> Iterator[Sentence]:
     """Describe the file that a document was extracted from."""
+    for label, value in mail_facts(origin):
+        yield Sentence(f"{label}: {value}")
     declared = "" if origin.declared_kind is None else f" (named as {origin.declared_kind})"
     size = "" if origin.size_bytes is None else f", {counted(origin.size_bytes, 'byte')}"
     pages = "" if origin.n_pages is None else f", {counted(origin.n_pages, 'page')}"

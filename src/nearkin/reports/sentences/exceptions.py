@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 
 def exceptions_sentences(
-    found: StoredExceptions, limit: int, *, is_filtered: bool, is_written: bool
+    found: StoredExceptions, limit: int, *, is_filtered: bool, is_written: bool, has_documents: bool
 ) -> Iterator[Sentence]:
     """Count the exceptions, and say how to see those that are not shown."""
     if not found.exceptions:
-        none = "No exceptions meet these conditions." if is_filtered else "No exceptions: every document gave its text."
+        none = "No exceptions: every document gave its text."
+        if is_filtered:
+            none = "No exceptions meet these conditions."
+        elif not has_documents:
+            none = "The collection has no documents."
         yield Sentence(none)
         return
     missing = len(found.exceptions) - limit

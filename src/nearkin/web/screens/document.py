@@ -15,9 +15,9 @@ from nearkin.decimals import distance_text, share_text
 from nearkin.nouns import counted
 from nearkin.reports.plots.charts import interval_chart
 from nearkin.reports.quantities import size_text
-from nearkin.reports.sentences.browsing import minute
+from nearkin.reports.sentences.browsing import mail_facts
 from nearkin.reports.sentences.similar import similar_sentences
-from nearkin.stages.documents.origin import MailHeaders, Origin
+from nearkin.stages.documents.origin import Origin
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import MEASURES, Measure, ToleranceQuery
 from nearkin.web.screen import Screen
@@ -95,13 +95,11 @@ def origin_facts(origin: Origin | None) -> list[tuple[str, str]]:
     """
     if origin is None:
         return []
-    mail = origin.mail or MailHeaders()
-    sent = None if mail.sent_at is None else f"{minute(mail.sent_at.isoformat())} UTC"
     pages = None if origin.n_pages is None else counted(origin.n_pages, "page")
     size = None if origin.size_bytes is None else size_text(origin.size_bytes)
     named = None if origin.declared_kind is None else f"named .{origin.declared_kind}"
     facts = [
-        ("from", mail.sender), ("to", mail.to), ("cc", mail.cc), ("sent", sent), ("subject", mail.subject),
+        *mail_facts(origin),
         ("kind", ", ".join(one for one in (origin.kind, named, pages, size) if one)), ("read by", origin.extractor),
         ("SHA-256", origin.sha256),
     ]  # fmt: skip

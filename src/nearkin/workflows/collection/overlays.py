@@ -77,11 +77,13 @@ class WrittenOverlay:
     n_documents: int
     warning: str | None = None
 
-    def in_words(self) -> str:
-        """Say for which documents it was written."""
+    def sentences(self) -> Iterator[str]:
+        """Say for which documents it was written, and warn."""
         of_files = first_of(self.load_files, _SHOWN) if self.load_files else "no load file"
         documents = counted(self.n_documents, "document")
-        return f"overlay of {documents} of {of_files}: {self.path}, key {self.key}, {self.dialect.in_words()}"
+        yield f"overlay of {documents} of {of_files}: {self.path}, key {self.key}, {self.dialect.in_words()}"
+        if self.warning is not None:
+            yield self.warning
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
