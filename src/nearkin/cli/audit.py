@@ -94,7 +94,7 @@ def _show(console: Console, audited: Audited) -> None:
     of_all = f"all {audited.drawn}" if found.is_exact else f"of {found.n_population:,} {audited.drawn}"
     rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} have true pairs")
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
-    rows.add_row("found", f"{found.n_found:,}", "")
+    rows.add_row("found", f"{found.n_found:,}", audited.counting)
     rows.add_row("recall", *measured_recall(found))
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
     rows.add_row(audited.expected_by, "–" if predicted is None else f"{predicted:.2%}", coloured(held))

@@ -77,6 +77,8 @@ class Audited:
         The audited run or collection, for example "a run of nearkin dedup, clean".
     pairs : str
         Definition of a true pair, for example "different texts with jaccard ≥ 0.8 on words:5".
+    counting : str
+        How often a pair counts, if not once.
     similarity : str
         Name of the measure in column ``similarity`` of the missed pairs.
     estimate : AuditEstimate
@@ -105,6 +107,7 @@ class Audited:
     estimate: AuditEstimate
     missed: pa.Table
     elapsed_s: float
+    counting: str = ""
     predicted_recall: float | None = None
     expected_by: str = "predicted"
     drawn: str = "documents"
@@ -118,6 +121,7 @@ class Audited:
         return {
             "audited": self.what,
             "pairs": self.pairs,
+            "counting": self.counting,
             "similarity": self.similarity,
             **asdict(self.estimate),
             "n_missed": self.estimate.n_missed,

@@ -90,6 +90,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
+        counting="each document is queried: a pair of two sampled ones counts twice",
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
@@ -137,7 +138,6 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
         notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
     if n_texts > n_answered:
         notes.append(f"{counted(n_texts - n_answered, 'text')} cannot be queried: {_LACKING[method]}")
-    notes.append("each sampled document is queried separately: a pair of two sampled documents counts twice")
     return tuple(notes)
 
 
