@@ -284,6 +284,7 @@ def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, serve
         assert "ended the connection" in said
         assert "idle_in_transaction_session_timeout" in said
         assert "does not answer" not in said
+        assert "Nothing of this command was stored; the collection is unchanged." in said  # its first transaction
 
 
 def test_a_user_who_may_only_read_can_ask(tmp_path, server):
