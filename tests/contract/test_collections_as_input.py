@@ -11,7 +11,7 @@ import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.errors import ParameterError, ResumeError, SourceError
+from nearkin.errors import CollectionError, ResumeError, SourceError
 from nearkin.lab.corpus import read_raw
 from nearkin.runs.progress import Silent
 from nearkin.workflows.auditing.audit import audit
@@ -274,5 +274,5 @@ def test_a_place_without_a_collection(place, tmp_path):
     mine = as_files(tmp_path, "wave", families(1, 3, "new"))
     ended = nearkin_here("dedup", mine, "--against", place.address, "--out", tmp_path / "out", "-q")
     assert ended.code == (3 if place.server is None else 7)
-    with pytest.raises(ParameterError):
-        CollectionDocuments.now(collection_documents.Place.parse("postgresql://nobody"))
+    with pytest.raises(CollectionError, match="does not answer"):
+        CollectionDocuments.now(collection_documents.Place.parse("postgresql://127.0.0.1:1"))

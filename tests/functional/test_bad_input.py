@@ -361,7 +361,7 @@ def test_options_that_break_their_rule(tmp_path, options, words):
         (["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"], "--top must be an int >= 1"),
         (["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"], "--documents must be an int from 2 to 20000"),
         (["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"], "--target must be a language other than"),
-        (["info", "postgres:///"], "COLLECTION must be a directory, or postgresql://"),
+        (["info", "postgres://host:port/database"], "COLLECTION must be a directory, or postgresql://"),
         (["plan", "pairs", "--left", "9", "--right", "9", "--recall", "2"], "--recall must be a number > 0"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

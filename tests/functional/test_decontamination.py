@@ -156,9 +156,9 @@ def test_a_resumed_run_must_drop_the_same(files, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--drop", "containing"], "--drop must"),
-        (["--drop", "contained"], "--drop must"),
-        (["--min-shared", "1"], "--min-shared must"),
+        (["--drop", "containing"], "--drop needs --against"),
+        (["--drop", "contained"], "--drop needs --against"),
+        (["--min-shared", "1"], "--min-shared needs --against"),
     ],
 )
 def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
