@@ -55,7 +55,7 @@ def test_a_pair_that_must_be_apart_divides_the_group_by_similarity(collection) -
     groups_of(collection)
     collection.decide(never_group=("draft", "signed"))
     assert [ids for ids in groups_of(collection).values() if "draft" in ids] == [{*TEXTS} - {"signed"}]
-    # the same pair, decided anew: the groups are apart already, and a text that is linked to both decides nothing
+    # the same pair, decided once more: the groups are apart already, and a text that is linked to both decides nothing
     collection.decide(split_off=("draft", "signed"))
     collection.undo(2)
     assert [one.kind for one in collection.log(of="draft")] == ["never-group", "never-group", "undo"]
