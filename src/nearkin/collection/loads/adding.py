@@ -21,6 +21,7 @@ from nearkin.collection.stored.documents import checked_wave
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.store.migrations import add_indexes
 from nearkin.store.store import Store
 
 
@@ -192,6 +193,7 @@ def add(
 
     with _rolled_back() if dry_run else nullcontext(), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
+        add_indexes(connection)  # not in every check-in
         load.files = AddedFiles() if are_files else None
         load.origins.re_extract, load.by = re_extract, by
         unreadable = _Unreadable()

@@ -29,7 +29,6 @@ from nearkin.errors import CollectionError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.migrations import add_indexes
 from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
 
@@ -130,7 +129,6 @@ class Load:
         """Begin a load with the next free numbers; the wave is looked up or created."""
         waves, loads, seals = schema.waves, schema.loads, Seals()
         next_content = _next_content(connection, store)  # refuses a damaged store before anything is written
-        add_indexes(connection)
         number = 1 + (connection.execute(select(func.max(loads.c.load))).scalar() or 0)
         n_waves = connection.execute(select(func.max(waves.c.wave))).scalar() or 0
         name = name if name is not None else _new_name(connection, n_waves + 1)
