@@ -100,6 +100,12 @@ def test_show_has_headers_and_family_of_a_mail(matter):
     shown = nearkin_here("show", matter, "1.eml!offer.rtf").out.splitlines()
     assert "same family: 2 other documents: 1.eml, 1.eml!scan.pdf (no text)" in shown
     assert "same family" not in nearkin_here("show", matter, "note.txt").out
+    family = json.loads(nearkin_here("show", matter, "1.eml!offer.rtf", "--json").out)["family"]
+    assert family["is_truncated"] is False
+    assert [(one["doc_id"], one["is_stored"], one["is_above"]) for one in family["members"]] == [
+        ("1.eml", True, True), ("1.eml!scan.pdf", False, False)
+    ]  # fmt: skip
+    assert json.loads(nearkin_here("show", matter, "note.txt", "--json").out)["family"]["members"] == []
 
 
 def test_a_collection_without_documents_has_none_that_gave_its_text(tmp_path):

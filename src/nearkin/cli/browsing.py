@@ -92,17 +92,17 @@ def show(
     if text_only and as_json:
         raise ParameterError("Use either --text-only or --json.")
     with Collection.open(collection, read_only=read_only) as opened:
-        found, store = opened.details(doc_id, version=version), opened.opened.store
-
-        def show_all(console: Console) -> None:
-            with store.reading() as connection:
-                family = family_of(connection, found)
-            _show_details(console, found, family)
-
+        found = opened.details(doc_id, version=version)
         if text_only:
             _write_text(found.text)
-        else:
-            tell(found.to_dict, show_all, as_json=as_json)
+            return
+        with opened.opened.store.reading() as connection:
+            family = family_of(connection, found)
+    tell(
+        lambda: {**found.to_dict(), "family": family.to_dict()},
+        lambda console: _show_details(console, found, family),
+        as_json=as_json,
+    )
 
 
 def _write_text(text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, exists, or_, select
 
@@ -49,6 +49,10 @@ class DocumentFamily:
 
     members: tuple[FamilyMember, ...] = ()
     is_truncated: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {"members": [asdict(one) for one in self.members], "is_truncated": self.is_truncated}
 
 
 def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:
