@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -40,7 +41,7 @@ class Fetched:
 
     indexes: dict[int, int | None] = field(default_factory=dict)
     _connection: Connection | None = None
-    _documents: dict[int, list[StoredDocument]] = field(default_factory=dict)
+    _documents: dict[int, list[Sequence[Any]]] = field(default_factory=dict)
     _n_documents: dict[int, int] = field(default_factory=dict)
 
     def fetch(
@@ -53,7 +54,7 @@ class Fetched:
         rows = connection.execute(_QUERY, {"contents": list(numbers), "limit": limit}).all()
         for row in rows:
             self.indexes[row.content], self._n_documents[row.content] = row.similarity_index, row.n_documents
-            self._documents[row.content] = stored_documents(tuple(one) for one in row.documents or ())
+            self._documents[row.content] = row.documents or []
         return whole_contents_in(rows, numbers)
 
     def documents_of(self, numbers: Sequence[int], limit: int) -> tuple[list[StoredDocument], int]:
@@ -61,8 +62,8 @@ class Fetched:
         if self._connection is None or not numbers:
             return [], 0
         if self._connection.dialect.name != "sqlite":
-            found = [one for number in numbers for one in self._documents[number]]
-            return found[:limit], sum(self._n_documents[number] for number in numbers)
+            rows = [tuple(row) for number in numbers for row in self._documents[number]]
+            return stored_documents(rows[:limit]), sum(self._n_documents[number] for number in numbers)
         found, n_found = current_documents(self._connection, numbers, limit)
         self.indexes |= similarity_indexes(self._connection, list({one.content for one in found}))
         return found, n_found

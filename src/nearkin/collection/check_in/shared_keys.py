@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, text
@@ -22,12 +23,13 @@ MAX_OF_A_KEY = 256
 MAX_OF_A_SAMPLE = 64
 """Maximum number of texts examined for a sampled shingle: a shingle in more texts is common wording."""
 _KINDS = EXACT, BAND, SAMPLE
-_HEAD, _FACT, _CONTENT = 0, 1, 2
-"""Kinds of rows of the query for PostgreSQL: numbers of its own, facts about the keys, contents."""
 _CURRENT, _SUSPECT = 1, 2
 """Bits of what is known of a content: a current document has it; a document that has it may be hidden by damage."""
-_IS_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
-"""Condition added if there are too many: older versions and texts of removed documents must not displace others."""
+
+
+def _is_current(of: str) -> str:
+    """Return the condition added if there are too many: versions and texts that are gone must not displace others."""
+    return f"EXISTS (SELECT 1 FROM documents WHERE documents.content = {of}.content AND documents.is_current)"
 
 
 class MissingKeysError(Exception):
@@ -182,7 +184,7 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
     ask = driver_of(searched.connection).execute
     query, of_current = (
         f"SELECT content FROM check_keys WHERE key = ? {more} ORDER BY content LIMIT ?"
-        for more in ("", f"AND {_IS_CURRENT}")
+        for more in ("", f"AND {_is_current('check_keys')}")
     )
     contents, kinds, n_skewed = list[int](), list[int](), 0
     for key, kind, most in zip(asked.keys.tolist(), asked.kinds.tolist(), asked.most.tolist(), strict=True):
@@ -200,25 +202,31 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
     return asked.chosen(marks, n_shared, n_skewed)
 
 
-_NO_NUMBER = "CAST(NULL AS bigint)"
 _QUERY = text(f"""
     WITH first AS MATERIALIZED (
-        SELECT asked.key, asked.kind, asked.most, there.content, count(*) OVER (PARTITION BY asked.key) AS n
+        SELECT asked.key, asked.kind, asked.most, there.content, there.place
         FROM unnest(CAST(:keys AS bigint[]), CAST(:kinds AS integer[]), CAST(:most AS bigint[]))
             AS asked (key, kind, most)
         CROSS JOIN LATERAL (
-            SELECT content FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT asked.most + 1
+            SELECT content, row_number() OVER (ORDER BY content) AS place
+            FROM check_keys WHERE check_keys.key = asked.key ORDER BY content LIMIT asked.most + 1
         ) AS there
     ), skewed AS (
-        SELECT DISTINCT key, kind, most FROM first WHERE n > most
+        SELECT key, kind, most FROM first WHERE place > most
+    ), of_skewed AS (
+        SELECT DISTINCT content FROM first JOIN skewed USING (key)
+    ), not_current AS (
+        SELECT content FROM of_skewed WHERE NOT {_is_current("of_skewed")}
+    ), displaced AS MATERIALIZED (
+        SELECT DISTINCT skewed.* FROM skewed JOIN first USING (key) JOIN not_current USING (content)
     ), found AS MATERIALIZED (
-        SELECT kind, most, content, 0 AS place FROM first WHERE n <= most
+        SELECT kind, most, content, place FROM first WHERE key NOT IN (SELECT key FROM displaced)
         UNION ALL
-        SELECT skewed.kind, skewed.most, there.content, there.place
-        FROM skewed CROSS JOIN LATERAL (
+        SELECT displaced.kind, displaced.most, there.content, there.place
+        FROM displaced CROSS JOIN LATERAL (
             SELECT content, row_number() OVER (ORDER BY content) AS place
-            FROM check_keys WHERE check_keys.key = skewed.key AND {_IS_CURRENT}
-            ORDER BY content LIMIT skewed.most + 1
+            FROM check_keys WHERE check_keys.key = displaced.key AND {_is_current("check_keys")}
+            ORDER BY content LIMIT displaced.most + 1
         ) AS there
     ), shared AS (
         SELECT content, count(*) FILTER (WHERE kind = 0) AS n_exact, count(*) FILTER (WHERE kind = 1) AS n_bands,
@@ -231,24 +239,25 @@ _QUERY = text(f"""
             OR n_shared >= (CAST(:least AS integer[]))[1 + least(n_samples, CAST(:n_samples AS integer))]
         UNION ALL
         SELECT content, NULL, NULL, NULL, NULL, NULL FROM contents WHERE digest = :digest
-    )
-    SELECT {_HEAD}, count(*), (SELECT max(content) FROM contents), {_NO_NUMBER}, {_NO_NUMBER}, {_NO_NUMBER},
-        {_NO_NUMBER}, {_NO_NUMBER}, CAST(NULL AS text), CAST(NULL AS bytea)
-    FROM found WHERE place > most
-    UNION ALL
-    SELECT {_FACT}, NULL, NULL, NULL, NULL, checksum, NULL, NULL, name, convert_to(value, 'UTF8') FROM facts
-    WHERE name = ANY(CAST(:facts AS text[]))
-    UNION ALL
-    SELECT {_CONTENT}, chosen.content, n_exact, n_bands, n_shared, n_samples, contents.n_bytes,
-        CASE WHEN contents.content IS NULL THEN {_SUSPECT}
+    ), known AS (
+        SELECT chosen.*, contents.n_bytes, CASE
+            WHEN contents.content IS NULL THEN {_SUSPECT}
             ELSE (SELECT CASE WHEN bool_or(d.is_current) THEN {_CURRENT} ELSE 0 END
                     + CASE WHEN bool_or(NOT d.is_current AND d.removed_at IS NULL AND NOT EXISTS (
                         SELECT 1 FROM documents AS newer WHERE newer.doc_id = d.doc_id AND newer.version > d.version
                     )) THEN {_SUSPECT} ELSE 0 END
                 FROM documents AS d WHERE d.content = chosen.content)
-        END, NULL, chosen.signature
-    FROM chosen LEFT JOIN contents ON contents.content = chosen.content
+            END AS flags
+        FROM chosen LEFT JOIN contents ON contents.content = chosen.content
+    )
+    SELECT (SELECT count(*) FROM found WHERE place > most) AS n_skewed,
+        (SELECT max(content) FROM contents) AS last,
+        (SELECT json_agg(json_build_array(name, value, checksum)) FROM facts
+            WHERE name = ANY(CAST(:facts AS text[]))) AS facts,
+        (SELECT json_agg(json_build_array(content, n_exact, n_bands, n_shared, n_samples, encode(signature, 'hex'),
+            n_bytes, flags) ORDER BY content) FROM known) AS contents
 """)
+"""One row: the driver takes longer to read many than the server takes to find them."""
 
 
 def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, KeysState]:
@@ -263,19 +272,33 @@ def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, 
         "digest": asked.digest,
         "facts": list(FACTS),
     }
-    rows = searched.connection.execute(_QUERY, values).all()
-    head = next(row for row in rows if row[0] == _HEAD)
-    facts = believed(
-        [(row[8], bytes(row[9]).decode(), row[5]) for row in rows if row[0] == _FACT], searched.store.place
-    )
-    told = sorted((row for row in rows if row[0] == _CONTENT), key=lambda row: row[1])
-    by_keys = [row for row in told if row[2] is not None]
+    found = searched.connection.execute(_QUERY, values).one()
+    facts = believed([tuple(fact) for fact in found.facts or ()], searched.store.place)
+    told = [_Told(*row) for row in found.contents or ()]
+    by_keys = [one for one in told if one.n_exact is not None]
     known = KnownContents(
-        [row[1] for row in told if row[2] is None],
-        {row[1]: row[6] or 0 for row in told if row[7] & _CURRENT},
-        frozenset(row[1] for row in told if row[7] & _SUSPECT),
-        frozenset(row[1] for row in told),
+        [one.content for one in told if one.n_exact is None],
+        {one.content: one.n_bytes or 0 for one in told if one.flags & _CURRENT},
+        frozenset(one.content for one in told if one.flags & _SUSPECT),
+        frozenset(one.content for one in told),
     )
-    n_shared = np.array([[row[2 + kind] for row in by_keys] for kind in _KINDS], np.int64).reshape(3, len(by_keys))
-    marks = Marks.of_rows([(row[1], row[5], row[9]) for row in by_keys], SIGNATURE.bits // 8)
-    return Shared(marks, n_shared, int(head[1]), known=known), KeysState.of(facts, head[2])
+    n_shared = np.array([[one.n_exact, one.n_bands, one.n_shared] for one in by_keys], np.int64).reshape(-1, 3).T
+    marks = Marks.of_rows([(one.content, one.n_samples, one.packed) for one in by_keys], SIGNATURE.bits // 8)
+    return Shared(marks, n_shared, found.n_skewed, known=known), KeysState.of(facts, found.last)
+
+
+class _Told(NamedTuple):
+    """What the query for PostgreSQL says of a content; without numbers of keys: it has the digest of the text."""
+
+    content: int
+    n_exact: int | None
+    n_bands: int | None
+    n_shared: int | None
+    n_samples: int | None
+    signature: str | None
+    n_bytes: int | None
+    flags: int
+
+    @property
+    def packed(self) -> bytes | None:
+        return None if self.signature is None else bytes.fromhex(self.signature)

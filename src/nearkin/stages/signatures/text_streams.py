@@ -152,8 +152,8 @@ class _Words:
 
     def coded(self) -> _Words:
         """Replace each word by its Soundex code; equal codes have the same number."""
-        numbers = dict[str, int]()
-        codes = [_code(bytes(self.data[a:b])) for a, b in self.bounds.tolist()]
+        numbers, spelt = dict[str, int](), self.data.tobytes()
+        codes = [_code(spelt[a:b]) for a, b in self.bounds.tolist()]
         becomes = np.array([numbers.setdefault(code, len(numbers)) for code in codes], np.int32)
         joined = [code.encode() for code in numbers]
         ends = np.cumsum([0, *map(len, joined)], dtype=np.int64)
