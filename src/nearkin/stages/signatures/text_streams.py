@@ -34,7 +34,7 @@ _MAX_CODES = 1 << 20
 _codes: dict[bytes, str] = {}
 _KNOWN_LISTS = {"337af4d57d5fa1fecc2ffcae532e9b9f05db51c74ff18d3dde9572185a3cdae4": "f010d197"}
 """Fingerprints of English lists by the SHA-256 of the package's file: every question to a collection needs one, and
-making it anew from the words takes 8 ms."""
+computing it from the words takes 8 ms."""
 
 
 @dataclass(frozen=True, slots=True)
