@@ -25,7 +25,7 @@ WHITE_SPACE_CONTROLS = {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85}
 CONJOINING_JAMO = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}
 SURROGATES = range(0xD800, 0xE000)
 N_CODE_POINTS = 0x110000
-INERT, NEEDS_LIBRARY = 0, 255
+INERT, REPLACED, NEEDS_LIBRARY = 0, 253, 255
 KERNELS = Path(__file__).parents[1] / "src/nearkin/kernels"
 
 
@@ -91,32 +91,62 @@ def lower_forms() -> dict[int, str]:
     return {c: text for c, text in zip(assigned, changed, strict=True) if text != chr(c)}
 
 
-def save_runs(path: Path, values: np.ndarray, **others: object) -> None:
-    """Write the runs of equal values."""
+def tables(form: np.ndarray, composed: dict[int, str], lowered: dict[int, str]) -> dict[str, np.ndarray]:
+    """The tables of `nearkin.kernels.characters.Forms` after some steps: NFKC, lower case, both, or none."""
+    becomes = dict(composed)
+    becomes |= {c: text for c, text in lowered.items() if c not in composed and form[c] != NEEDS_LIBRARY}
+    becomes = {c: "".join(lowered.get(ord(one), one) for one in text) for c, text in becomes.items()}
+    form = form.copy()
+    form[[c for c in lowered if form[c] not in (INERT, REPLACED)]] = NEEDS_LIBRARY
+    fitting = {
+        c: t.encode() for c, t in sorted(becomes.items()) if len(t.encode()) <= len(chr(c).encode()) and c >= 128
+    }
+    form[[c for c in becomes if c >= 128]] = NEEDS_LIBRARY
+    form[list(fitting)] = REPLACED
+    starts, values = runs(form)
+    return {
+        "starts": starts,
+        "values": values,
+        "replaced": np.array(list(fitting), np.uint32),
+        "offsets": np.cumsum([0, *map(len, fitting.values())], dtype=np.int64),
+        "data": np.frombuffer(b"".join(fitting.values()) or b"\0", np.uint8),
+    }
+
+
+def without_nfkc(form: np.ndarray, composed: dict[int, str]) -> np.ndarray:
+    """The forms before lower case alone; unassigned characters, which the library may know, are left to it."""
+    form = form.copy()
+    form[(form != NEEDS_LIBRARY) | np.isin(np.arange(N_CODE_POINTS), list(composed))] = INERT
+    return form
+
+
+def runs(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The starts and the values of runs of equal values."""
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])).astype(np.uint32)
-    np.savez_compressed(
-        path, starts=starts, values=values[starts], unicode_version=unicodedata.unidata_version, **others
-    )
-    print(
-        f"{path.name}: {len(starts)} runs, Unicode {unicodedata.unidata_version}, {path.stat().st_size} bytes",
-        file=sys.stderr,
-    )
+    return starts, values[starts]
+
+
+def save(path: Path, **arrays: np.ndarray) -> None:
+    """Write a file of arrays."""
+    np.savez_compressed(path, **arrays, unicode_version=unicodedata.unidata_version)
+    print(f"{path.name}: Unicode {unicodedata.unidata_version}, {path.stat().st_size} bytes", file=sys.stderr)
 
 
 def main() -> None:
     """Write both files."""
     classes = np.fromiter((character_class(c) for c in range(N_CODE_POINTS)), np.uint8, N_CODE_POINTS)
-    save_runs(KERNELS / "character_classes.npz", classes)
-    form, becomes = forms()
+    starts, values = runs(classes)
+    save(KERNELS / "character_classes.npz", starts=starts, values=values)
+    form, composed = forms()
     lowered = lower_forms()
-    save_runs(
-        KERNELS / "character_forms.npz",
-        form,
-        nfkc_from=np.array(list(becomes), np.uint32),
-        nfkc_to=np.array(list(becomes.values())),
-        lower_from=np.array(list(lowered), np.uint32),
-        lower_to=np.array(list(lowered.values())),
-    )
+    by_steps = {
+        "nfkc+lower": tables(form, composed, lowered),
+        "nfkc": tables(form, composed, {}),
+        "lower": tables(without_nfkc(form, composed), {}, lowered),
+        "none": tables(np.full_like(form, INERT), {}, {}),
+    }
+    arrays = {f"{steps}/{name}": array for steps, made in by_steps.items() for name, array in made.items()}
+    save(KERNELS / "character_forms.npz", **arrays)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 
@@ -20,7 +21,7 @@ from nearkin.stages.signatures.similarity_index import (
     interval,
     text_of_bytes,
 )
-from nearkin.stages.signatures.text_streams import soundex, stop_words
+from nearkin.stages.signatures.text_streams import bare_words, soundex, stop_words, stop_words_fingerprint
 
 TEXT = """Four score and seven years ago our fathers brought forth on this continent, a new nation, conceived in
 Liberty, and dedicated to the proposition that all men are created equal. Now we are engaged in a great civil war,
@@ -112,6 +113,15 @@ def test_soundex_is_the_standard_one():
 
 def test_stop_words_are_the_lists():
     assert {word.decode() for word in stop_words()} == {word.lower() for word in STOPS - {""}}
+
+
+def test_the_fingerprint_of_the_known_list_is_that_of_its_words(monkeypatch):
+    """It is looked up by the digest of the package's file, because a question needs it and not the words."""
+    stop_words.cache_clear()
+    stop_words_fingerprint.cache_clear()
+    monkeypatch.setattr("nearkin.stages.signatures.text_streams.stop_words", None)  # not called
+    words = b" ".join(bare_words(stopwordsiso.stopwords("en")))
+    assert stop_words_fingerprint() == f"stopwordsiso-en-{hashlib.sha256(words).hexdigest()[:8]}"
 
 
 def test_rabin_changes_with_any_shingle_and_its_place():

@@ -21,8 +21,8 @@ from nearkin.cli.options.collection import (
     WaveToRemove,
 )  # fmt: skip
 from nearkin.cli.options.decisions import By, YesRemove
-from nearkin.cli.options.definitions import Encoding, Inputs, Quiet, Threads
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.definitions import Encoding, Quiet, Threads
+from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

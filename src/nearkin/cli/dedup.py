@@ -6,7 +6,6 @@ from nearkin.cli.options.dedup import DedupChoices
 from nearkin.cli.options.definitions import (
     Against,
     By,
-    Inputs,
     Json,
     Memory,
     Out,
@@ -20,7 +19,7 @@ from nearkin.cli.options.definitions import (
     WriteKept,
 )
 from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 HELP = """
 Find exact copies and near-duplicates, verify every pair, and keep one document per group.

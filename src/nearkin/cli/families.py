@@ -11,7 +11,6 @@ from nearkin.cli.options.dedup import IgnoreFile, IgnoreNumbers
 from nearkin.cli.options.definitions import (
     FamilyShingle,
     FamilyThreshold,
-    Inputs,
     Json,
     Memory,
     Out,
@@ -21,7 +20,7 @@ from nearkin.cli.options.definitions import (
     Resume,
     Threads,
 )
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

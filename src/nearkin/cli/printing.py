@@ -32,7 +32,7 @@ class Printer(Console):
     """Console that survives a closed pipe (``head``); output for programs is not wrapped to a width."""
 
     def __init__(self, *, stderr: bool = False, file: IO[str] | None = None) -> None:
-        super().__init__(stderr=stderr, file=file)
+        super().__init__(stderr=stderr, file=file, emoji=False)  # an id such as a:x:b is printed as it is
         if not self.file.isatty():
             self.size = shutil.get_terminal_size(fallback=_NO_LIMIT)
 

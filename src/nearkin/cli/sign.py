@@ -8,7 +8,6 @@ from nearkin.cli.options.definitions import (
     Bits,
     Density,
     Features,
-    Inputs,
     JsonSummary,
     Method,
     Online,
@@ -23,7 +22,7 @@ from nearkin.cli.options.definitions import (
     Threads,
 )
 from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.definitions import (
     Features,
-    Inputs,
     JsonSummary,
     OutFile,
     Overwrite,
@@ -18,7 +17,7 @@ from nearkin.cli.options.definitions import (
     RawNormalise,
     Threads,
 )
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.definitions import Inputs, Json, NewTextOnly, Out, Overwrite, Quiet, Report, WindowDays
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.definitions import Json, NewTextOnly, Out, Overwrite, Quiet, Report, WindowDays
+from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,13 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.by_measure import (
-    CANDIDATE_GAMMA,
-    CANDIDATE_THRESHOLD,
-    near_by_containment,
-    near_by_edit,
-)
-from nearkin.collection.check_in.check_in import make_keys
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.matching.by_index import near_by_index
 from nearkin.collection.matching.letters_only import is_letters_only
@@ -133,6 +126,8 @@ def similar(
 def prepare(collection: OpenedCollection, tolerance: Tolerance) -> None:
     """Store the keys that a search by containment needs, if they are missing and may be stored."""
     if tolerance.method == "containment":
+        from nearkin.collection.check_in.check_in import make_keys
+
         make_keys(collection)
 
 
@@ -147,6 +142,8 @@ def asked_near(
     """Return the contents within the tolerance, and the similarity index of the query if the method needs it."""
     own = similarity_index_of(connection, counting, query) if tolerance.method == "si" else None
     if tolerance.method == "containment":
+        from nearkin.collection.by_measure import near_by_containment
+
         return near_by_containment(connection, store, counting, query, tolerance.value), own
     return near_contents(connection, counting, segments, query, tolerance, own), own
 
@@ -196,6 +193,8 @@ def near_contents(
     elif tolerance.method == "si":
         near = near_by_index(connection, similarity_index, tolerance.value)
     elif tolerance.method == "edit":
+        from nearkin.collection.by_measure import CANDIDATE_GAMMA, CANDIDATE_THRESHOLD, near_by_edit
+
         near = near_by_edit(
             connection,
             query,

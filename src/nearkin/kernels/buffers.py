@@ -46,6 +46,11 @@ def large_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.Lar
     return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
+def as_type(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Cast, unless that changes nothing: the first cast of a process imports pyarrow.compute, which takes 30 ms."""
+    return array if array.type == wanted else array.cast(wanted)
+
+
 def strings(texts: Sequence[str]) -> pa.LargeStringArray:
     """Make an Arrow array of Python strings without pyarrow's test for pandas data, which would import pandas.
 

@@ -2,7 +2,7 @@
 
 The classes are pinned in ``character_classes.npz`` (Unicode 14.0) instead of taken from the running Python, because
 every word shingle depends on them: a signature must stay the same after an upgrade. ``character_forms.npz`` contains
-the result of NFKC and lower case for each character for which it does not depend on the neighbours.
+the result of NFKC, lower case, and both for each character for which it does not depend on the neighbours.
 """
 
 from __future__ import annotations
@@ -73,39 +73,12 @@ def character_forms(*, nfkc: bool, lower: bool) -> Forms:
     >>> [int(forms.form[ord(c)]) for c in "é\u0301½"]  # a letter, a mark that may compose, one that grows
     [0, 255, 255]
     """
+    steps = "+".join(["nfkc"] * nfkc + ["lower"] * lower) or "none"
     with np.load(Path(__file__).with_name("character_forms.npz")) as stored:
-        form = _from_runs(stored["starts"], stored["values"]).copy()
-        composed = dict(zip(stored["nfkc_from"].tolist(), stored["nfkc_to"].tolist(), strict=True))
-        lowered = dict(zip(stored["lower_from"].tolist(), stored["lower_to"].tolist(), strict=True))
-    if not nfkc:
-        if not lower:
-            form[:] = INERT
-        form[_all_but_unassigned(form, composed)] = INERT
-        composed = {}
-    becomes = dict(composed)
-    if lower:
-        becomes |= {c: text for c, text in lowered.items() if c not in composed and form[c] != NEEDS_LIBRARY}
-        becomes = {c: "".join(lowered.get(ord(one), one) for one in text) for c, text in becomes.items()}
-        form[[c for c in lowered if form[c] not in (INERT, REPLACED)]] = NEEDS_LIBRARY
-    fitting = {
-        c: t.encode() for c, t in sorted(becomes.items()) if len(t.encode()) <= len(chr(c).encode()) and c >= 128
-    }
-    form[[c for c in becomes if c >= 128]] = NEEDS_LIBRARY
-    form[list(fitting)] = REPLACED
-    lengths = [len(text) for text in fitting.values()]
-    return Forms(
-        form,
-        np.array(list(fitting), np.uint32),
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        np.frombuffer(b"".join(fitting.values()) or b"\0", np.uint8).copy(),
-    )
-
-
-def _all_but_unassigned(form: NDArray[np.uint8], composed: dict[int, str]) -> NDArray[np.bool_]:
-    """Whether lower case alone is known; unassigned characters, which the library may know, are excluded."""
-    is_known: NDArray[np.bool_] = form != NEEDS_LIBRARY
-    is_known[list(composed)] = True
-    return is_known
+        starts, values, *replacements = (
+            stored[f"{steps}/{name}"] for name in ("starts", "values", "replaced", "offsets", "data")
+        )
+        return Forms(_from_runs(starts, values), *replacements)
 
 
 def _from_runs(starts: NDArray[np.uint32], values: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -111,6 +111,8 @@ def bare_word(word: str) -> str:
     >>> bare_word("\"don't!\""), bare_word("--")
     ("don't", '')
     """
+    if word[:1].isalnum() and word[-1:].isalnum() and word.isascii():
+        return word
     classes = character_classes()
     parts = [i for i, character in enumerate(word) if classes[ord(character)] in (WORD, ALONE, MARK)]
     return word[parts[0] : parts[-1] + 1] if parts else ""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from nearkin.errors import is_int
-from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.quantities import parameter_text
 from nearkin.stages.verification.measures import MEASURES
+
+if TYPE_CHECKING:
+    from nearkin.manifests.dedup import DedupManifest
 
 _UNITS = {"words": "word", "chars": "character"}
 

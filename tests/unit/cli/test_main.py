@@ -15,7 +15,7 @@ from rich.console import Console
 from nearkin.cli import app, main
 from nearkin.cli.bars import Bars
 from nearkin.cli.command_line import CommandLine
-from nearkin.cli.printing import Printer
+from nearkin.cli.printing import Printer, shown, table
 from nearkin.cli.summary import print_summary
 from nearkin.errors import DocumentError, DriverMemoryError, NearkinError, OutputError, ParameterError
 from nearkin.manifests.dedup import DedupManifest
@@ -230,6 +230,16 @@ def test_bars_bear_a_stage_that_never_began():
     bars = Bars(Console(file=io.StringIO()), is_quiet=False)
     bars.advance(3)
     bars.finish()
+
+
+def test_a_name_between_colons_is_printed_as_it_is():
+    """Rich would print an emoji; an id must be what the user can type."""
+    file = io.StringIO()
+    rows = table("id")
+    rows.add_row(shown("a:smile:b"))
+    for row in (rows, shown("mail:x:1")):
+        Printer(file=file).print(row)
+    assert file.getvalue().split() == ["id", "a:smile:b", "mail:x:1"]
 
 
 def test_a_reader_that_goes_away_ends_what_is_printed_and_not_what_is_done():

@@ -9,7 +9,7 @@ import typer
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
 from nearkin.cli.options.definitions import Corpus, Out
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.inputs import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.lab.experiment_command import PlannedExperiment, experiment_command, result_table
 from nearkin.cli.options.definitions import Corpus, Documents, Out
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.inputs import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

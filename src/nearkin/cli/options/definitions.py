@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from nearkin.nouns import one_of
-from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 from nearkin.stages.verification.measures import MEASURES
 
 _input = partial(typer.Option, rich_help_panel="Input")
@@ -24,16 +23,6 @@ _run = partial(typer.Option, rich_help_panel="The run")
 
 # -- Input ------------------------------------------------------------------------------------------------------------
 
-Inputs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="INPUT...",
-        help=f"{', '.join(one.listed for one in FORMATS.values() if one.listed)}, folders of text files or of "
-        "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but "
-        f"{' and '.join(table.listed for table in TABLES.values())} may be compressed (.gz, .bz2, .xz, .zst).",
-        show_default=False,
-    ),
-]
 Corpus = Annotated[
     list[str],
     typer.Argument(metavar="INPUT...", help="Files, folders or globs, as for nearkin dedup.", show_default=False),
@@ -53,14 +42,6 @@ Title = Annotated[
 Id = Annotated[
     str | None,
     _input("--id", help="Column with the id. [dim]default: guessed and printed, else file:line[/]", show_default=False),
-]
-Format = Annotated[
-    str | None,
-    _input(
-        "--format",
-        help=f"{names_with_hints()}. [dim]default: from the name and the first bytes[/]",
-        show_default=False,
-    ),
 ]
 Encoding = Annotated[str, _input(help="Fallback encoding for text, CSV and TSV that is not valid UTF-8.")]
 Documents = Annotated[int, _input(help="Number of documents to use; every pair of them is compared.")]

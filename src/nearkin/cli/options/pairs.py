@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.definitions import Encoding, Format
+from nearkin.cli.options.definitions import Encoding
 from nearkin.cli.options.groups import OptionGroup
+from nearkin.cli.options.inputs import Format
 from nearkin.cli.options.reading import RulesOptions
 
 if TYPE_CHECKING:

@@ -1,22 +1,20 @@
-"""Options of every command that reads documents."""
+"""Rules for reading, as options. This module knows no formats, which few questions to a collection need."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.definitions import Encoding, Format, Id, Text
 from nearkin.cli.options.groups import OptionGroup
 from nearkin.stages.documents.extraction.limits import IN_WORDS, OPTION
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.workflows.reading.request import ReadingRequest
 
 _input = partial(typer.Option, rich_help_panel="Input")
 SKIP_DOCUMENTS = "skip-documents"
@@ -133,23 +131,3 @@ class RulesOptions(OptionGroup):
             extraction_limits(self.extraction_limit),
             self.ocr,
         )
-
-
-@dataclass(frozen=True)
-class ReadingOptions(OptionGroup):
-    """Columns, format and encoding, and the rules."""
-
-    text: Text = None
-    id: Id = None
-    file_format: Format = None
-    encoding: Encoding = "utf-8"
-    rules: RulesOptions = field(default_factory=RulesOptions)
-
-    def request(self, inputs: Sequence[str]) -> ReadingRequest:
-        """Request that these inputs be read."""
-        from nearkin.workflows.reading.request import ReadingRequest
-
-        return ReadingRequest(
-            inputs=inputs, file_format=self.file_format, text=self.text, doc_id=self.id, encoding=self.encoding,
-            rules=self.rules.rules(),
-        )  # fmt: skip

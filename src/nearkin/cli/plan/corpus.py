@@ -10,7 +10,7 @@ import typer
 from nearkin.cli.options.dedup import PlannedDedupChoices
 from nearkin.cli.options.definitions import JsonSummary
 from nearkin.cli.options.engine import check_engine
-from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.options.inputs import ReadingOptions
 from nearkin.cli.plan.options import PlanEngine
 from nearkin.errors import ParameterError
 

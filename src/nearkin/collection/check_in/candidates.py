@@ -108,7 +108,8 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     samples = np.flatnonzero(kinds == SAMPLE)
     step = max(1, -(-len(samples) // MAX_SAMPLES))
     chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
-    least = min_shared(_min_containment(options) / step)  # only every ``step``-th sampled shingle is looked up
+    # only every ``step``-th sampled shingle is looked up
+    least = min_shared(_min_containment(options) / step, _power_of_two(len(samples)))
     asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least, query.digest)
     kinds = asked.kinds
     shared = shared_with(searched, asked)
@@ -132,20 +133,26 @@ def _min_containment(options: CheckOptions) -> float:
     return options.containment
 
 
+def _power_of_two(n_samples: int) -> int:
+    """Return a total for which a table serves texts of about this size: a stream of texts needs few tables."""
+    return min(1 << n_samples.bit_length(), _MAX_COUNTED)
+
+
 @cache
-def min_shared(chance: float) -> I64:
+def min_shared(chance: float, n_counted: int) -> I64:
     """Return the minimum number of shared sampled shingles for a contained text, indexed by their total number.
 
     A text that is contained to a share of ``containment`` shares each sampled shingle that is looked up with that
-    probability; 1% of such texts share fewer than this. The last number also serves for all larger totals.
+    probability; 1% of such texts share fewer than this. The last number, that of ``n_counted``, also serves for all
+    larger totals.
 
     Examples
     --------
-    >>> min_shared(0.9)[[1, 3, 5, 20]].tolist()
+    >>> min_shared(0.9, 20)[[1, 3, 5, 20]].tolist()
     [1, 1, 3, 14]
     """
-    chances, least = np.array([1.0]), np.ones(_MAX_COUNTED + 1, np.int64)
-    for n in range(1, _MAX_COUNTED + 1):
+    chances, least = np.array([1.0]), np.ones(n_counted + 1, np.int64)
+    for n in range(1, n_counted + 1):
         chances = np.append(chances, 0) * (1 - chance) + np.append(0, chances) * chance
         least[n] = max(1, int(np.searchsorted(np.cumsum(chances), _MISSED, side="right")))
     return least
@@ -194,7 +201,7 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
 def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    least = min_shared(_min_containment(options))
+    least = min_shared(_min_containment(options), 1)
     asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least, query.digest)
     shared = shared_with(searched, asked)
     numbers = shared.marks.contents.tolist()

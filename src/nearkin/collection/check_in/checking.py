@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -30,13 +31,14 @@ from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
-from nearkin.stages.differences.comparing import first_passage
-from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
+
+if TYPE_CHECKING:
+    from nearkin.stages.differences.comparison import Piece
 
 MAX_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
@@ -281,5 +283,7 @@ def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], q
     """Return the passage in which the text differs from the most similar document."""
     if not documents or documents[0].is_same_text or documents[0].relation not in ("exact", "near"):
         return ()
+    from nearkin.stages.differences.comparing import first_passage  # here, because most answers have no passage
+
     text = next(one.text for one in alike if one.content == documents[0].document.content)
     return first_passage(text, query.text)

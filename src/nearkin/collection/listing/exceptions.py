@@ -14,10 +14,10 @@ import zstandard
 from sqlalchemy import Connection, exists, or_, select
 
 from nearkin.collection.listing.problems import problems_of
-from nearkin.collection.loads.incoming import PURGED
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import COLUMNS, IS_PLAIN_FILE, IS_UNREAD, whole_rows, with_origins
+from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.normalisation import Normalisation

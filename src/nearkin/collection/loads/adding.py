@@ -13,11 +13,12 @@ from functools import partial
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.contradictions import contradiction_of_load
 from nearkin.collection.loads.gone_members import AddedFiles
-from nearkin.collection.loads.incoming import PURGED, Examined, Incoming, examine
+from nearkin.collection.loads.incoming import Examined, Incoming, examine
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import checked_wave
+from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
 from nearkin.stages.documents.rules import ReadingRules

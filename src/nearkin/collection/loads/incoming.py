@@ -16,6 +16,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import Known
 from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
+from nearkin.collection.stored.purged import PURGED
 from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
 from nearkin.stages.documents.normalisation import AS_IT_CAME
@@ -23,8 +24,6 @@ from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 
 _LEVEL = 3
-PURGED = "its text was purged"
-"""Problem of a document with an erased text, which is not stored again."""
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
 _MAX_STORED = 900_000_000  # bytes: SQLite allows a billion, PostgreSQL 1 GiB
 

@@ -9,11 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.stored import key_table, shingle_table
 from nearkin.collection.stored.contents import digest_of, text_of
 from nearkin.collection.stored.profiles import Profile
 from nearkin.collection.stored.purged import purged_digests
-from nearkin.collection.word_search import stored_words
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.store import Store
@@ -95,6 +93,9 @@ def restore_derived(
     profile: Profile,
 ) -> None:
     """Store again what is derived from a text, outside of the index; see `repair` for the parameters."""
+    from nearkin.collection.stored import key_table, shingle_table
+    from nearkin.collection.word_search import stored_words
+
     profiles, right = schema.profiles, dict(zip(CONTENT_COLUMNS, content, strict=True))
     connection.execute(profiles.delete().where(profiles.c.content == number))
     insert_rows(connection, profiles, [[value] for value in (number, *profile)])

@@ -17,13 +17,14 @@ from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import GONE_IN, STORE, SettingChange
 from nearkin.collection.decisions.removing import Removed, remove_rows
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
-from nearkin.collection.loads.incoming import PURGED, Examined, SeenIds
+from nearkin.collection.loads.incoming import Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
+from nearkin.collection.stored.purged import PURGED
 from nearkin.collection.stored.segments import believable_loads, loads_of
 from nearkin.errors import CollectionError
 from nearkin.store import schema

@@ -12,6 +12,8 @@ from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum
 from nearkin.store.schema import contents, documents, profiles, purges
 
+PURGED = "its text was purged"
+"""Problem of a document with an erased text, which is not stored again."""
 BLANK: dict[str, object] = {
     "n_bytes": 0,
     "n_characters": 0,

@@ -14,8 +14,6 @@ from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.keeping import RULE, check_keep_records, check_one_kind
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import STDIN, Source
-from nearkin.stages.documents.table_columns import check_schema
-from nearkin.stages.documents.table_files import check_first_to_keep_by
 from nearkin.stages.documents.values import in_words
 
 
@@ -89,6 +87,9 @@ def _check_table(source: Source, keep_column: str | None, id_parameter: str) -> 
 
     Nothing is taken from a pipe.
     """
+    from nearkin.stages.documents.table_columns import check_schema
+    from nearkin.stages.documents.table_files import check_first_to_keep_by
+
     if source.text is None or source.path == STDIN or not Path(source.path).is_file():
         return None
     with TABLES[source.format].at(source.path, source.name) as table:

@@ -40,7 +40,7 @@ PART_NAMES = frozenset(
 _FEW_WORDS = 3
 _MAX_NAME, _N_SHOWN = 120, 40
 _NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
-_WITHOUT_SPACES = re.compile("[\u0e00-\U0010ffff]")
+_WITHOUT_SPACES = re.compile("[^\0-\u0dff]")  # compiled in a tenth of the time of a range up to the last character
 
 WITHOUT_CHECK = {
     pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view(),

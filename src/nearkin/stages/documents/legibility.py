@@ -10,7 +10,7 @@ from nearkin.stages.documents.encodings import why_not_utf8
 def without_illegible(batch: pa.RecordBatch, encoding: str) -> pa.RecordBatch:
     """Return the batch with each text that is not valid UTF-8 replaced by a problem with advice."""
     try:
-        batch["text"].cast(pa.large_string())  # checks without copying
+        batch["text"].view(pa.large_string()).validate(full=True)  # does not copy; a cast imports pyarrow.compute
     except pa.ArrowInvalid:
         texts, problems = batch["text"].to_pylist(), batch["problem"].to_pylist()
         for row, text in enumerate(texts):

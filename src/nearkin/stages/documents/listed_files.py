@@ -13,7 +13,6 @@ from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of
 from nearkin.stages.documents.load_files.dialect import decoded, fallback, names_in
-from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
 from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.streams import ByteStream, StreamFault
@@ -109,6 +108,8 @@ def _is_image_list(path: str) -> bool:
 
 def _named_by(path: str, folder: str) -> Iterator[str]:
     """Yield a key of each file in a folder that a load file names as a text or an original."""
+    from nearkin.stages.documents.load_files.records import RecordReader
+
     texts = TextFolder(folder, os.path.dirname(os.path.abspath(path)))
     beside = os.path.relpath(os.path.dirname(os.path.abspath(path)), os.path.abspath(folder))
     above = [] if beside == os.curdir else beside.split(os.sep)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.kernels.buffers import integers, text_buffers
+from nearkin.kernels.buffers import as_type, integers, text_buffers
 from nearkin.kernels.text import first_invalid_byte
 from nearkin.records import I64
 from nearkin.stages.documents.normalisation import Normalisation
@@ -65,7 +65,7 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
             batch["line"],
             problems,
             batch["keep_value"],
-            batch["doc_id"].is_valid(),
+            _are_given(batch["doc_id"]),
         ],
         schema=PREPARED_SCHEMA,
     )
@@ -139,9 +139,17 @@ def _check_utf8(
     return texts.view(pa.large_string()), problems, n_characters
 
 
+def _are_given(ids: pa.Array) -> pa.BooleanArray:
+    """Return which ids are the user's; ``is_valid`` imports pyarrow.compute, and ``pa.array`` of an array numpy.ma."""
+    if ids.null_count:
+        return ids.is_valid()
+    bits = np.packbits(np.ones(len(ids), np.bool_), bitorder="little")
+    return pa.BooleanArray.from_buffers(pa.bool_(), len(ids), [None, pa.py_buffer(bits)])
+
+
 def _doc_ids(batch: pa.RecordBatch, source_name: str) -> pa.LargeStringArray:
     """Return the user's ids as strings, or the places of documents without an id."""
-    ids = batch["doc_id"].cast(pa.large_string())
+    ids = as_type(batch["doc_id"], pa.large_string())
     if ids.null_count:
         places = pc.binary_join_element_wise(
             pa.scalar(source_name, pa.large_string()),

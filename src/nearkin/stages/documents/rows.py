@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.kernels.buffers import binaries, integers, strings
+from nearkin.kernels.buffers import as_type, binaries, integers, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.stages.documents.columns import as_binary
 from nearkin.stages.documents.members import printable_id
@@ -146,7 +146,7 @@ class IdType:
         """Return the ids of a batch in the source's type, deciding or widening it if necessary."""
         if doc_ids.null_count < len(doc_ids) and not self.is_string:
             self.is_string = not pa.types.is_int64(doc_ids.type)
-        return doc_ids.cast(pa.int64() if self.is_string is False else pa.large_string())
+        return as_type(doc_ids, pa.int64() if self.is_string is False else pa.large_string())
 
 
 def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
@@ -175,7 +175,7 @@ def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
     if not known:
         return pa.nulls(sum(map(len, arrays)))
     joint = pa.int64() if known == {pa.int64()} else pa.large_string()
-    return _joined([array.cast(joint) for array in arrays])
+    return _joined([as_type(array, joint) for array in arrays])
 
 
 def integers_or_strings(doc_ids: pa.Array) -> pa.Array:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from nearkin import _compute as pc
 from nearkin.formats.delimited import SheetWriter
-from nearkin.manifests.inputs import InputFile
 from nearkin.records import I64
 from nearkin.runs.files import published
-from nearkin.runs.meter import Meter
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.stages.documents.preparing import ONLY_NUMBERS, ORIGIN, PARENT
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.describing import describe
-from nearkin.workflows.resources import Resources
+
+if TYPE_CHECKING:
+    from nearkin.manifests.inputs import InputFile
+    from nearkin.runs.meter import Meter
+    from nearkin.workflows.resources import Resources
 
 EXCEPTIONS_FILE = "exceptions.csv"
 _HEADER = (
@@ -164,6 +165,8 @@ def lines_with_digests(
 
     None where nothing was extracted: tables have a column with the problems of records.
     """
+    from nearkin.workflows.reading.describing import describe
+
     if all(one.kind is None for one in found):
         return []
     needed = sorted({one.source for one in found if one.kind is None})

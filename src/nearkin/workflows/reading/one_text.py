@@ -80,13 +80,14 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
     texts = reading.opened(Silent())
     doc_id, others, n_others = printable_id(str(path)), list[str](), 0
     for raw in texts.raw_batches(Silent()):
-        prepared = texts.prepare(raw, AS_IT_CAME).prepared
-        at = prepared["doc_id"].index(doc_id).as_py()
-        if at >= 0:
+        prepared = texts.prepare(raw._replace(number=None), AS_IT_CAME).prepared  # no list of exceptions is wanted
+        ids = prepared["doc_id"].to_pylist()  # Arrow's index would import pyarrow.compute
+        if doc_id in ids:
+            at = ids.index(doc_id)
             if prepared["problem"][at].is_valid:
                 raise SourceError(f"{path}: {prepared['problem'][at]}")
             return _document_at(prepared, at, texts.names[0])
-        others += prepared["doc_id"].slice(0, _SHOWN).to_pylist()
+        others += ids[:_SHOWN]
         n_others += len(prepared)
     if len(texts.names) == 1 and others and file == str(path):
         what = _MANY.get(declared_kind(file) or "", "a file of several documents")

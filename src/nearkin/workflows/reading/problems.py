@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from nearkin.errors import DocumentError
-from nearkin.manifests.inputs import DamagedFile
 from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
+
+if TYPE_CHECKING:
+    from nearkin.manifests.inputs import DamagedFile
 
 
 def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int], str]) -> str:
@@ -65,6 +68,8 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
 
 def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
     """Return the files of which only a part was used, by the same columns."""
+    from nearkin.manifests.inputs import DamagedFile
+
     found: list[DamagedFile] = []
     for some in documents:
         if some["problem"].null_count < len(some):

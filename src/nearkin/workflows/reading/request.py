@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from nearkin.manifests.inputs import HowRead
 from nearkin.paths import without_password
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
@@ -15,6 +14,9 @@ from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs
 from nearkin.workflows.reading.texts import Texts
+
+if TYPE_CHECKING:
+    from nearkin.manifests.inputs import HowRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,8 @@ class ReadingRequest:
 
     def as_read(self) -> HowRead:
         """Return the options of reading, for the manifest."""
+        from nearkin.manifests.inputs import HowRead
+
         rules = self.rules
         return HowRead(
             format=self.file_format,

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
-from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import MANIFEST, TABLES, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource
-from nearkin.workflows.reading.kept_documents import KeptDocuments, source_of_collection, source_of_run
 
 Kind = Literal["collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
@@ -79,11 +76,7 @@ def resolve_inputs(
             continue
         identity = argument if "://" in argument else os.path.realpath(argument)
         if identity not in stored:
-            stored[identity] = (
-                source_of_collection(argument, with_unread=with_unread)
-                if kind == "collection"
-                else source_of_run(Path(argument), progress)
-            )
+            stored[identity] = _stored_source(argument, kind, progress, with_unread=with_unread)
             parts.append(stored[identity])
     files = [one for part in parts if isinstance(part, list) for one in part]
     if stored and not files and not text_optional:
@@ -105,6 +98,16 @@ def resolve_inputs(
             sources.setdefault(source.path, source)
         guesses += found.guesses
     return SourceSet(tuple(sources.values()), tuple(guesses))
+
+
+def _stored_source(
+    argument: str, kind: Literal["collection", "results"], progress: Progress, *, with_unread: bool
+) -> StoredSource:
+    from nearkin.workflows.reading.kept_documents import source_of_collection, source_of_run
+
+    if kind == "collection":
+        return source_of_collection(argument, with_unread=with_unread)
+    return source_of_run(Path(argument), progress)
 
 
 def check_inputs(
@@ -143,6 +146,9 @@ def kind_of(argument: str) -> Kind:
 
 
 def _kind_of_directory(path: Path) -> Kind:
+    from nearkin.manifests.dedup import DedupManifest
+    from nearkin.runs.directory import RunDirectory
+
     if _is_collection(path):
         return "collection"
     _refuse_part_of_collection(path)
@@ -235,6 +241,8 @@ def _refuse_what_is_of_files(source: StoredSource, **given: str | None) -> None:
 
 def _in_words(source: StoredSource) -> str:
     """Return a message about what is read."""
+    from nearkin.workflows.reading.kept_documents import KeptDocuments
+
     documents = source.documents
     if isinstance(documents, KeptDocuments):
         where = "its folder kept" if documents.is_in_kept else "its input"

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.manifests.inputs import DamagedFile
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
@@ -27,6 +26,9 @@ from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.reading.exceptions import ExceptionRow, exceptions_in
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput
 from nearkin.workflows.reading.problems import stop_at_problem
+
+if TYPE_CHECKING:
+    from nearkin.manifests.inputs import DamagedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class Texts:
     @property
     def damaged_files(self) -> tuple[DamagedFile, ...]:
         """Files of which only a part has been used so far."""
+        from nearkin.manifests.inputs import DamagedFile
+
         return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
 
     @property

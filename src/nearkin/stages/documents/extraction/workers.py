@@ -11,14 +11,16 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.extraction.answers import HELD_BYTES, FileToExtract, WorkerAnswer
 from nearkin.stages.documents.extraction.language_data import language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import MAX_FILES, ExtractedNode
-from nearkin.stages.documents.extraction.sandbox import Sandbox
-from nearkin.stages.documents.extraction.serving import WorkerService
-from nearkin.stages.documents.extraction.worker_process import Worker
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.extraction.sandbox import Sandbox
+    from nearkin.stages.documents.extraction.worker_process import Worker
 
 _BATCH_BYTES = 1 << 20
 _NAME_BYTES = 64
@@ -121,6 +123,8 @@ class ExtractionPool:
 
     def _serve(self) -> None:
         """Read one file after another with a worker; it has the next request before it is done with the one before."""
+        from nearkin.stages.documents.extraction.serving import WorkerService  # a pool may start no worker
+
         service = WorkerService(self)
         error: Exception | None = None
         try:
@@ -174,6 +178,8 @@ class ExtractionPool:
 
     def started(self) -> Worker:
         """Start a worker."""
+        from nearkin.stages.documents.extraction.worker_process import Worker
+
         worker = Worker(self.limits, self._ocr)
         with self._changed:
             self._workers.add(worker)
@@ -190,6 +196,8 @@ class ExtractionPool:
 
 def check_sandbox() -> Sandbox:
     """Start a worker and return what confines it."""
+    from nearkin.stages.documents.extraction.worker_process import Worker
+
     worker = Worker(ExtractionLimits())
     try:
         return worker.sandbox
