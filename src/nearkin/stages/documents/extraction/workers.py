@@ -10,7 +10,6 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from nearkin.stages.documents.extraction.answers import HELD_BYTES, FileToExtract, WorkerAnswer
 from nearkin.stages.documents.extraction.language_data import language_data
@@ -204,7 +203,7 @@ def _with_size(file: FileToExtract) -> FileToExtract:
     size = 0
     with contextlib.suppress(OSError):
         size = os.stat(file.path).st_size
-    return replace(file, size_bytes=size)
+    return FileToExtract(file.path, file.name, file.kind, file.encoding, size)
 
 
 def _weight(file: FileToExtract) -> int:
