@@ -149,7 +149,7 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
     if os.path.splitext(name.lower())[1] in _PROGRAMS:
         return "unsupported"
     try:
-        names = blob.archive.namelist()
+        names = blob.names_in_archive
         if "mimetype" in names and blob.archive.getinfo("mimetype").file_size < 256:
             told = blob.archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
             return _OPEN_DOCUMENT.get(told, "zip")

@@ -235,9 +235,10 @@ def _is_damaged(part: Message) -> bool:
 
 def _may_be_cut_off(part: Message) -> bool:
     """Whether the base64 of the last part of a mail may go on: it does not end in padding."""
+    if str(part.get("content-transfer-encoding", "")).strip().lower() != "base64":
+        return False
     raw = part.get_payload()
-    is_base64 = str(part.get("content-transfer-encoding", "")).strip().lower() == "base64"
-    return is_base64 and isinstance(raw, str) and bool(raw.strip()) and not raw.rstrip().endswith("=")
+    return isinstance(raw, str) and bool(raw.strip()) and not raw.rstrip().endswith("=")
 
 
 def _charset(part: Message) -> str | None:

@@ -26,6 +26,7 @@ class ParsedMail(Message):
 
     _table: dict[str, tuple[str, Any]] | None = None
     _n_in_table = 0
+    _kind: str | None = None
 
     def get(self, name: str, failobj: Any = None) -> Any:
         """Return the first header of a name."""
@@ -34,6 +35,14 @@ class ParsedMail(Message):
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name.lower() in self._first_headers()
+
+    def get_content_type(self) -> str:
+        """Return the type, in lower case."""
+        if "content-type" not in self._first_headers():
+            return super().get_content_type()
+        if self._kind is None:
+            self._kind = super().get_content_type()
+        return self._kind
 
     def replace_header(self, _name: str, _value: Any) -> None:
         """Replace the first header of a name."""
@@ -48,7 +57,7 @@ class ParsedMail(Message):
     def _first_headers(self) -> dict[str, tuple[str, Any]]:
         """Return the first header of each name, in lower case; made again when there are more or fewer headers."""
         if self._table is None or self._n_in_table != len(self):
-            self._table = {}
+            self._table, self._kind = {}, None
             for header in self.raw_items():
                 self._table.setdefault(header[0].lower(), header)
             self._n_in_table = len(self)

@@ -192,9 +192,7 @@ class FileWalk:
             exception, sentence = _failure(error, self._limits)
         return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
 
-    def _with_text(
-        self, read: DocumentRead, kind: str, *, has_members: bool
-    ) -> tuple[DocumentRead, bytes | None]:
+    def _with_text(self, read: DocumentRead, kind: str, *, has_members: bool) -> tuple[DocumentRead, bytes | None]:
         """Return what was read, and its text in UTF-8; a text of white space is none."""
         text = None if read.text is None else read.text.encode("utf-8", "replace")
         most = min(self._limits["output_bytes"], MAX_TEXT_BYTES)
