@@ -39,10 +39,7 @@ def main(
     descriptor: int, memory_bytes: int, file_bytes: int, directory: str, languages: Mapping[str, str] | None
 ) -> None:
     """Confine this process, then answer requests until the socket is closed."""
-    import asyncio
-
     link = socket.socket(fileno=descriptor)
-    asyncio.set_event_loop(asyncio.new_event_loop())  # it makes a pair of sockets, which the sandbox forbids
     os.chdir(directory)
     ocr = None if languages is None else LanguageData(**languages)
     libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one), *(ocr.paths if ocr else ())]
