@@ -14,7 +14,7 @@ MAX_TEXT_BYTES = 1 << 30
 MAX_LINE_BYTES = 16 << 20
 """Longest message without its text; a longer one is a fault of the worker."""
 
-MAX_FILES = 32
+MAX_FILES = 16
 """Files in one message, each with a descriptor."""
 
 

@@ -92,7 +92,8 @@ def test_what_is_filled_into_a_form_is_text(pool, tmp_path):
     [
         ("H e re i s so me te xt in pi ec es", True), ("It was a dark and stormy night", False),
         ("1 2 3 4 5 6 7", False),
-        ("\x01\x02\x03 It was a dark night", True), ("a\x1cb\x1dc\x1ed e\tf\vg\fh", True), ("\x01 " + "It was. " * 9, False),
+        ("\x01\x02\x03 It was a dark night", True), ("a\x1cb\x1dc\x1ed e\tf\vg\fh", True),
+        ("\x01 " + "It was. " * 9, False),
         ("\ufffd\ufffd\ufffd It was", True), ("日 本 語 の 文 章 で す", False), ("a b c", False), ("", False),
     ],
 )  # fmt: skip
