@@ -65,6 +65,7 @@ _BINARY_IF_SO = (
     (b"MZ", "a program", "omit it"),
     (_ZIP[:2], "a ZIP archive", EXTRACT),
 )  # fmt: skip
+_FIRST_BYTES = tuple(first_bytes for first_bytes, *_ in (*_BINARY, *_BINARY_IF_SO))
 _LFS = b"version https://git-lfs.github.com/spec/"
 _CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
 _TAR_AT = 257
@@ -135,12 +136,13 @@ def _binary(data: bytes, path: str) -> Foreign | None:
     """Recognise kinds that cannot be read as text."""
     if data.startswith(_ZIP):
         return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"), EXTRACT)
-    for first_bytes, name, advice in _BINARY:
-        if data.startswith(first_bytes):
-            return Foreign(name, advice)
-    for first_bytes, name, advice in _BINARY_IF_SO:
-        if data.startswith(first_bytes) and looks_binary(data):
-            return Foreign(name, advice)
+    if data.startswith(_FIRST_BYTES):
+        for first_bytes, name, advice in _BINARY:
+            if data.startswith(first_bytes):
+                return Foreign(name, advice)
+        for first_bytes, name, advice in _BINARY_IF_SO:
+            if data.startswith(first_bytes) and looks_binary(data):
+                return Foreign(name, advice)
     if data[_TAR_AT : _TAR_AT + 5] == b"ustar":
         return Foreign("a tar archive", "unpack it first, and name its folder")
     if data.startswith(_LFS):

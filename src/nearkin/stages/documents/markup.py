@@ -35,8 +35,7 @@ _FIELD = re.compile(rb"([!-9;-~]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
 _OF_MAIL = frozenset((b"from", b"to", b"date", b"subject", b"message-id", b"received", b"mime-version", b"return-path"))
 _MIN_FIELDS = 3
 _ENCODED = re.compile(
-    rb"^content-transfer-encoding:\s*(?:base64|quoted-printable)|^content-type:\s*multipart/",
-    re.IGNORECASE | re.MULTILINE,
+    rb"content-transfer-encoding:\s*(?:base64|quoted-printable)|content-type:\s*multipart/", re.IGNORECASE
 )
 _DAT = re.compile(rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14")
 # No control number or volume is longer: else a page in one long line would be searched to its end for a comma.
@@ -107,10 +106,15 @@ def _mail(text: bytes) -> Markup | None:
     if _MBOX.match(text):
         return "a mailbox, mbox", "extract the text of its messages first"
     names, place = set(), 0
+    of_content = []
     while (field := _FIELD.match(text, place)) is not None:
-        names.add(field[1].lower())
+        name = field[1].lower()
+        names.add(name)
+        if name.startswith(b"content-t"):
+            of_content.append(place)
         place = field.end()
-    if len(names & _OF_MAIL) >= _MIN_FIELDS and _ENCODED.search(text[:place]):
+    # not searched for: that would cost more than all the rest
+    if len(names & _OF_MAIL) >= _MIN_FIELDS and any(_ENCODED.match(text, start, place) for start in of_content):
         return "a mail message with an encoded body", EXTRACT
     return None
 

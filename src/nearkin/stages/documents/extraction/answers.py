@@ -49,6 +49,11 @@ class WorkerAnswer:
         Called when nodes have been taken, or are no longer wanted.
     """
 
+    __slots__ = (
+        "_changed", "_error", "_is_complete", "_is_dropped", "_lock", "_n_bytes", "_nodes", "_read", "file",
+        "room_bytes",
+    )  # fmt: skip
+
     def __init__(self, file: FileToExtract, read: Callable[[], None]) -> None:
         self.file = file
         self.room_bytes = HELD_BYTES
@@ -57,24 +62,36 @@ class WorkerAnswer:
         self._n_bytes = 0
         self._is_complete = False
         self._error: Exception | None = None
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed: threading.Condition | None = None  # of a lock, ten objects: most answers are never waited for
         self._is_dropped = False
 
     def put(self, node: ExtractedNode) -> None:
         """Add a node; wait while many are held. `Dropped` if nobody reads any more."""
-        with self._changed:
-            if self._n_bytes >= self.room_bytes:
-                self._changed.wait_for(lambda: self._n_bytes < self.room_bytes or self._is_dropped)
+        with self._lock:
+            self._wait_for(lambda: self._n_bytes < self.room_bytes or self._is_dropped)
             self._add(node)
+            self._notify()
+
+    def _wait_for(self, is_so: Callable[[], object]) -> None:
+        """Wait, with the lock held, until something is so."""
+        if is_so():
+            return
+        if self._changed is None:
+            self._changed = threading.Condition(self._lock)
+        self._changed.wait_for(is_so)
+
+    def _notify(self) -> None:
+        if self._changed is not None:
             self._changed.notify_all()
 
     def complete(self, error: Exception | None = None, last: ExtractedNode | None = None) -> None:
         """End the nodes, after the last one."""
-        with self._changed:
+        with self._lock:
             if last is not None and not self._is_dropped:
                 self._add(last)
             self._is_complete, self._error = True, error
-            self._changed.notify_all()
+            self._notify()
 
     def _add(self, node: ExtractedNode) -> None:
         if self._is_dropped:
@@ -99,22 +116,21 @@ class WorkerAnswer:
 
     def drop(self) -> None:
         """Let the worker go on without being read."""
-        with self._changed:
+        with self._lock:
             self._is_dropped = True
-            self._changed.notify_all()
+            self._notify()
         self._read()
 
     def nodes(self) -> Iterator[ExtractedNode]:
         """Yield the nodes as they come."""
         while True:
-            with self._changed:
-                if not (self._nodes or self._is_complete):
-                    self._changed.wait_for(lambda: self._nodes or self._is_complete)
+            with self._lock:
+                self._wait_for(lambda: self._nodes or self._is_complete)
                 if not self._nodes:
                     if self._error is not None:
                         raise self._error
                     return
                 nodes, self._nodes, self._n_bytes = self._nodes, [], 0
-                self._changed.notify_all()
+                self._notify()
             self._read()
             yield from nodes

@@ -9,8 +9,12 @@ import zipfile
 from functools import cached_property
 from typing import BinaryIO
 
+from nearkin.stages.documents.extraction.zip_names import usual_names
+
 HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
+_HELD_ARCHIVE_BYTES = 8 << 20
+"""Size up to which an archive is read at once: most are office files, whose bytes are needed anyway."""
 
 
 class TooBigError(Exception):
@@ -57,6 +61,12 @@ class Blob:
             It is damaged.
         """
         return zipfile.ZipFile(self.opened())
+
+    @cached_property
+    def names_in_archive(self) -> list[str]:
+        """Names in the ZIP archive in these bytes, in the order of its directory; errors as of `archive`."""
+        names = usual_names(self.held(self.size)) if self.size <= _HELD_ARCHIVE_BYTES else None
+        return self.archive.namelist() if names is None else names
 
     def opened(self) -> BinaryIO:
         """Return a seekable file at the beginning of the bytes."""

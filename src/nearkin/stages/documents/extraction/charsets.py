@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS
 
@@ -68,6 +69,7 @@ def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> Decod
     return DecodedText(data.decode(guessed, "replace"), _said(declared, known, guessed) or (f"read as {guessed}",))
 
 
+@lru_cache(maxsize=256)
 def encoding_of(declared: str) -> str | None:
     """Return Python's name of a declared character set; None if it is unknown.
 

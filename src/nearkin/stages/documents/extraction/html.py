@@ -19,8 +19,13 @@ _BLOCKS = frozenset((
 _CELLS = frozenset(("td", "th"))
 _AS_IS = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
 _BEGINS_BODY = frozenset(("body", "p", "div", "table", "h1", "h2", "h3"))
-_SPACE = re.compile(r"[ \t\n\f\r]{2,}|[\t\n\f\r]")
-"""White space that is not one space already."""
+_SPACE = re.compile(r"[ \t\n\f\r]+")
+_OTHER_SPACES = ("\n", "  ", "\t", "\r", "\f")
+"""White space that is not one space already; one of them is found sooner than all by a pattern."""
+_BARE_TAG = re.compile(
+    r"<(/?)((?:p|div|br|td|tr|th|table|tbody|li|ul|ol|dd|dt|h[1-6]|b|i|em|strong|span|font|center))>", re.IGNORECASE
+)
+"""Tags without attributes, after which a page goes on as before: the parser takes four patterns for each."""
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""",
     re.IGNORECASE,
@@ -54,7 +59,8 @@ def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-
     """
     if declared is None:
         # a page may mention another character set in a comment
-        found = _CHARSET.search(_COMMENT.sub(b"", data[:_DECLARED_WITHIN]))
+        head = data[:_DECLARED_WITHIN]
+        found = _CHARSET.search(_COMMENT.sub(b"", head) if b"<!--" in head else head)
         declared = None if found is None else (found[1] or found[2]).decode("ascii")
         if declared is not None and declared.lower().startswith("utf-16"):
             declared = "utf-8"  # it could not have been read otherwise
@@ -83,6 +89,26 @@ class _PageReader(HTMLParser):
         self._pieces: list[str] = []
         self._skipping: list[str] = []
         self._as_is = 0
+
+    def updatepos(self, i: int, j: int) -> int:
+        """Return the place up to which the page was read, without counting its lines."""
+        return j
+
+    def parse_starttag(self, i: int) -> int:
+        """Read a tag that begins here."""
+        found = _BARE_TAG.match(self.rawdata, i)
+        if found is None or found[1]:
+            return super().parse_starttag(i)
+        self.handle_starttag(found[2].lower(), [])
+        return found.end()
+
+    def parse_endtag(self, i: int) -> int:
+        """Read the end of an element that begins here."""
+        found = _BARE_TAG.match(self.rawdata, i)
+        if found is None or not found[1] or self.cdata_elem is not None:
+            return super().parse_endtag(i)
+        self.handle_endtag(found[2].lower())
+        return found.end()
 
     def text(self) -> str:
         """Return the lines, without white space around each and without empty ones in succession."""
@@ -131,7 +157,8 @@ class _PageReader(HTMLParser):
         if self._as_is:
             self._pieces.append(data.replace("\r\n", "\n").replace("\r", "\n"))
             return
-        data = _SPACE.sub(" ", data)
+        if any(space in data for space in _OTHER_SPACES):
+            data = _SPACE.sub(" ", data)
         if data == " " and (not self._pieces or self._pieces[-1].endswith((" ", "\n"))):
             return
         self._pieces.append(data)

@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import zipfile
+from functools import lru_cache
 from typing import Final
 
 from nearkin.stages.documents.compression import compression_of
@@ -48,6 +49,7 @@ _PROGRAMS = (".npz", ".pt", ".pth", ".jar")
 _TAR_BLOCK = 512
 
 
+@lru_cache(maxsize=64)  # asked more than once for each file
 def declared_kind(name: str) -> str | None:
     """Return the kind that a name declares by its suffix.
 
@@ -147,7 +149,7 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
     if os.path.splitext(name.lower())[1] in _PROGRAMS:
         return "unsupported"
     try:
-        names = blob.archive.namelist()
+        names = blob.names_in_archive
         if "mimetype" in names and blob.archive.getinfo("mimetype").file_size < 256:
             told = blob.archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
             return _OPEN_DOCUMENT.get(told, "zip")

@@ -6,7 +6,6 @@ import base64
 import email.policy
 import re
 from collections.abc import Iterator
-from email import message_from_bytes
 from email.errors import (
     CloseBoundaryNotFoundDefect,
     InvalidBase64CharactersDefect,
@@ -16,13 +15,13 @@ from email.errors import (
     StartBoundaryNotFoundDefect,
 )
 from email.message import Message
-from email.parser import BytesHeaderParser
 from functools import cached_property
 
 from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
+from nearkin.stages.documents.extraction.mail_parsing import end_of_headers, parsed_mail
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
 from nearkin.stages.documents.mail.encoded_words import decoded_header
@@ -35,9 +34,6 @@ _DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
 _CUT_OFF = "the mail ends without its closing boundary: this base64 may be cut off"
 _NO_LINE_END = "the mail ends in the middle of a line: this base64 may be cut off"
 _UNENDED_DEFECTS = CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, NoBoundaryInMultipartDefect
-_BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
-"""Atomic groups: else the two halves of one CR LF would be a blank line."""
-_HEADER_PARSER = BytesHeaderParser(policy=email.policy.compat32)
 _BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
 """Byte order mark and blank lines, if headers come after them."""
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
@@ -111,7 +107,7 @@ class Mail:
         """Whether more parts may have followed: without the boundary, a whole mail and a cut one look alike."""
         if any(isinstance(one, _UNENDED_DEFECTS) for one in self._message.defects):
             return True
-        return not self._message.is_multipart() and _BLANK_LINE.search(self._data) is None
+        return not self._message.is_multipart() and end_of_headers(self._data) is None
 
     @cached_property
     def _unended(self) -> Message | None:
@@ -154,26 +150,6 @@ class Mail:
         self._warnings += found.warnings
         text = found.text.replace("\r\n", "\n") if "\r" in found.text else found.text
         return text.replace("\0", "")
-
-
-def parsed_mail(data: bytes) -> Message:
-    r"""Return a mail as `email.message_from_bytes` parses it.
-
-    The parser takes a body line by line, also where it does not look into it: that of a mail without parts is taken at
-    once, in a third of the time.
-
-    Examples
-    --------
-    >>> parsed_mail(b"Subject: x\r\n\r\nGood\r\nday").get_payload()
-    'Good\r\nday'
-    """
-    if (separator := _BLANK_LINE.search(data)) is not None:
-        message = _HEADER_PARSER.parsebytes(data[: separator.end()])
-        is_one_part = message.get_content_maintype() not in ("multipart", "message")
-        if is_one_part and not message.defects and message.get_payload() == "":  # else the body begins before
-            message.set_payload(data[separator.end() :].decode("ascii", "surrogateescape"))
-            return message
-    return message_from_bytes(data, policy=email.policy.compat32)
 
 
 def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:
@@ -259,9 +235,10 @@ def _is_damaged(part: Message) -> bool:
 
 def _may_be_cut_off(part: Message) -> bool:
     """Whether the base64 of the last part of a mail may go on: it does not end in padding."""
+    if str(part.get("content-transfer-encoding", "")).strip().lower() != "base64":
+        return False
     raw = part.get_payload()
-    is_base64 = str(part.get("content-transfer-encoding", "")).strip().lower() == "base64"
-    return is_base64 and isinstance(raw, str) and bool(raw.strip()) and not raw.rstrip().endswith("=")
+    return isinstance(raw, str) and bool(raw.strip()) and not raw.rstrip().endswith("=")
 
 
 def _charset(part: Message) -> str | None:

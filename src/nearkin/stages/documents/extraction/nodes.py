@@ -94,13 +94,18 @@ class ExtractedNode:
     mail: MailHeaders | None = None
 
     def as_message(self) -> bytes:
-        """Return the node as a line of JSON, and its text behind it."""
-        told: dict[str, object] = {name: getattr(self, name) for name in _NODE_FIELDS}
-        told["n_text"] = None if self.text is None else len(self.text)
+        """Return the node as a line of JSON, without values that are the usual, and its text behind it."""
+        told: dict[str, object] = {
+            name: value for name, usual in _NODE_VALUES if (value := getattr(self, name)) != usual
+        }
+        if self.text is not None:
+            told["n_text"] = len(self.text)
         if self.mail is not None:
-            mail = {name: getattr(self.mail, name) for name in _MAIL_FIELDS}
-            told["mail"] = {**mail, "sent_at": None if self.mail.sent_at is None else self.mail.sent_at.isoformat()}
-        return json.dumps(told).encode() + b"\n" + (self.text or b"")
+            mail = {name: value for name, usual in _MAIL_VALUES if (value := getattr(self.mail, name)) != usual}
+            if self.mail.sent_at is not None:
+                mail["sent_at"] = self.mail.sent_at.isoformat()
+            told["mail"] = mail
+        return b"%b\n%b" % (_to_json(told).encode(), self.text or b"")
 
     @classmethod
     def read_from(cls, stream: BinaryIO) -> ExtractedNode | None:
@@ -121,18 +126,20 @@ class ExtractedNode:
             if line == END:
                 return None
             told = json.loads(line.decode())
-            n_text = told.pop("n_text")
-            if n_text is not None and not 0 <= int(n_text) <= MAX_TEXT_BYTES:
-                raise WorkerFault("the worker announced a text that is too long")
-            text = None if n_text is None else _exactly(stream, int(n_text))
-            return _checked(cls, {**told, "text": text})
+            if (n_text := told.pop("n_text", None)) is not None:
+                if not 0 <= int(n_text) <= MAX_TEXT_BYTES:
+                    raise WorkerFault("the worker announced a text that is too long")
+                told["text"] = _exactly(stream, int(n_text))
+            return _checked(cls, told)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise WorkerFault(f"the worker sent no message: {error}") from error
 
 
 _REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.name != "limits")
-_NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name != "text")
-_MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders))
+_NODE_VALUES = tuple((one.name, one.default) for one in fields(ExtractedNode) if one.name not in ("text", "mail"))
+_MAIL_VALUES = tuple((one.name, one.default) for one in fields(MailHeaders) if one.name != "sent_at")
+"""Fields with their usual values."""
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 END = b'{"end": true}\n'
 ALIVE = b'{"alive": true}\n'
 """Sign of life of a worker that has no node to send yet."""
@@ -145,7 +152,7 @@ LENGTH_BYTES = 4
 def as_message(requests: Sequence[ExtractionRequest]) -> bytes:
     """Return requests with the same limits as one message."""
     told = [[getattr(one, name) for name in _REQUEST_FIELDS] for one in requests]
-    message = json.dumps({"limits": requests[0].limits, "files": told}).encode()
+    message = _to_json({"limits": requests[0].limits, "files": told}).encode()
     return len(message).to_bytes(LENGTH_BYTES) + message
 
 
@@ -169,18 +176,24 @@ def requests_of(message: bytes) -> list[ExtractionRequest]:
 
 def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> ExtractedNode:
     """Make a node of what a worker sent, which may be under the control of a hostile file."""
-    if (mail := told["mail"]) is not None:
-        sent_at = mail.pop("sent_at")
-        lists = {name: tuple(map(str, mail[name])) for name in ("in_reply_to", "references")}
-        sent_at = None if sent_at is None else datetime.fromisoformat(sent_at)
-        told["mail"] = MailHeaders(**{**mail, **lists, "sent_at": sent_at})
-    node = cls(**{**told, "warnings": tuple(map(str, told["warnings"]))})
-    whole = (node.number, node.position, 0 if node.size_bytes is None else node.size_bytes)
-    words = ("" if node.sha256 is None else node.sha256, node.kind, node.extractor)
-    if node.exception not in (None, *EXCEPTIONS) or not all(isinstance(one, int) and one >= 0 for one in whole):
+    if (mail := told.get("mail")) is not None:
+        for name in ("in_reply_to", "references"):
+            if name in mail:
+                mail[name] = tuple(map(str, mail[name]))
+        if mail.get("sent_at") is not None:
+            mail["sent_at"] = datetime.fromisoformat(mail["sent_at"])
+        told["mail"] = MailHeaders(**mail)
+    if "warnings" in told:
+        told["warnings"] = tuple(map(str, told["warnings"]))
+    node = cls(**told)
+    if node.exception is not None and node.exception not in EXCEPTIONS:
         raise WorkerFault("a value is out of range")
-    if not all(isinstance(one, str) for one in words):
-        raise WorkerFault("a value is of another type")
+    for number in (node.number, node.position, 0 if node.size_bytes is None else node.size_bytes):
+        if not isinstance(number, int) or number < 0:
+            raise WorkerFault("a value is out of range")
+    for word in ("" if node.sha256 is None else node.sha256, node.kind, node.extractor):
+        if not isinstance(word, str):
+            raise WorkerFault("a value is of another type")
     return node
 
 

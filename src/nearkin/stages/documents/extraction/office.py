@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import json
 import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Iterator
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
+from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ MIME_TYPES = {
 _EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
 _OBJECTS = re.compile(r"(?:\./)?Object ?\d+/?")
 _IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
+_BESIDE_TEXT = tuple(f"{one}/{folder}/" for one in ("word", "xl", "ppt") for folder in ("embeddings", "media"))
+_BESIDE_TEXT += ("Pictures/", "Object", "./Object")
+"""Beginnings of names that one of these patterns may match."""
 _BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
 _MARKS_OF_NOTES = re.compile(
     r'(?:\[\^[\w-]+\])?<sup class="footnote-ref">.*?</sup>|\[\^[\w-]+\]|\[cmt:\d+\]|<a [^<>]*footnote-backref.*?</a>'
@@ -125,7 +128,7 @@ def _inside(data: bytes, blob: Blob) -> _OfficeContent:
         _of_compound_file(data, found)
     elif data.startswith(b"PK"):
         try:
-            _of_zip(blob.archive, found)
+            _of_zip(blob, found)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
             return found  # the extractor says what is wrong
     elif data.startswith(b"{\\rtf"):
@@ -134,8 +137,21 @@ def _inside(data: bytes, blob: Blob) -> _OfficeContent:
     return found
 
 
-def _of_zip(archive: zipfile.ZipFile, found: _OfficeContent) -> None:
+def _of_zip(blob: Blob, found: _OfficeContent) -> None:
     """List embedded files; those that are only wrapped in a compound file are unwrapped."""
+    names = blob.names_in_archive
+    beside = [name for name in names if name.startswith(_BESIDE_TEXT)]
+    if any(map(_EMBEDDINGS.fullmatch, beside)):
+        _of_embeddings(blob.archive, found)
+    else:
+        found.n_images = sum(_IMAGES.fullmatch(name) is not None for name in beside)
+        found.lost += [name for name in beside if _OBJECTS.fullmatch(name) and not name.endswith("/")]
+    if "META-INF/manifest.xml" in names:
+        found.is_encrypted = b"encryption-data" in blob.archive.read("META-INF/manifest.xml")
+
+
+def _of_embeddings(archive: zipfile.ZipFile, found: _OfficeContent) -> None:
+    """List embedded files, objects and images in the order of the archive."""
     for entry in archive.infolist():
         found.n_images += bool(_IMAGES.fullmatch(entry.filename))
         if _OBJECTS.fullmatch(entry.filename) and not entry.filename.endswith("/"):
@@ -153,8 +169,6 @@ def _of_zip(archive: zipfile.ZipFile, found: _OfficeContent) -> None:
             found.lost.append(name)
         else:
             found.members.append(inner)
-    if "META-INF/manifest.xml" in archive.namelist():
-        found.is_encrypted = b"encryption-data" in archive.read("META-INF/manifest.xml")
 
 
 def _of_compound_file(data: bytes, found: _OfficeContent) -> None:
@@ -210,11 +224,9 @@ def extract(data: bytes, given: Given) -> ExtractedText:
 
     kind = given.kind
     asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=MIME_TYPES[kind])
-    config = settings_of_xberg(
-        given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind
-    )
+    call = _xberg_with(given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind)
     try:
-        result = asyncio.get_event_loop().run_until_complete(xberg.extract(asked, config))
+        result = result_of(call(asked))
     except Exception as error:
         raise _in_words(str(error)) from error
     if result.errors and not result.results:
@@ -225,6 +237,31 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
     return ExtractedText(text, warnings, None, n_objects)
+
+
+@lru_cache(maxsize=16)
+def _xberg_with(
+    wall_s: int, output_bytes: int, ratio: int, kind: str
+) -> Callable[[xberg.ExtractInput], Coroutine[Any, Any, xberg.ExtractionResult]]:
+    """Return `xberg.extract` with its settings.
+
+    It translates them for each file again, which takes a tenth of the time of a short one; where this version has the
+    names that it does so with, they are translated once.
+    """
+    import xberg
+
+    settings = settings_of_xberg(wall_s, output_bytes, ratio, kind)
+    try:
+        from xberg._xberg import extract
+        from xberg.api import _to_rust_extract_input, _to_rust_extraction_config
+    except ImportError:
+        return partial(xberg.extract, config=settings)
+    translated = _to_rust_extraction_config(settings)
+
+    async def extracted(asked: xberg.ExtractInput) -> xberg.ExtractionResult:
+        return await extract(input=_to_rust_extract_input(asked), config=translated)
+
+    return extracted
 
 
 def _without_placeholders(text: str) -> str:
@@ -244,7 +281,8 @@ def rtf_text(rtf: bytes, given: Given) -> str:
 def _text_of_word(found: xberg.ExtractedDocument) -> str:
     """Return the text of a document of Word: its headers, its body with notes and comments, its footers."""
     around: dict[str, list[str]] = {"header": [], "footer": []}
-    for node in found.document.nodes if found.document is not None else ():
+    document = found.document
+    for node in document.nodes if document is not None else ():
         if (layer := str(node.content_layer)) in around:
             around[layer].append(str(json.loads(str(node.content)).get("text", "")).strip())
     told = [*around["header"], _text_of_tags(found.content), *around["footer"]]
@@ -253,14 +291,20 @@ def _text_of_word(found: xberg.ExtractedDocument) -> str:
 
 def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
+    told = page.replace("\n", " ").replace("<p>", "\n").replace("</p>", "\n")
+    if "<" in told or "[" in page:  # else there is nothing but paragraphs: patterns would take ten times as long
+        told = _without_tags(page)
+    lines = html.unescape(told).split("\n")
+    return "\n".join(line for line in map(str.strip, lines) if line)
+
+
+def _without_tags(page: str) -> str:
     if "[" in page or "footnote" in page:
         page = _MARKS_OF_NOTES.sub("", page)
     page = page.replace("\n", " ")
     if "</t" in page:
         page = page.replace("</td>", " ").replace("</th>", " ")
-    told = _BLOCK.sub("\n", page)
-    lines = html.unescape(_TAG.sub("", told)).split("\n")
-    return "\n".join(line for line in map(str.strip, lines) if line)
+    return _TAG.sub("", _BLOCK.sub("\n", page))
 
 
 def _is_page(kind: str) -> bool:

@@ -29,6 +29,9 @@ _MAX_UNDECODED = 0.05
 _MIN_WORDS = 6
 _WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
 _UNDECODED = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
+_CONTROLS = bytes((*range(9), *range(14, 32)))
+"""The characters of the same pattern that are ASCII."""
+_SPACES = bytes(one for one in range(128) if chr(one).isspace())
 _SHOWN = 10
 _FILE_ATTACHMENT = 17
 _FORM_OF_XFA = (2, 3)
@@ -199,7 +202,14 @@ def is_broken(text: str) -> bool:
     >>> is_broken("H e re i s so me te xt"), is_broken("It was a dark and stormy night"), is_broken("")
     (True, False, False)
     """
-    if _UNDECODED.search(text) and len(_UNDECODED.findall(text)) > _MAX_UNDECODED * len(text):
+    if text.isascii():
+        data = text.encode()
+        if len(data) - len(data.translate(None, _CONTROLS)) > _MAX_UNDECODED * len(data):
+            return True
+        n_spaces = len(data) - len(data.translate(None, _SPACES))
+        if len(data) > _MIN_TOKEN_LENGTH * (n_spaces + 1):  # there are no more words than that
+            return False
+    elif _UNDECODED.search(text) and len(_UNDECODED.findall(text)) > _MAX_UNDECODED * len(text):
         return True
     if len(text) > _MIN_TOKEN_LENGTH * len(text.split()):  # the usual case, without looking at each word
         return False

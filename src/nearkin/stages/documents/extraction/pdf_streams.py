@@ -22,8 +22,8 @@ _INLINE_IMAGE = re.compile(rb"\bBI\b")
 _ZLIB_HEADER = 2
 _STREAM = re.compile(rb"stream\r?\n")  # after "end" it is the end of one; a look behind would cost more than the rest
 _IMAGE = re.compile(rb"/Subtype\s*/Image\b")
-_MARKS = (b"ASCII85", b"ASCIIHex", b"/A85", b"/AHx", b"/Encrypt", b"#46", b"#6c", b"#6C", _ERASED)
-_OTHERS = re.compile(rb"/Filter\s*\d"), re.compile(rb"stream\r(?!\n)(?<!endstream\r)")
+_MARKS = (b"ASCII85", b"ASCIIHex", b"/A85", b"/AHx", b"/Encrypt", _ERASED)
+_OTHERS = re.compile(rb"#(?:46|6[cC])"), re.compile(rb"/Filter\s*\d"), re.compile(rb"stream\r(?!\n)(?<!endstream\r)")
 """Signs that only the parser can judge: other filters, encryption, filters told elsewhere, names with escapes."""
 _DICTIONARY_BYTES = 4096
 

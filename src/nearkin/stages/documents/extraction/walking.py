@@ -147,22 +147,28 @@ class FileWalk:
         place: _Place,
     ) -> ExtractedNode:  # fmt: skip
         """Return the node of a file with its text."""
-        declared = declared_kind(place.name)
-        node = ExtractedNode(
-            number=number, parent=place.parent, name=place.member, position=place.position, sha256=blob.sha256,
-            size_bytes=blob.size, kind=kind, declared_kind=declared if declared not in (kind, None) else None,
-            extractor="none",
-        )  # fmt: skip
+        has_members, text = False, None
         if extractor is None:
             error = problem or ExtractionError("unsupported", f"files of the kind {kind} are not read")
-            return replace(node, exception=error.exception, sentence=error.sentence)
-        if extractor.is_container:
-            return replace(node, is_container=True, has_members=True, extractor=extractor.name)
-        read = self._document(extractor, blob, kind)
-        may_have = read.exception in (None, *_KEEP_MEMBERS)
-        if place.lack is not None:
-            read = read.lacking(place.lack.exception, place.lack.sentence)
-        return self._with_text(node, read, has_members=may_have and extractor.has_members())
+            read = DocumentRead(text=None, extractor="none", exception=error.exception, sentence=error.sentence)
+        elif extractor.is_container:
+            has_members, read = True, DocumentRead(text=None, extractor=extractor.name)
+        else:
+            read = self._document(extractor, blob, kind)
+            has_members = read.exception in (None, *_KEEP_MEMBERS) and extractor.has_members()
+            if place.lack is not None:
+                read = read.lacking(place.lack.exception, place.lack.sentence)
+            read, text = self._with_text(read, kind, has_members=has_members)
+        declared = declared_kind(place.name)
+        return ExtractedNode(
+            number=number, parent=place.parent, name=place.member, position=place.position,
+            is_container=extractor is not None and extractor.is_container, has_members=has_members, text=text,
+            sha256=blob.sha256, size_bytes=blob.size, kind=kind,
+            declared_kind=declared if declared != kind else None, extractor=read.extractor, n_pages=read.n_pages,
+            exception=read.exception, sentence=read.sentence,
+            is_partial=read.exception is not None and bool(text and text.strip()),
+            warnings=read.warnings, mail=read.mail,
+        )  # fmt: skip
 
     def _document(self, extractor: Extractor, blob: Blob, kind: str) -> DocumentRead:
         """Return what an extractor makes of a file; whatever goes wrong is an exception of this file."""
@@ -186,20 +192,16 @@ class FileWalk:
             exception, sentence = _failure(error, self._limits)
         return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
 
-    def _with_text(self, node: ExtractedNode, read: DocumentRead, *, has_members: bool) -> ExtractedNode:
-        """Return the node with what was read; a text of white space is none."""
+    def _with_text(self, read: DocumentRead, kind: str, *, has_members: bool) -> tuple[DocumentRead, bytes | None]:
+        """Return what was read, and its text in UTF-8; a text of white space is none."""
         text = None if read.text is None else read.text.encode("utf-8", "replace")
         most = min(self._limits["output_bytes"], MAX_TEXT_BYTES)
         if text is not None and len(text) > most:
             sentence = too_big(len(text), most)
             read, text = replace(read, exception="too big", sentence=sentence), None
-        if text is not None and not text.strip() and not has_members and node.kind not in _MAY_BE_EMPTY:
+        if text is not None and not has_members and kind not in _MAY_BE_EMPTY and not text.strip():
             read, text = read.lacking("empty", NO_TEXT), None
-        return replace(
-            node, text=text, extractor=read.extractor, n_pages=read.n_pages, exception=read.exception,
-            sentence=read.sentence, is_partial=read.exception is not None and bool(text and text.strip()),
-            warnings=read.warnings, mail=read.mail, has_members=has_members,
-        )  # fmt: skip
+        return read, text
 
     def _inside(self, number: int, extractor: Extractor, place: _Place) -> Iterator[ExtractedNode]:
         """Yield the members of a file; what cannot be read any further is a last member that says so."""

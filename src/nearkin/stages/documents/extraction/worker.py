@@ -5,7 +5,6 @@ It is started by `worker_process`, speaks over one socket, and reads nothing but
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import resource
@@ -13,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
 from nearkin.stages.documents.extraction.blobs import Blob
@@ -29,7 +28,7 @@ from nearkin.stages.documents.extraction.nodes import (
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
 from nearkin.stages.documents.extraction.walking import FileWalk
 
-_HELD_BYTES = 1 << 16
+_HELD_BYTES = 1 << 18
 _HELD_S = 0.02
 """A node is held for no longer before the next file is begun: Nearkin ends a worker that says nothing for too long."""
 _SILENT_S = 0.25
@@ -40,10 +39,7 @@ def main(
     descriptor: int, memory_bytes: int, file_bytes: int, directory: str, languages: Mapping[str, str] | None
 ) -> None:
     """Confine this process, then answer requests until the socket is closed."""
-    import asyncio
-
     link = socket.socket(fileno=descriptor)
-    asyncio.set_event_loop(asyncio.new_event_loop())  # it makes a pair of sockets, which the sandbox forbids
     os.chdir(directory)
     ocr = None if languages is None else LanguageData(**languages)
     libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one), *(ocr.paths if ocr else ())]
@@ -57,7 +53,8 @@ def main(
         replies = _Replies(link, is_held=len(requests) > 1)
         for request, descriptor in zip(requests, descriptors, strict=True):
             begin = partial(_begin, request, replies)
-            for node in FileWalk(request, partial(_timed, begin), begin, ocr).nodes(Blob(descriptor=descriptor)):
+            walk = FileWalk(request, partial(_TimedStep, begin), begin, ocr)
+            for node in walk.nodes(Blob(descriptor=descriptor)):
                 replies.send(node.as_message())
             replies.send(END)
             os.close(descriptor)
@@ -121,13 +118,24 @@ def _exactly(link: socket.socket, n_bytes: int) -> bytes:
     return bytes(held)
 
 
-@contextlib.contextmanager
-def _timed(begin: Callable[[], None]) -> Iterator[None]:
-    """Let the kernel end this process if a step takes too long, even inside a library that never returns."""
-    begin()
-    try:
-        yield
-    finally:
+class _TimedStep:
+    """Lets the kernel end this process if a step takes too long, even inside a library that never returns.
+
+    Parameters
+    ----------
+    begin : callable
+        Begins the time of the step.
+    """
+
+    __slots__ = ("_begin",)
+
+    def __init__(self, begin: Callable[[], None]) -> None:
+        self._begin = begin
+
+    def __enter__(self) -> None:
+        self._begin()
+
+    def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 

@@ -100,7 +100,8 @@ class Worker:
         try:
             message = as_message(requests)
             n_sent = socket.send_fds(self._socket, [message], descriptors)
-            self._socket.sendall(message[n_sent:])
+            if n_sent < len(message):
+                self._socket.sendall(message[n_sent:])
         except OSError as error:
             raise self._death() from error
 

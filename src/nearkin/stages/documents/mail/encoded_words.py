@@ -13,7 +13,6 @@ from quopri import decodestring
 
 _WORD = re.compile(r"=\?([!-)+->@-~]{1,75})(?:\*[!->@-~]{0,75})?\?([bBqQ])\?([^?\r\n]*)\?=")
 _BETWEEN = re.compile(r"\s*")
-_WHITE = re.compile(r"\s+")
 
 
 def decoded_header(value: str) -> str:
@@ -31,6 +30,8 @@ def decoded_header(value: str) -> str:
     >>> decoded_header("=?no-such-charset?q?a=20b?= caf\udce9")
     'a b café'
     """
+    if "=?" not in value:
+        return _in_one_line(_raw(value))
     pieces: list[str] = []
     pending, charset, end = b"", "", 0
     for found in _WORD.finditer(value):
@@ -47,7 +48,11 @@ def decoded_header(value: str) -> str:
             pending, charset = data, found[1].lower()
         end = found.end()
     pieces += [_text(pending, charset), _raw(value[end:])]
-    return _WHITE.sub(" ", "".join(pieces).replace("\0", "")).strip()
+    return _in_one_line("".join(pieces))
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.replace("\0", "").split())
 
 
 def _bytes_of(encoding: str, data: str) -> bytes | None:

@@ -16,6 +16,8 @@ from nearkin.stages.documents.origin import MailHeaders
 
 _END = re.compile(rb"\r?\n\r?\n|\r\r")
 _BETWEEN_ADDRESSES = re.compile(r"[\s<>()\[\],;:\"]+")
+_ADDRESSED = ("from", "sender", "reply-to", "to", "cc")
+_READ = frozenset((*_ADDRESSED, "message-id", "in-reply-to", "references", "subject", "date"))
 _MAX_BYTES = 1 << 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
@@ -56,12 +58,14 @@ def headers_of(message: Message) -> MailHeaders:
     """
     values: dict[str, list[str]] = {}
     for name, value in message.raw_items():
-        values.setdefault(str(name).strip().lower(), []).append(str(value))
+        if (known := str(name).strip().lower()) in _READ:
+            values.setdefault(known, []).append(str(value))
     shown = {name: _shown(values.get(name, ())) for name in ("from", "sender", "to", "cc")}
-    addressed = [value for name in ("from", "sender", "reply-to", "to", "cc") for value in values.get(name, ())]
+    answered = values.get("in-reply-to", ())
+    addressed = [value for name in _ADDRESSED for value in values.get(name, ())] if answered else []
     return MailHeaders(
         message_id=message_id_of(map(_plain, values.get("message-id", ()))),
-        in_reply_to=in_reply_to_of(map(_plain, values.get("in-reply-to", ())), addresses_of(addressed)),
+        in_reply_to=in_reply_to_of(map(_plain, answered), addresses_of(addressed)),
         references=references_of(map(_plain, values.get("references", ()))),
         subject=next(filter(None, map(decoded_header, values.get("subject", ()))), None),
         sent_at=next(filter(None, map(sent_at_of, values.get("date", ()))), None),

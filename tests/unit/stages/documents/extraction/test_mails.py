@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
+import re
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.message import Message
@@ -18,6 +20,7 @@ from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.mail import Mail, decoded_header, parsed_mail
+from nearkin.stages.documents.extraction.mail_parsing import end_of_headers
 from nearkin.stages.documents.extraction.mailbox import mails_of
 from nearkin.stages.documents.extraction.msg import unpacked_rtf
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
@@ -189,7 +192,8 @@ def test_any_bytes_are_a_mail_of_some_kind(data):
 
 PIECES = st.sampled_from((
     b"Subject: x", b" folded", b"Content-Type: text/plain", b"Content-Type: multipart/mixed; boundary=a", b"--a",
-    b"--a--", b"Content-Type: message/rfc822", b"From a Mon Jan  1 10:00:00 2024", b": nothing", b"a body",
+    b"--a--", b"Content-Type: message/rfc822", b"content-TYPE: text/html; charset=utf-8; name=\xe9",
+    b"From a Mon Jan  1 10:00:00 2024", b": nothing", b"a body",
     b"\xe9\x85 \x1c\x0c",
     b"\n", b"\r", b"\r\n", b"\n", b"\n\n", b"\r\n\r\n",
 ))  # fmt: skip
@@ -201,6 +205,34 @@ def test_mails_are_parsed_as_the_standard_library_parses_them(data, n_long):
     data = b"X: " + b"y" * n_long + b"\n" + data if n_long else data  # the library reads in blocks of 8,192
     ours, theirs = parsed_mail(data), message_from_bytes(data)
     assert shape(ours) == shape(theirs)
+    ours["Subject"], theirs["Subject"] = "another", "another"
+    assert answers(ours) == answers(theirs)
+
+
+def answers(message: Message) -> list[object]:
+    """What is asked of a parsed mail."""
+    return [
+        (one.get_content_type(), one.get_content_charset(), one.get_filename(), str(one.get("SUBJECT", "none")),
+         one.get_boundary(), "content-Type" in one, one.get_params(), one.get_param("name", "none"))
+        for one in message.walk()
+    ]  # fmt: skip
+
+
+def test_headers_that_were_changed_are_found():
+    mail = parsed_mail(b"Subject: x\nContent-Type: multipart/mixed; boundary=a\n\n--a\n\nb\n--a--\n")
+    assert (mail.get_boundary(), mail["subject"]) == ("a", "x")
+    mail.set_boundary("b")
+    mail.replace_header("Subject", "y")
+    assert (mail.get_boundary(), mail["subject"]) == ("b", "y")
+    mail.replace_header("Content-Type", "text/plain")
+    assert (mail.get_boundary(), mail.get_content_type()) == (None, "text/plain")
+
+
+def test_headers_end_behind_the_first_two_line_ends():
+    for letters in itertools.chain.from_iterable(itertools.product(b"a\r\n", repeat=n) for n in range(8)):
+        data = bytes(letters)
+        found = re.search(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)", data)
+        assert end_of_headers(data) == (None if found is None else found.end())
 
 
 def shape(message: Message) -> list[object]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
+from types import SimpleNamespace
 
 import pytest
 
 from compound_files import compound_file
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
+from nearkin.stages.documents.extraction import office
+from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
-from nearkin.stages.documents.extraction.office import _text_of_tags
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.pdf import is_broken
+from nearkin.stages.documents.extraction.reading import Given
 
 PAGES = [
     ("<h1>A</h1>\n<p>one &lt;b&gt; &amp;amp;</p>\n", "A\none <b> &amp;"),
@@ -25,7 +30,7 @@ PAGES = [
 
 @pytest.mark.parametrize(("page", "text"), PAGES, ids=[text for _, text in PAGES])
 def test_tags_of_the_library_become_lines(page, text):
-    assert _text_of_tags(page) == text
+    assert office._text_of_tags(page) == text
 
 
 def native(name: bytes, content: bytes) -> bytes:
@@ -87,6 +92,8 @@ def test_what_is_filled_into_a_form_is_text(pool, tmp_path):
     [
         ("H e re i s so me te xt in pi ec es", True), ("It was a dark and stormy night", False),
         ("1 2 3 4 5 6 7", False),
+        ("\x01\x02\x03 It was a dark night", True), ("a\x1cb\x1dc\x1ed e\tf\vg\fh", True),
+        ("\x01 " + "It was. " * 9, False),
         ("\ufffd\ufffd\ufffd It was", True), ("日 本 語 の 文 章 で す", False), ("a b c", False), ("", False),
     ],
 )  # fmt: skip
@@ -103,3 +110,26 @@ def test_old_workbooks_in_which_nothing_is_found_are_not_called_empty(pool, tmp_
     (found,) = extracted(pool, written(tmp_path, {"a.xls": compound_file({("Book",): bytes(5000)})})).values()
     assert found.text is None
     assert found.origin.exception in ("unsupported", "corrupt")
+
+
+@pytest.mark.parametrize(
+    "page", ["<p>one\ntwo</p><p> </p>\n<p>a &lt;p&gt; b</p>three", "<p>[</p>", "", "<p>a</p><b>c</b>"]
+)
+def test_pages_of_paragraphs_have_the_text_that_patterns_find(page):
+    told = office.html.unescape(office._without_tags(page)).split("\n")
+    assert office._text_of_tags(page) == "\n".join(line.strip() for line in told if line.strip())
+
+
+def test_settings_are_translated_once_where_xberg_has_the_names(monkeypatch):
+    xberg = pytest.importorskip("xberg")
+    data, limits = make.docx(["It was.", "A dark night."]), ExtractionLimits().as_request()
+    given = Given(blob=Blob(data), kind="docx", limits=limits)
+    quick = office.extract(data, given).text
+    later = SimpleNamespace(_to_rust_extract_input=xberg.api._to_rust_extract_input)  # a version with other names
+    monkeypatch.setitem(sys.modules, "xberg.api", later)
+    office._xberg_with.cache_clear()
+    try:
+        assert office._xberg_with(60, 1 << 20, 1000, "docx").func is xberg.extract
+        assert office.extract(data, given).text == quick == "It was.\nA dark night."
+    finally:
+        office._xberg_with.cache_clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html as python_html
 import struct
 import unicodedata
+from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from example_counts import examples
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
-from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
+from nearkin.stages.documents.extraction.html import _PageReader, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
 from nearkin.stages.documents.extraction.member_names import is_unsafe, safe_name
 from nearkin.stages.documents.extraction.office import _inside
@@ -161,3 +162,28 @@ def test_safe_names_are_relative_and_printable(name):
     assert not told.startswith("/")
     assert not any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp") for one in told)
     assert safe_name(told) == told
+
+
+PIECES = st.sampled_from((
+    "<p>", "</p>", "<P>", "</P >", "<p", "</p", "<br>", "<br/>", "<td>", "<th class='a>b'>", "</td>", "<script>",
+    "</script>", "<title>", "</title>", "<pre>", "</pre>", "<textarea>", "</textarea>", "<!--", "-->", "<svg>",
+    "</svg>", "<![CDATA[x]]>", "<plaintext>", "<b>", "</b>", "<p>one</p>", "<script><p></script></p>", "&amp;", "&lt",
+    "<", "</", "\n", "\r\n", "\t", " ", "  ", "\f", "\xa0", "\0", "\x1c", "a < b", "ä",
+))  # fmt: skip
+
+
+class PlainReader(_PageReader):
+    """The same reader without its short cuts."""
+
+    parse_starttag = HTMLParser.parse_starttag
+    parse_endtag = HTMLParser.parse_endtag
+    updatepos = HTMLParser.updatepos
+
+
+@given(st.lists(PIECES, max_size=25).map("".join))
+@settings(max_examples=examples(500), deadline=None)
+def test_short_cuts_for_bare_tags_change_nothing(page):
+    reader = PlainReader()
+    reader.feed(page)
+    reader.close()
+    assert text_of_html(page) == reader.text()
