@@ -23,7 +23,7 @@ from nearkin.collection.check_in.results import (
 from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.contents import Content, DamagedText
+from nearkin.collection.stored.contents import DamagedText, StoredText
 from nearkin.collection.stored.documents import FSCK, current_documents
 from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.keys_state import KeysState
@@ -173,7 +173,7 @@ def _same_by_digest(damaged: DamagedText, query: Query) -> _Likeness | None:
 
 
 def _likeness(
-    one: Content,
+    one: StoredText,
     other: U64,
     own: U64,
     normalised: str,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import zstandard
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.documents import FSCK
@@ -62,6 +62,23 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredText:
+    """A text with its digest.
+
+    Parameters
+    ----------
+    number : int
+    digest : bytes
+        SHA-256.
+    text : str
+    """
+
+    number: int
+    digest: bytes
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DamagedText:
     """A content whose stored text does not match its digest.
 
@@ -86,10 +103,11 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
     CollectionError
         A content is damaged or missing.
     """
-    found, damaged = whole_contents_of(connection, numbers)
-    if damaged:
-        raise _damaged_text_of(connection, damaged[0].number, damaged[0].reason)
-    return found
+    columns = (
+        contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
+        contents.c.n_letters, contents.c.text,
+    )  # fmt: skip
+    return {row.content: _content(row, text) for row, text in _with_texts(connection, columns, numbers)}
 
 
 def stored_text(connection: Connection, number: int) -> str:
@@ -118,17 +136,30 @@ def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
     CollectionError
         A text is damaged or missing.
     """
-    found = dict[int, str]()
     columns = contents.c.content, contents.c.text, contents.c.digest
+    return {row.content: text for row, text in _with_texts(connection, columns, numbers)}
+
+
+def _with_texts(
+    connection: Connection, columns: Sequence[ColumnElement[Any]], numbers: Sequence[int]
+) -> Iterator[tuple[Any, str]]:
+    """Yield the rows of contents with their texts.
+
+    Raises
+    ------
+    CollectionError
+        A text is damaged or missing.
+    """
+    found = set[int]()
     for some in named(numbers):
         for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
             text, reason = _text(row.text, row.digest)
             if text is None:
                 raise _damaged_text_of(connection, row.content, _damaged(row.content, reason))
-            found[row.content] = text
+            found.add(row.content)
+            yield row, text
     if missing := [number for number in numbers if number not in found]:
         raise _missing(missing[0])
-    return found
 
 
 def _damaged_text_of(connection: Connection, number: int, reason: str) -> CollectionError:
@@ -143,29 +174,26 @@ def _missing(number: int) -> CollectionError:
     return CollectionError(f"The text of content {number} is missing from the store. {FSCK}")
 
 
-def whole_contents_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
-    """Return contents by their numbers, and separately those whose text is damaged.
+def stored_texts_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, StoredText], list[DamagedText]]:
+    """Return texts by the numbers of their contents, and separately the damaged ones.
 
     Raises
     ------
     CollectionError
-        A content is missing, or its counts or signature are damaged.
+        A content is missing.
     """
-    columns = (
-        contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
-        contents.c.n_letters, contents.c.text,
-    )  # fmt: skip
+    columns = contents.c.content, contents.c.digest, contents.c.text
     queries = (select(*columns).where(contents.c.content.in_(some)) for some in named(numbers))
-    return whole_contents_in((row for query in queries for row in connection.execute(query)), numbers)
+    return stored_texts_in((row for query in queries for row in connection.execute(query)), numbers)
 
 
-def whole_contents_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[int, Content], list[DamagedText]]:
-    """Make contents of rows that were read; see `whole_contents_of`."""
-    found, damaged = dict[int, Content](), list[DamagedText]()
+def stored_texts_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[int, StoredText], list[DamagedText]]:
+    """Make texts of rows that were read; see `stored_texts_of`."""
+    found, damaged = dict[int, StoredText](), list[DamagedText]()
     for row in rows:
         text, reason = _text(row.text, row.digest)
         if text is not None:
-            found[row.content] = _content(row, text)
+            found[row.content] = StoredText(row.content, row.digest, text)
             continue
         digests = tuple(one for one in (row.digest, digest_of(row.text)) if isinstance(one, bytes))
         damaged.append(DamagedText(row.content, digests, _damaged(row.content, reason)))

@@ -8,9 +8,9 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Coroutine, Iterator
-from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
@@ -224,9 +224,11 @@ def extract(data: bytes, given: Given) -> ExtractedText:
 
     kind = given.kind
     asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=MIME_TYPES[kind])
-    call = _xberg_with(given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind)
+    config = settings_of_xberg(
+        given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind
+    )
     try:
-        result = result_of(call(asked))
+        result = result_of(xberg.extract(asked, config))
     except Exception as error:
         raise _in_words(str(error)) from error
     if result.errors and not result.results:
@@ -237,31 +239,6 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
     return ExtractedText(text, warnings, None, n_objects)
-
-
-@lru_cache(maxsize=16)
-def _xberg_with(
-    wall_s: int, output_bytes: int, ratio: int, kind: str
-) -> Callable[[xberg.ExtractInput], Coroutine[Any, Any, xberg.ExtractionResult]]:
-    """Return `xberg.extract` with its settings.
-
-    It translates them for each file again, which takes a tenth of the time of a short one; where this version has the
-    names that it does so with, they are translated once.
-    """
-    import xberg
-
-    settings = settings_of_xberg(wall_s, output_bytes, ratio, kind)
-    try:
-        from xberg._xberg import extract
-        from xberg.api import _to_rust_extract_input, _to_rust_extraction_config
-    except ImportError:
-        return partial(xberg.extract, config=settings)
-    translated = _to_rust_extraction_config(settings)
-
-    async def extracted(asked: xberg.ExtractInput) -> xberg.ExtractionResult:
-        return await extract(input=_to_rust_extract_input(asked), config=translated)
-
-    return extracted
 
 
 def _without_placeholders(text: str) -> str:

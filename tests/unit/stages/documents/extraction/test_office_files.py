@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,11 +11,8 @@ from compound_files import compound_file
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction import office
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.pdf import is_broken
-from nearkin.stages.documents.extraction.reading import Given
 
 PAGES = [
     ("<h1>A</h1>\n<p>one &lt;b&gt; &amp;amp;</p>\n", "A\none <b> &amp;"),
@@ -118,18 +113,3 @@ def test_old_workbooks_in_which_nothing_is_found_are_not_called_empty(pool, tmp_
 def test_pages_of_paragraphs_have_the_text_that_patterns_find(page):
     told = office.html.unescape(office._without_tags(page)).split("\n")
     assert office._text_of_tags(page) == "\n".join(line.strip() for line in told if line.strip())
-
-
-def test_settings_are_translated_once_where_xberg_has_the_names(monkeypatch):
-    xberg = pytest.importorskip("xberg")
-    data, limits = make.docx(["It was.", "A dark night."]), ExtractionLimits().as_request()
-    given = Given(blob=Blob(data), kind="docx", limits=limits)
-    quick = office.extract(data, given).text
-    later = SimpleNamespace(_to_rust_extract_input=xberg.api._to_rust_extract_input)  # a version with other names
-    monkeypatch.setitem(sys.modules, "xberg.api", later)
-    office._xberg_with.cache_clear()
-    try:
-        assert office._xberg_with(60, 1 << 20, 1000, "docx").func is xberg.extract
-        assert office.extract(data, given).text == quick == "It was.\nA dark night."
-    finally:
-        office._xberg_with.cache_clear()
