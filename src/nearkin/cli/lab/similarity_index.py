@@ -47,7 +47,8 @@ Family = Annotated[str | None, _larger(help="Column with the family; documents o
 FamilyText = Annotated[str, _larger("--text", help="Column with the text.", show_default=True)]
 Only = Annotated[str | None, _larger(help="COLUMN=VALUE: use only these rows. [dim]default: all[/]")]
 LeaveOut = Annotated[
-    str | None, _larger(help="Values that do not name a family, such as other, joined by commas. [dim]default: none[/]")
+    str | None,
+    _larger(help="Values that do not name a family, joined by commas, for example other,mixed. [dim]default: none[/]"),
 ]
 FamilyQueries = Annotated[int, _larger("--queries", help="Number of documents to draw as queries.", show_default=True)]
 
