@@ -335,7 +335,7 @@ def _values(file: Path, column: str, id_column: str | None, *, is_quiet: bool) -
 
     read = read_labels(file, doc_id=id_column, label=column)
     if read.n_without_label and not is_quiet:
-        typer.echo(f"{counted(read.n_without_label, 'row')} of {file} without a value: left out", err=True)
+        typer.echo(f"{counted(read.n_without_label, 'row')} of {file} without a value skipped", err=True)
     return values_by_id(file, read)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nearkin.lab.similarity_index.larger import Larger
 
 _measured = partial(typer.Option, rich_help_panel="What is measured")
-_larger = partial(typer.Option, rich_help_panel="A larger collection", show_default=False)
+_larger = partial(typer.Option, rich_help_panel="A larger corpus", show_default=False)
 FilesFolder = Annotated[
     Path,
     typer.Argument(
@@ -55,7 +55,7 @@ FamilyQueries = Annotated[int, _larger("--queries", help="Number of documents to
 HELP = """
 Repeat the published experiment with the similarity index, one number per document: all methods on a folder of files \
 with known similar pairs, their scores beside the paper's, and the part of a score that is due to chance. --documents \
-adds a larger collection: what a query over one column of numbers finds, and what better numbers find.
+adds a larger corpus: what a query over one column of numbers finds, and what better numbers find.
 
 [bold]Examples[/]
 
