@@ -21,21 +21,21 @@ say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
 .PHONY: help setup demo test check static kernels tests beside coverage soak licences bounds base browser postgresql java packages bench docs site screenshots format clean clean-all
 
-help:  ## this list
+help:  ## print this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
 
-setup: $(READY)  ## the environment in .venv
+setup: $(READY)  ## make the environment in .venv
 
 demo: $(READY)  ## find the near-duplicates among the licence files of this machine
 	@$(BIN)/python examples/demo.py --out demo-out
 
-test:  ## everything CI runs; installs chromium, PostgreSQL, Java and language data when it may
+test:  ## run everything that CI runs; install chromium, PostgreSQL, Java and language data if permitted
 	@start=$$SECONDS; $(MAKE) browser postgresql java packages check; \
 	took=$$((SECONDS - start)); printf 'make test took %d min %d s.\n' $$((took / 60)) $$((took % 60))
 
 # the kernels first: whatever comes after finds them compiled, and no two workers compile the same; then what
 # needs one core beside the tests, which wait for servers now and then
-check:  ## everything but the set-up of chromium, PostgreSQL, Java and language data
+check:  ## the same without installing chromium, PostgreSQL, Java and language data
 	@$(MAKE) -j2 static kernels
 	@$(MAKE) -j2 tests beside
 	@cat build/beside.log
@@ -61,15 +61,15 @@ tests: $(READY)
 	@$(BIN)/pytest -q --ignore=tests/unit/kernels --maxfail=10
 
 # what runs in this process and needs no cluster; the tests of damage go over the same lines again and again
-coverage: $(READY)  ## which lines the tests run that need no cluster; fails when too many are left out
+coverage: $(READY)  ## measure the coverage of the tests that need no cluster; fail if it is too low
 	@$(BIN)/pytest -q tests/unit tests/contract tests/functional/jobs --cov --cov-report=term:skip-covered \
 		--ignore-glob='*/contract/test_engines_*' --ignore-glob='*/contract/test_spark_*' \
 		--ignore=tests/contract/test_cluster_needs.py --ignore=tests/contract/test_collection_damage.py
 
-soak: $(READY)  ## the exhaustive tests, before a release; hours
+soak: $(READY)  ## run the exhaustive tests before a release (hours)
 	@$(BIN)/pytest -q -m "soak or hypothesis" --hypothesis-profile soak --timeout=0
 
-licences: $(READY)  ## the licences of all libraries; fails where one is not permissive
+licences: $(READY)  ## list the licences of all libraries; fail if one is not permissive
 	@$(BIN)/python scripts/licences.py
 
 beside: $(READY)
@@ -99,22 +99,22 @@ java:
 packages:
 	@bash scripts/small_packages.sh
 
-bench: $(READY)  ## the peers and Nearkin on one corpus, side by side (minutes)
+bench: $(READY)  ## compare Nearkin with other tools on one corpus (minutes)
 	@$(BIN)/python -m benchmarks
 
-docs: $(READY)  ## write docs/reference/cli.md and the output of commands on the pages anew
+docs: $(READY)  ## rewrite docs/reference/cli.md and the output of commands on the pages
 	@$(BIN)/python scripts/cli_reference.py docs/reference/cli.md
 	@$(BIN)/python scripts/refresh_pages.py
 
-site: $(READY) $(LIVE)  ## the documentation as a site, in build/site
+site: $(READY) $(LIVE)  ## build the documentation site in build/site
 	$(call say,Site)
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/site
 	@mkdir -p build/site/live && cp build/live/*.html build/site/live
 
-screenshots: $(READY) browser  ## take the pictures of the documentation anew
+screenshots: $(READY) browser  ## retake the pictures of the documentation
 	@$(BIN)/python scripts/screenshots.py
 
-format: $(READY)  ## put the code in its style
+format: $(READY)  ## format the code
 	@$(BIN)/ruff check --quiet --fix || true
 	@$(BIN)/ruff format --quiet
 
@@ -122,7 +122,7 @@ clean:  ## remove outputs and caches
 	rm -rf demo-out benchmarks/out build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .venvs/bounds
 	find src tests examples benchmarks scripts -name __pycache__ -prune -exec rm -rf {} +
 
-clean-all: clean  ## and the environments too
+clean-all: clean  ## remove the environments too
 	rm -rf .venv .venvs
 
 COMMA := ,

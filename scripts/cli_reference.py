@@ -13,8 +13,8 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 HEAD = """# Command line reference
 
-Written by `make docs` from the commands themselves; `make check` fails when it is out of date. What the exit codes
-mean is in [exit codes](../guides/exit-codes.md), what the words mean in the [glossary](../glossary.md).
+Written by `make docs` from the commands themselves; `make check` fails when it is out of date. See also
+[exit codes](../guides/exit-codes.md) and the [glossary](../glossary.md).
 """
 
 

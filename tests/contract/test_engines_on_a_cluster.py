@@ -357,7 +357,7 @@ def test_files_that_a_worker_does_not_see(tmp_path, spark, monkeypatch):
     ended = nearkin_here("dedup", "/proc/self/cwd/in.jsonl", "--out", "out", "--engine", "spark")
     ended.assert_clean()
     assert ended.code == 3
-    assert "in.jsonl: is not the same file on the worker" in ended.err
+    assert "in.jsonl is not the same file on the worker" in ended.err
     assert "it does not exist. Every worker must see the input as the driver does" in ended.err
 
 

@@ -46,7 +46,7 @@ def test_the_accepted_changes_of_a_word_document_are_the_new_file(files, tmp_pat
     same = nearkin_here("compare", *files, "--docx", tmp_path / "new", "--html", tmp_path / "new")
     assert (same.code, "two files" in same.err, (tmp_path / "new").exists()) == (2, True, False)
     again = nearkin_here("compare", *files, "--docx", changes)
-    assert (again.code, "is there already" in again.err) == (5, True)
+    assert (again.code, "already exists" in again.err) == (5, True)
 
 
 def test_as_a_page_and_as_json(files, tmp_path) -> None:
@@ -56,7 +56,7 @@ def test_as_a_page_and_as_json(files, tmp_path) -> None:
     assert [one["n_words_b"] for one in told["comparison"]["differences"]] == [1, 2]
     assert "landlord" in page.read_text()
     again = nearkin_here("compare", *files, "--html", page)
-    assert (again.code, "is there already" in again.err) == (5, True)
+    assert (again.code, "already exists" in again.err) == (5, True)
     assert nearkin_here("compare", *files, "--html", files[0], "--overwrite").code == 2
     assert files[0].read_text() == OLD
 

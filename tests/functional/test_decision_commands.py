@@ -73,7 +73,7 @@ def test_more_than_100_changes_are_only_shown(matter, tmp_path) -> None:
     shown = run("tag", matter, "hot", "--from", ids, code=2)
     assert "100 more not shown" in shown.out
     assert "dry run" not in shown.out
-    assert "Nothing was changed. This changes 120 documents. Add --yes" in shown.err
+    assert "Nothing was changed. This would change 120 documents. Add --yes" in shown.err
     assert tags(matter) == []
     assert "Would change: tag hot, 120 documents" in run("tag", matter, "hot", "--from", ids, "--dry-run").out
     run("tag", matter, "hot", "--from", ids, "--yes", "-q")
@@ -266,7 +266,7 @@ def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_p
     shown = run("remove", matter, "--from", ids, code=2)
     assert "81 more not shown" in shown.out
     assert "101 documents would be removed; nothing was changed" in shown.out
-    assert "This removes 101 documents. Add --yes" in shown.err
+    assert "Nothing was removed. This would remove 101 documents. Add --yes" in shown.err
     assert json.loads(run("log", matter, "--json").out) == []
     assert "1 document removed, activity 1" in run("remove", matter, "d119", "--by", "ada").out
     run("remove", matter, "--from", ids, "--yes", "-q")
@@ -285,4 +285,4 @@ def test_a_purge_from_a_file(matter, tmp_path) -> None:
     told = run("purge", matter, "--from", tmp_path / "sealed.csv", "--yes")
     assert "2 texts of 2 versions erased" in told.out
     assert "Name the documents to erase" in run("purge", matter, code=2).err
-    assert "--id is the column" in run("purge", matter, "d002", "--id", "x", code=2).err
+    assert "--id names a column" in run("purge", matter, "d002", "--id", "x", code=2).err

@@ -208,7 +208,7 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     (tmp_path / "mine-exceptions.csv").write_text("written by somebody else")
     refused = nearkin_here("sign", tmp_path / "note.txt", "--out", tmp_path / "mine.bits", "-q")
     assert refused.code == 5
-    assert "mine-exceptions.csv is there already" in refused.err
+    assert "mine-exceptions.csv already exists" in refused.err
     assert not (tmp_path / "mine.bits").exists()
 
 

@@ -141,7 +141,7 @@ def test_labels_of_which_no_document_is_known_are_an_error(matter: str, tmp_path
     ended = run(matter, labels(tmp_path, "id,label\nBÄUME-0,yes\nBÄUME-1,no\n"))
     assert ended.code == 3
     assert "None of the 2 labelled ids" in ended.err
-    assert "'BÄUME-0' of 'id'" in ended.err
+    assert "'BÄUME-0', from the column 'id'" in ended.err
     assert not ended.out
     found = told(matter, labels(tmp_path, "id,label\nBÄUME-0,yes\nBäume-1,no\n"))
     assert (found["n_labelled"], found["unknown"]) == (1, ["BÄUME-0"])

@@ -209,7 +209,7 @@ def test_load_files_of_several_dialects_and_keys_get_an_overlay_each(tmp_path: P
     out.unlink()
     refused = nearkin_here("groups", str(matter), "--overlay", "plain", "--out", str(out))
     assert refused.code != 0
-    assert "g-2.dat is there already" in " ".join(refused.err.split())
+    assert "g-2.dat already exists" in " ".join(refused.err.split())
     assert not out.exists()
     again = nearkin_here("groups", str(matter), "--overlay", "plain", "--out", str(out), "--overwrite", "--json")
     assert [one["n_documents"] for one in json.loads(again.out)["overlays"]] == [3, 1, 1, 1]
@@ -231,7 +231,7 @@ def test_overlays_of_an_earlier_call_do_not_stay_beside_fewer_new_ones(tmp_path:
         collection.remove(["e"])
     refused = nearkin_here(*command)
     assert refused.code != 0
-    assert "g-2.dat is there already" in " ".join(refused.err.split())
+    assert "g-2.dat already exists" in " ".join(refused.err.split())
     assert not out.exists()
     nearkin_here(*command, "--overwrite").assert_done()
     assert overlaid(out)[2] == ["A-1"]

@@ -205,7 +205,7 @@ def test_exact_search_is_chosen_while_it_is_quick():
     few = planned("pairs", "--left", "40k", "--right", "40k")
     assert (few["chosen"]["method"], few["is_exact_search_quick"]) == ("vectors", True)
     assert min(way["core_s"] for way in few["alternatives"]) < few["chosen"]["core_s"]
-    assert "takes less than 20 s of one core" in nearkin_here("plan", "pairs", "--left", "40k", "--right", "40k").out
+    assert "takes less than 20 s on one core" in nearkin_here("plan", "pairs", "--left", "40k", "--right", "40k").out
     slow = planned("pairs", "--left", "40k", "--right", "40k", "--machine", "cores=1,speed=0.1")
     assert slow["chosen"]["method"] == "vectors"  # as nearkin pairs: what is found does not depend on the machine
     assert slow["chosen"]["core_s"] == pytest.approx(10 * few["chosen"]["core_s"])

@@ -158,7 +158,7 @@ def test_users_are_listed_without_their_secrets(served: Served) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("add", "ADA", "--role", "viewer"), "There is a user ada already"),
+        (("add", "ADA", "--role", "viewer"), "The user ada already exists"),
         (("add", "bob", "--role", "owner"), "--role must be one of viewer, reviewer, admin"),
         (("add", "bob"), "--role must be one of"),
         (("add", "bob\n", "--role", "viewer"), "12 to 1,024 characters"),

@@ -151,14 +151,16 @@ def remove(
     if sum(one is not None for one in (ids or None, wave, file)) != 1:
         raise ParameterError("Name the documents to remove by exactly one of DOC_ID..., --wave WAVE and --from FILE.")
     if file is None and id is not None:
-        raise ParameterError("--id is the column of --from FILE.")
+        raise ParameterError("--id names a column of --from FILE: add --from.")
     wanted = (ids or []) if file is None else read_ids(file, column=id, encoding=encoding)
     with Collection.open(collection, wait=wait) as opened:
         removed = opened.remove(wanted, wave=wave, by=by, dry_run=dry_run, max_documents=None if yes else _WITHOUT_YES)
     tell(removed.to_dict, lambda console: _show_removed(console, removed, limit), as_json=as_json, quiet=quiet)
     if removed.is_dry_run and not dry_run:
         n = removed.n_documents + removed.n_unread
-        raise ParameterError(f"This removes {counted(n, 'document')}. Add --yes to remove them.")
+        raise ParameterError(
+            f"Nothing was removed. This would remove {counted(n, 'document')}. Add --yes to remove them."
+        )
 
 
 def _show_removed(console: Console, removed: Removed, limit: int) -> None:

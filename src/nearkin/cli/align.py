@@ -152,9 +152,9 @@ _Aligner = Annotated[
 ]
 _Iterations = Annotated[int, _learning("--iterations", help="Iterations of model-1.")]
 _Ignore = Annotated[
-    Path | None, _learning("--ignore", metavar="FILE", help="File of passages that are left out of the sentences.")
+    Path | None, _learning("--ignore", metavar="FILE", help="File of passages to remove from the sentences.")
 ]
-_IgnoreNumbers = Annotated[bool, _learning("--ignore-numbers", help="Leave digits out of the sentences.")]
+_IgnoreNumbers = Annotated[bool, _learning("--ignore-numbers", help="Remove digits from the sentences.")]
 _Stem = Annotated[bool, _learning("--stem", help="Learn from Snowball stems instead of words.")]
 _MinProbability = Annotated[
     float, _learning("--min-probability", help="Minimum probability of a translation, in each direction.")

@@ -47,10 +47,10 @@ class Root(LazyGroup):
             CommandEntry("index", "Print the similarity index and MinHash keys of files", "index"),
         ),
         "Decisions": (
-            CommandEntry("tag", "Set a tag of documents", "decisions", "TAG_HELP"),
-            CommandEntry("untag", "Remove a tag of documents", "decisions", "UNTAG_HELP"),
+            CommandEntry("tag", "Set a tag on documents", "decisions", "TAG_HELP"),
+            CommandEntry("untag", "Remove a tag from documents", "decisions", "UNTAG_HELP"),
             CommandEntry("tags", "Count tags by field and value", "decision_lists", "TAGS_HELP"),
-            CommandEntry("decide", "Decide which documents groups unite or separate", "decisions", "DECIDE_HELP"),
+            CommandEntry("decide", "Keep documents together or apart; choose principals", "decisions", "DECIDE_HELP"),
             CommandEntry("undo", "Undo a tag or a decision", "decisions", "UNDO_HELP"),
             CommandEntry("log", "List who decided what, and when", "decision_lists", "LOG_HELP"),
             CommandEntry("purge", "Erase documents and their texts for good", "decisions", "PURGE_HELP"),

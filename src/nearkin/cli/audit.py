@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 HELP = """
 Measure the recall of a finished run, or of the searches of a collection.
 
-A random sample of documents is compared with all others, by the definition of the run or of the search. The true \
-pairs are then looked up in the results. The recall comes with a 95 % interval; it is exact if all documents are \
-sampled. Exact copies count as one text.
+A random sample of documents is compared with all others, by the measure and threshold of the run or of the search. \
+The true pairs are then looked up in the results. The recall comes with a 95 % interval; it is exact if all documents \
+are sampled. Exact copies count as one text.
 
-DIR is a finished run of nearkin dedup, families, regroup or pairs; its input is read again and must be unchanged. \
-Or it is a collection: each sampled document is queried as by nearkin similar, with --measure and its number; \
-the options of these two groups, Tolerance and The collection, are for a collection only.
+DIR is a finished run of nearkin dedup, families, regroup or pairs, whose input is read again and must be unchanged; \
+or a collection, in which each sampled document is queried as by nearkin similar. The options under Tolerance and \
+The collection are for collections only.
 
 [bold]Examples[/]
 

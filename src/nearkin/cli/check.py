@@ -97,7 +97,7 @@ CheckLimit = Annotated[
     typer.Option("--limit", min=1, max=10_000, help="Maximum number of documents to list.", rich_help_panel="Output"),
 ]
 Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer.")]
-OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: only if nothing similar is stored.")]
+OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: store the document only if it has no match.")]
 StoreId = Annotated[
     str | None,
     _storing(

@@ -43,7 +43,7 @@ List the waves of a collection, the oldest first. --out writes them to a .csv, .
   nearkin waves matter
 """
 FSCK_HELP = """
-Test every checksum of a collection, and compute all data derived from its texts again. Damaged derived data is \
+Test every checksum of a collection, and recompute all data derived from its texts. Damaged derived data is \
 repaired. Other damage is listed, and the command ends with exit code 7. With --read-only nothing is repaired: all \
 damage is listed, and the command ends with exit code 7.
 

@@ -107,9 +107,9 @@ def conflicts(
         )
     if labels is not None and found.unknown and not found.n_labelled:
         raise InputError(
-            f"None of the {counted(len(found.unknown), 'labelled id')} of {labels} is in the collection, for example "
-            f"{quoted(found.unknown[0])} of {quoted(read.id_column)}. Ids must be written as the "
-            "collection has them: see nearkin list COLLECTION; --id names their column."
+            f"None of the {counted(len(found.unknown), 'labelled id')} of {labels} is in the collection; the first is "
+            f"{quoted(found.unknown[0])}, from the column {quoted(read.id_column)}. Ids must be written as in the "
+            "collection (see nearkin list COLLECTION). --id names another column."
         )
     if out is not None:
         write_table(table_of_conflicts(found, read.label_column), out)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _WITHOUT_YES = 100
 """Maximum number of changed documents for which --yes is not needed."""
 TAG_HELP = """
-Set a tag of documents: a field with a value, such as responsive=yes, or a bare tag, such as privileged.
+Set a tag on documents: a field with a value, such as responsive=yes, or a bare tag, such as privileged.
 
 A tag belongs to an id: it stays when the document gets a new version. A field has one value per document. A command \
 tags all of its documents or none. More than 100 changes are only shown, with exit code 2, unless you add --yes. Every \
@@ -65,7 +65,7 @@ label or a date, all in one activity.
   nearkin tag matter date --from contracts.csv --value signed_on --yes
 """
 UNTAG_HELP = """
-Remove a tag of documents, whatever its value.
+Remove a tag from documents, whatever its value.
 
 [bold]Example[/]
 
@@ -100,8 +100,8 @@ PURGE_HELP = """
 Erase documents: remove them, and erase the texts of all of their versions from the collection's files.
 
 The ids, the SHA-256 of each text and an activity in the log stay. An erased text is not stored again if it is added \
-again. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups are out of its \
-reach.
+again. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups still \
+have the texts.
 
 [bold]Examples[/]
 
@@ -284,7 +284,8 @@ def _change(
     )
     if found.is_dry_run and not dry_run:
         raise ParameterError(
-            f"Nothing was changed. This changes {counted(len(found.changes), 'document')}. Add --yes to change them."
+            f"Nothing was changed. This would change {counted(len(found.changes), 'document')}. Add --yes to "
+            "change them."
         )
 
 
@@ -311,7 +312,7 @@ def _ids(ids: Sequence[str] | None, file: Path | None, column: str | None = None
     from nearkin.workflows.collection.id_files import read_ids
 
     if column is not None and file is None:
-        raise ParameterError("--id is the column of --from FILE.")
+        raise ParameterError("--id names a column of --from FILE: add --from.")
     return [*(ids or ()), *(read_ids(file, column=column) if file is not None else ())]
 
 
@@ -334,7 +335,7 @@ def _values(file: Path, column: str, id_column: str | None, *, is_quiet: bool) -
 
     read = read_labels(file, doc_id=id_column, label=column)
     if read.n_without_label and not is_quiet:
-        typer.echo(f"{counted(read.n_without_label, 'row')} of {file} without a value: left out", err=True)
+        typer.echo(f"{counted(read.n_without_label, 'row')} of {file} without a value skipped", err=True)
     return values_by_id(file, read)
 
 

@@ -83,7 +83,7 @@ def families(
     to_dict: Callable[[], Mapping[str, object]]
     with bars_shown(is_quiet=quiet or as_json) as bars:
         if overlay is not None and is_one_collection(asked):
-            raise ParameterError("--overlay of a collection is an option of nearkin groups.")
+            raise ParameterError("For a collection use nearkin groups COLLECTION --overlay TOOL.")
         is_plain = shingle is None and ignore is None and not ignore_numbers
         if is_plain and is_one_collection(asked):
             found = families_of_collection(

@@ -13,8 +13,8 @@ HELP = """
 Print the similarity index and the MinHash keys of documents in files, so that a repository can store them as \
 properties. No collection is needed.
 
-They are the numbers that a collection stores in profiles and check_keys. Two texts that share a key are equal, may be \
-near-duplicates, or may contain one another. --json prints all keys, a line for each document.
+A collection stores the same numbers in its tables profiles and check_keys. Two texts that share a key are equal, may \
+be near-duplicates, or may contain one another. --json prints all keys, a line for each document.
 
 [bold]Examples[/]
 

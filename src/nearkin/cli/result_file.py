@@ -27,13 +27,13 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
     if any(Path(one).exists() and out.exists() and Path(one).samefile(out) for one in inputs if str(one) != "-"):
         raise ParameterError(f"{option} {out} is one of the inputs. Choose another file.")
     if out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()):
-        raise OutputError(f"Cannot write {out}: it is a link or a device; {option} names a plain file.")
+        raise OutputError(f"Cannot write {out}: it is a link or a device; {option} must be a regular file.")
     if out.is_dir():
-        raise OutputError(f"Cannot write {out}: it is a directory; {option} names a file.")
+        raise OutputError(f"Cannot write {out}: it is a directory; {option} must be a file.")
     if out.exists() and not overwrite:
-        raise OutputExistsError(f"{out} is there already. Choose another {option}, or add --overwrite to replace it.")
+        raise OutputExistsError(f"{out} already exists. Choose another {option}, or add --overwrite to replace it.")
     if not out.parent.is_dir():
-        raise OutputError(f"Cannot write {out}: the directory {out.parent} is not there.")
+        raise OutputError(f"Cannot write {out}: the directory {out.parent} does not exist.")
 
 
 def written(n_rows: int, row: str, out: Path) -> str:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 HELP = """
 Open the review screen of a collection in a browser, and serve its REST API.
 
-Prints a link that works once and opens a session in the browser. Only this machine can connect. Ctrl-C stops the \
-service.
+Prints a link that works once and opens a session in the browser. By default only this machine can connect. Ctrl-C \
+stops the service.
 
 For a team, add users (nearkin users) and encrypt: with --tls-cert and --tls-key, or with --behind-proxy. Users then \
 sign in with name and password, from other machines too.
@@ -38,7 +38,7 @@ _service = partial(typer.Option, rich_help_panel="The service")
 Host = Annotated[
     str, _service("--host", help="Address to listen on. Any but 127.0.0.1, localhost and ::1 needs users and TLS.")
 ]
-Port = Annotated[int, _service("--port", min=0, max=65_535, help="Port to listen on; 0 takes any free port.")]
+Port = Annotated[int, _service("--port", min=0, max=65_535, help="Port to listen on; 0 chooses a free port.")]
 TokenFile = Annotated[
     Path | None,
     _service(
@@ -64,7 +64,7 @@ BehindProxy = Annotated[
         "--behind-proxy",
         metavar="ADDRESS",
         help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto, -Host and -For are trusted, "
-        "and requests from other addresses are refused. Can be given several times.",
+        "and requests from other addresses are refused. Repeatable.",
     ),
 ]
 PublicUrl = Annotated[
@@ -106,8 +106,8 @@ Runs = Annotated[
     _service(
         "--run",
         metavar="DIRECTORY",
-        help="Results of nearkin dedup, families, regroup or pairs to show, too: their reports, and pairs to accept or "
-        "to reject. Can be given several times.",
+        help="Results of nearkin dedup, families, regroup or pairs to show as well: their reports, and pairs to accept "
+        "or reject. Repeatable.",
         show_default=False,
     ),
 ]

@@ -107,7 +107,7 @@ _FlagMeasure = Annotated[
         "[dim]default: words[/]",
     ),
 ]
-_NoFlag = Annotated[bool, _option("--no-flag", help="Stop storing look-alikes.")]
+_NoFlag = Annotated[bool, _option("--no-flag", help="Stop flagging look-alikes; rows flagged earlier stay.")]
 _File = Annotated[
     Path, typer.Argument(metavar="FILE", help="DuckDB file to create, such as matter.duckdb.", show_default=False)
 ]
@@ -168,7 +168,7 @@ def _check_schema(dialect: str, schema: str) -> None:
         )
 
 
-@sql.command(help=_INSTALL, short_help="Prepare a collection for plain SQL by words")
+@sql.command(help=_INSTALL, short_help="Prepare a collection for plain SQL")
 def install(
     collection: Place,
     flag_look_alikes: _FlagLookAlikes = None,

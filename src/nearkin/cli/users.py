@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 HELP = """
 Manage the users of nearkin serve, who may sign in from other machines.
 
-ACTION is list (the default), add, role, password, remove, token or revoke. The terminal asks for a password twice; \
-without a terminal it is the first line of standard input. It has at least 12 characters. A change takes effect at \
-the next request of a running service: a new password ends all sessions of the user.
+ACTION is list (the default), add, role, password, remove, token or revoke. A password has at least 12 \
+characters; the terminal asks for it twice, and without a terminal it is the first line of standard input. A change \
+takes effect at the next request of a running service: a new password ends all sessions of the user.
 
 Roles: a viewer reads. A reviewer also sets tags, decides on groups and checks documents in. An admin also sees the \
 activity log and starts jobs.
@@ -147,7 +147,7 @@ def _password(name: str) -> str:
     from nearkin.hidden_characters import reveal_line
 
     if sys.stdin is None:  # it was closed before Python started
-        raise ParameterError("Standard input is closed, and so gives no password. Check how the command was started.")
+        raise ParameterError("Standard input is closed, so no password can be read. Check how the command was started.")
     if sys.stdin.isatty():
         asked: str = typer.prompt(
             f"Password of {reveal_line(name)}", hide_input=True, confirmation_prompt="The same again", err=True

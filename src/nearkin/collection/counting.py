@@ -98,8 +98,8 @@ class TextCounting:
         for name, value in counting.facts().items():
             if facts.get(name) != value:
                 raise FingerprintError(
-                    f"The {_NAMED.get(name, name)} of the collection were made as {facts.get(name)!r}; this Nearkin "
-                    f"makes {value!r}. Use the Nearkin version that made it, or add its documents to a new collection."
+                    f"The {_NAMED.get(name, name)} of the collection were made with {facts.get(name)!r}; this Nearkin "
+                    f"uses {value!r}. Use the Nearkin version that made it, or add its documents to a new collection."
                 )
         return counting
 

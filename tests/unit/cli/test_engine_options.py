@@ -43,8 +43,8 @@ def test_the_last_of_two_settings_counts():
     ("arguments", "rule"),
     [
         (("sparc", None, None), r"'engine' .* must be local or spark\. Got 'sparc'"),
-        (("local", "local[*]", None), r"'master' .* left out without --engine spark\. Got 'local\[\*\]'"),
-        (("local", None, ["a=b"]), r"'conf' .* left out without --engine spark"),
+        (("local", "local[*]", None), r"'master' .* omitted without --engine spark\. Got 'local\[\*\]'"),
+        (("local", None, ["a=b"]), r"'conf' .* omitted without --engine spark"),
         (("spark", None, ["spark.executor.memory"]), r"'conf' .* must be KEY=VALUE\. Got 'spark\.executor\.memory'"),
         (("spark", None, ["=4g"]), r"'conf' .* must be KEY=VALUE\. Got '=4g'"),
         (("spark", "one:7077", None), r"'master' parameter of Spark must be local\[\*\], .*Got 'one:7077'"),
@@ -54,7 +54,7 @@ def test_the_last_of_two_settings_counts():
         (("spark", "local[0]", None), "'master' parameter of Spark"),
         (
             ("spark", "local[2]", ["spark.master=local[1]"]),
-            r"'master' .* must be that of --conf, local\[1\], or left out",
+            r"'master' .* must be that of --conf, local\[1\], or omitted",
         ),
     ],
 )

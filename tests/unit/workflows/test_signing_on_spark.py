@@ -76,7 +76,7 @@ def test_a_worker_that_sees_other_files(name, spoil, told, files, tmp_path):
     """A folder that is not there must not become a folder of documents that cannot be read."""
     found = inputs_of(files)
     spoil(tmp_path / name)
-    with pytest.raises(SourceError, match=rf"{Path(name).name}: is not the same file on the worker .*: {told}\. Every"):
+    with pytest.raises(SourceError, match=rf"{Path(name).name} is not the same file on the worker .*: {told}\. Every"):
         texts_of(found[0 if name == "a.jsonl" else 1], RULES)
 
 

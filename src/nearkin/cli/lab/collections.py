@@ -28,8 +28,8 @@ LabelColumn = Annotated[
     str | None,
     _input(
         "--label",
-        help="Column with the labels; documents with one label belong together. [dim]default: pairs with a Jaccard "
-        "similarity of at least 0.5 do[/]",
+        help="Column with the labels; documents with the same label belong together. [dim]default: none; pairs "
+        "with a Jaccard similarity of at least 0.5 belong together[/]",
     ),
 ]
 OnlyRows = Annotated[str | None, _input("--only", help="COLUMN=VALUE: use only these rows; | between several values.")]
@@ -39,7 +39,7 @@ OfALabel = Annotated[
 ]
 Documents = Annotated[
     int,
-    _measured("--documents", min=2, help="Maximum number of distinct texts; if there are more, evenly chosen."),
+    _measured("--documents", min=2, help="Maximum number of distinct texts; of more, an evenly spaced sample is used."),
 ]
 Queries = Annotated[int, _measured("--queries", min=1, help="Number of documents whose versions are queried.")]
 WrongLabels = Annotated[int, _measured("--wrong-labels", min=1, help="Number of wrong labels to plant.")]

@@ -38,8 +38,8 @@ ExperimentSeed = Annotated[int, _measured("--seed", help="Random seed of queries
 
 HELP = """
 Repeat the published measurements of range search by letter counts on your corpus: recall and precision of random \
-projections against an exhaustive search, what each step leaves and costs, and whether the texts of matches are \
-similar.
+projections against an exhaustive search, how many candidates each step leaves and what it costs, and whether \
+the texts of matches are similar.
 
 [bold]Examples[/]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nearkin.lab.similarity_index.larger import Larger
 
 _measured = partial(typer.Option, rich_help_panel="What is measured")
-_larger = partial(typer.Option, rich_help_panel="A larger collection", show_default=False)
+_larger = partial(typer.Option, rich_help_panel="A larger corpus", show_default=False)
 FilesFolder = Annotated[
     Path,
     typer.Argument(
@@ -47,14 +47,15 @@ Family = Annotated[str | None, _larger(help="Column with the family; documents o
 FamilyText = Annotated[str, _larger("--text", help="Column with the text.", show_default=True)]
 Only = Annotated[str | None, _larger(help="COLUMN=VALUE: use only these rows. [dim]default: all[/]")]
 LeaveOut = Annotated[
-    str | None, _larger(help="Values that do not name a family, such as other, joined by commas. [dim]default: none[/]")
+    str | None,
+    _larger(help="Values that do not name a family, joined by commas, for example other,mixed. [dim]default: none[/]"),
 ]
 FamilyQueries = Annotated[int, _larger("--queries", help="Number of documents to draw as queries.", show_default=True)]
 
 HELP = """
 Repeat the published experiment with the similarity index, one number per document: all methods on a folder of files \
 with known similar pairs, their scores beside the paper's, and the part of a score that is due to chance. --documents \
-adds a larger collection: what a query over one column of numbers finds, and what better numbers find.
+adds a larger corpus: what a query over one column of numbers finds, and what better numbers find.
 
 [bold]Examples[/]
 

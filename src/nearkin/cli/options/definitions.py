@@ -174,7 +174,7 @@ RawIgnoreFile = Annotated[
         show_default=False,
     ),
 ]
-RawIgnoreNumbers = Annotated[bool, _signature("--ignore-numbers", help="Digits do not count.")]
+RawIgnoreNumbers = Annotated[bool, _signature("--ignore-numbers", help="Ignore digits.")]
 Density = Annotated[
     float | None,
     _signature(

@@ -87,7 +87,7 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
     if engine == "local":
         for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):
             if given is not None:
-                raise ParameterError.of(option, "nearkin", "left out without --engine spark", given)
+                raise ParameterError.of(option, "nearkin", "omitted without --engine spark", given)
         from nearkin.engines.choice import LOCAL
 
         return LOCAL
@@ -97,7 +97,7 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
     settings = {key.strip(): value.strip() for key, _, value in pairs}
     named = settings.pop("spark.master", master)
     if master is not None and named != master:
-        raise ParameterError.of("master", "nearkin", f"that of --conf, {named}, or left out", master)
+        raise ParameterError.of("master", "nearkin", f"that of --conf, {named}, or omitted", master)
     from nearkin.cli.no_pandas import show_pandas
     from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
 

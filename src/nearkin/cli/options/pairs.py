@@ -109,7 +109,7 @@ PairIgnoreFile = Annotated[
     _weights("--ignore", metavar="FILE", help="File of passages that do not count, as for nearkin dedup.",
              show_default=False),
 ]  # fmt: skip
-PairIgnoreNumbers = Annotated[bool, _weights("--ignore-numbers", help="Digits do not count.")]
+PairIgnoreNumbers = Annotated[bool, _weights("--ignore-numbers", help="Ignore digits.")]
 
 KnownPairs = Annotated[
     str | None,
@@ -135,7 +135,7 @@ Method = Annotated[
 Bits = Annotated[int | None, _search(help="Length of a signature, a multiple of 8.")]
 Distance = Annotated[int | None, _search(help="Maximum number of different bits of a candidate pair.")]
 Permutations = Annotated[int | None, _search(help="Number of sorted orders.")]
-Window = Annotated[int | None, _search(help="Number of signatures before and after each that it is compared with.")]
+Window = Annotated[int | None, _search(help="Number of neighbours on each side that a signature is compared with.")]
 Seed = Annotated[
     int,
     _search(

@@ -60,7 +60,7 @@ ExtractionLimit = Annotated[
     _input(
         OPTION,
         metavar="NAME=VALUE",
-        help="Limit to change for PDF, office files, mail and archives. time: for one document. memory: of a process. "
+        help="Change a limit for PDF, office files, mail and archives. time: for one document. memory: of a process. "
         "size: of one text, and of one file inside another. total: of everything inside one file. disk: of an unpacked "
         "archive. files, levels: inside one file. ratio: unpacked to packed size. ocr: for the recognised pages of one "
         "document. Repeatable. "

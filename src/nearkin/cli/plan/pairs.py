@@ -81,7 +81,7 @@ SearchMethod = Annotated[str | None, _fixed("--method", help="vectors, signature
 SignatureBits = Annotated[int | None, _fixed("--bits", help="Length of a signature, a multiple of 8.")]
 WithinDistance = Annotated[int | None, _fixed("--distance", help="Maximum number of different bits of a pair.")]
 Permutations = Annotated[int | None, _fixed(help="Number of sorted orders of the signatures.")]
-Window = Annotated[int | None, _fixed(help="Number of signatures before and after each that it is compared with.")]
+Window = Annotated[int | None, _fixed(help="Number of neighbours on each side that a signature is compared with.")]
 
 HELP = """
 Predict the search of nearkin pairs: the fastest method that reaches the requested recall, what it finds, and its \
@@ -186,7 +186,7 @@ def _question(counts: Sizes, options: PairOptions, terms: str | None, machine: M
 
     left, right = counts
     if left is None or right is None:
-        raise ParameterError("--left and --right are needed: how many documents each collection has.")
+        raise ParameterError("--left and --right are required: the number of documents of each corpus.")
     given_terms = parse_terms(terms or "100,100")
     return question_without_samples(
         parse_count(left, "--left"),

@@ -124,7 +124,7 @@ class CheckIn:
         """
         if self.id_is_new and is_there:
             raise ParameterError(
-                f"There is a document {self.doc_id!r} already. Choose another id, or store a version of it."
+                f"The document {self.doc_id!r} already exists. Choose another id, or store a version of it."
             )
         if self.id_is_new is False and not is_there:
             raise ParameterError(f"There is no document {self.doc_id!r} any more.")

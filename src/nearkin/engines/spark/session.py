@@ -110,7 +110,7 @@ def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iter
                 yield made
     except MemoryError as error:
         raise DriverMemoryError(
-            "Not enough memory. The driver of a cluster holds some 60 bytes per document: run it on a larger machine."
+            "Not enough memory. The driver of a cluster needs about 60 bytes per document: run it on a larger machine."
         ) from error
 
 

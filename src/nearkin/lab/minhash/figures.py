@@ -98,12 +98,12 @@ def candidate_columns(results: MinhashResults, *, name: str, width: int) -> str:
 
 
 def in_vain_columns(results: MinhashResults, *, name: str, width: int) -> str:
-    """Candidates below the high threshold, checked in vain, measured and predicted."""
+    """Candidates below the high threshold, compared for nothing, measured and predicted."""
     return _counts_by_banding(
         results,
         [b.n_in_vain for b in results.truth.bandings],
         [b.n_expected - b.n_high_expected for b in results.truth.bandings],
-        "pairs checked in vain",
+        "pairs compared for nothing",
         name=name,
         width=width,
     )

@@ -104,7 +104,7 @@ def side_by_side(results: MinhashResults) -> tuple[ArticleNumber, ...]:
         ArticleNumber("candidates predicted by the model", "–", f"{twenty.n_expected:,.1f}"),
         ArticleNumber(f"pairs ≥ {HIGH_THRESHOLD}", f"{said.n_high}", f"{truth.n_high:,}"),
         ArticleNumber(f"pairs ≥ {HIGH_THRESHOLD} found", f"{said.n_high_found}", f"{twenty.n_high_found[0]:,}"),
-        ArticleNumber("candidates checked in vain", f"{said.n_in_vain}", f"{twenty.n_in_vain:,}"),
+        ArticleNumber("candidates compared for nothing", f"{said.n_in_vain}", f"{twenty.n_in_vain:,}"),
     )
 
 

@@ -139,8 +139,8 @@ OPTIONS = {
         meaning=_of_keep,
     ),
     "drop": DedupOption(
-        help="With --against, by containment. contained: drop documents that are contained in a document of the other "
-        "set. containing: drop those that contain one. either: drop both.",
+        help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
+        "other set. containing: drop those that contain one. either: drop both.",
         default="contained",
         panel=_KEPT,
         meaning={

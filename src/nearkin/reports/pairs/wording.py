@@ -39,7 +39,7 @@ _MEANINGS = {
     "bits": "the given length of a signature",
     "distance": "the given maximum number of different bits of a candidate pair",
     "permutations": "the given number of sorted orders",
-    "window": "the given number of signatures before and after each that it is compared with",
+    "window": "the given number of neighbours on each side that a signature is compared with",
 }
 
 

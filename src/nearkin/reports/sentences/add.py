@@ -33,13 +33,13 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_earlier_texts:
         have = agreeing(n, "has", "have")
         yield Sentence(
-            f"{n:,} of the changed documents {have} an earlier text again. To go back to the newer one, add it again "
-            "with the name of a new wave.",
+            f"{n:,} of the changed documents {have} an earlier text again. To restore the newer text, add it again "
+            "in a new wave.",
             "warning",
         )
     yield from _removed_sentences(added)
     if n := added.n_repaired:
-        yield Sentence(f"{counted(n, 'damaged entry', 'damaged entries')} of the store repaired", "warning")
+        yield Sentence(f"Repaired {counted(n, 'damaged entry', 'damaged entries')} of the store", "warning")
     if n := added.n_missing:
         yield Sentence(
             f"Missing: {counted(n, 'stored text')} of these documents; the added texts became new versions. Run "
@@ -49,7 +49,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     if n := added.n_other_extractor:
         texts = "text is" if n == 1 else "texts are"
         yield Sentence(
-            f"{n:,} stored {texts} from another version of the extractor and stay; --re-extract replaces them"
+            f"{n:,} stored {texts} from another version of the extractor and were kept; --re-extract replaces them"
         )
     if added.n_no_text or added.n_partial:
         n_blank = added.n_no_text - (added.n_problems - added.n_erased)

@@ -77,9 +77,9 @@ def not_compared_sentence(n_pairs: int) -> Sentence:
     """Say how many pairs of texts were not compared."""
     were = agreeing(n_pairs, "was", "were")
     return Sentence(
-        f"{counted(n_pairs, 'pair')} of texts with similar signatures {were} not compared, to limit the work: more "
-        "similar pairs of the same two groups did not match, or a text has very many similar ones. A match among the "
-        "pairs left out would join two groups.",
+        f"{counted(n_pairs, 'pair')} of texts with similar signatures {were} not compared, to save time: either more "
+        "similar pairs of the same two groups did not match, or a text has very many similar ones. If an omitted pair "
+        "matches, its two groups should be one.",
         "warning",
     )
 

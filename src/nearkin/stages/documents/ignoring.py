@@ -220,7 +220,7 @@ def _check(passage: str, number: int) -> None:
     except pa.ArrowInvalid as error:
         raise ParameterError(
             f"The passages to ignore (--ignore): pattern {number}, {value!r}, is not a pattern of RE2 "
-            f"({str(error).removeprefix('Invalid regular expression: ')}). It has no backreferences and no look-around."
+            f"({str(error).removeprefix('Invalid regular expression: ')}). RE2 has no backreferences or look-around."
         ) from error
     if is_empty:
         raise ParameterError(

@@ -34,7 +34,7 @@ def check_free(users: Users, name: str) -> None:
     ParameterError
     """
     if (there := users.find(name)) is not None:
-        raise ParameterError(f"There is a user {there.name} already. Change the role or the password instead.")
+        raise ParameterError(f"The user {there.name} already exists. Change the role or the password instead.")
 
 
 def with_role(users: Users, name: str, role: Role) -> Users:

@@ -160,7 +160,7 @@ class ParallelCorpus:
         file_format = self.file_format or by_suffix(path)[0]
         source = resolve_sources([path], file_format=file_format, has_columns_later=True).sources
         if len(source) != 1:
-            raise SourceError(f"{path}: is a folder. Name a file.")
+            raise SourceError(f"{path} is a folder. Name a file.")
         columns = self._columns(source[0], say)
         sides = [replace(source[0], text=column, id=None) for column in columns]
         readers = [batches_of(side, _BATCH_BYTES, None, progress, None, self.encoding, no_note) for side in sides]
@@ -201,7 +201,7 @@ class ParallelCorpus:
     @contextmanager
     def _stream(self, path: str, progress: Callable[[int], None]) -> Iterator[ByteStream]:
         if Path(path).is_dir():
-            raise SourceError(f"{path}: is a folder. Name a file.")
+            raise SourceError(f"{path} is a folder. Name a file.")
         head = head_of_file(path, path, self.encoding)
         if head.fault is not None:
             raise SourceError(f"{path}: this is {head.fault}.")

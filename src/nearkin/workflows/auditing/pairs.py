@@ -97,7 +97,7 @@ def _table(told: TableRecord | None) -> TranslationTable | None:
         table = table.turned()
     if table.fingerprint != told.fingerprint:
         raise SourceError(
-            f"{told.path}: is not the translation table of the run: {table.fingerprint} and {told.fingerprint}."
+            f"{told.path} is not the translation table of the run: {table.fingerprint} and {told.fingerprint}."
         )
     return table
 

@@ -136,7 +136,7 @@ def write_group_overlays(
     paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
     former = [path for path in _former(out) if path not in paths]
     if not overwrite and (there := [path for path in (*paths[1:], *former) if path.exists()]):
-        raise OutputExistsError(f"{there[0]} is there already. Choose another --out, or add --overwrite to replace it.")
+        raise OutputExistsError(f"{there[0]} already exists. Choose another --out, or add --overwrite to replace it.")
     rows = _rows(members, texts, textless) | dict.fromkeys(unread, OverlayRow(reason="unreadable"))
     for path, one in zip(paths, parts, strict=True):
         _write(path, one, vendor, rows)

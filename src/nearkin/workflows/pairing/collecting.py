@@ -194,7 +194,7 @@ def collection_of(
     asked_by = f"--{side}" if inputs and name != side else name  # in memory the name is that of the side
     n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
     if not n_documents:
-        raise SourceError(f"{_called(asked_by, name)}: has no documents: there is nothing to pair.")
+        raise SourceError(f"{_called(asked_by, name)} has no documents: there is nothing to pair.")
     check_readable([counted.documents], rules or ReadingRules(), of=asked_by)
     if not counted.counts.offsets[-1]:
         first = problems.drop_null()

@@ -136,5 +136,5 @@ class StoredPairDecisions:
         if found.version != 1:
             raise RunError(f"{self._path} was written by a newer version of Nearkin. Use that version.")
         if found.run != run:
-            raise RunError(f"{self._path} is about an earlier run in this directory. Move it away, and decide again.")
+            raise RunError(f"{self._path} belongs to an earlier run in this directory. Move it away, and decide again.")
         return found

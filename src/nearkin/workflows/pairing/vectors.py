@@ -154,7 +154,7 @@ def _check_any(
         if not vectors.sizes.any():
             raise ParameterError(
                 f"{collected.called}: none of its {counted(len(collected), 'document')} has "
-                f"{options.min_terms} terms that occur at least {options.min_occurrences} times in the collection"
+                f"{options.min_terms} terms that occur at least {options.min_occurrences} times in the corpus"
                 + (" and can be translated" if projection is not None else "")
                 + ": there is nothing to compare. Lower --min-terms or --min-occurrences."
             )

@@ -105,7 +105,7 @@ class SignatureFile:
             table = parquet.read_table(path)
         except parquet.UNREADABLE as error:
             reason = parquet.why_unreadable(path, error)
-            raise SourceError(f"{path}: cannot be read as signatures: {reason}.") from error
+            raise SourceError(f"{path} cannot be read as signatures: {reason}.") from error
         about = _about(path, table.schema)
         if "name" not in table.column_names and "id" in table.column_names:
             table = table.append_column(_NAME, table["id"].cast(pa.large_string()))
@@ -122,19 +122,19 @@ class SignatureFile:
 def _about(path: Path, schema: pa.Schema) -> About:
     told = (schema.metadata or {}).get(_KEY)
     if told is None:
-        raise SourceError(f"{path}: is not a file of signatures. Create one with: nearkin sign INPUT --out FILE.")
+        raise SourceError(f"{path} is not a file of signatures. Create one with: nearkin sign INPUT --out FILE.")
     try:
         about = json.loads(told)
         if not has_right_checksum(about):
-            raise SourceError(f"{path}: is damaged: the description of its signatures was changed.")
+            raise SourceError(f"{path} is damaged: the description of its signatures was changed.")
         if about["version"] not in _READ:
             raise SourceError(
-                f"{path}: signatures of format {about['version']}; this version of Nearkin reads up to "
+                f"{path} has signatures of format {about['version']}; this version of Nearkin reads up to "
                 f"{FORMAT_VERSION}."
             )
         method, bits = about["parameters"]["method"], about["parameters"]["bits"]
         if not isinstance(method, str) or not isinstance(bits, int) or not isinstance(about["fingerprint"], str):
-            raise SourceError(f"{path}: is damaged: method, bits or fingerprint are invalid.")
+            raise SourceError(f"{path} is damaged: method, bits or fingerprint are invalid.")
         return About(
             about["parameters"],
             about["fingerprint"],
@@ -143,7 +143,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"{path}: is damaged: the description of its signatures cannot be read ({error}).") from error
+        raise SourceError(f"{path} is damaged: the description of its signatures cannot be read ({error}).") from error
 
 
 def _check_columns(path: Path, table: pa.Table, about: About) -> None:
@@ -159,10 +159,10 @@ def _check_columns(path: Path, table: pa.Table, about: About) -> None:
     }
     for name, types in kinds.items():
         if table.column_names.count(name) != 1:
-            raise SourceError(f"{path}: is damaged: it has no column {name!r}, or more than one.")
+            raise SourceError(f"{path} is damaged: it has no column {name!r}, or more than one.")
         column = table[name]
         if column.type not in types or (column.null_count and name not in ("id", "problem")):
             raise SourceError(
-                f"{path}: is damaged: its column {name!r} must be {' or '.join(map(str, types))} without nulls. It is "
+                f"{path} is damaged: its column {name!r} must be {' or '.join(map(str, types))} without nulls. It is "
                 f"{column.type} with {column.null_count:,} nulls."
             )

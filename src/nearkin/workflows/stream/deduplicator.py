@@ -362,7 +362,7 @@ class StreamDeduplicator:
         stream = cls(fetch=fetch, **saved.parameters)
         if saved.methods != stream._methods():
             raise FingerprintError(
-                f"{path} was made as {saved.methods!r}; this Nearkin makes {stream._methods()!r}. Use the Nearkin "
+                f"{path} was made with {saved.methods!r}; this Nearkin uses {stream._methods()!r}. Use the Nearkin "
                 "that wrote it, or begin a new stream."
             )
         stream._ids, stream._n_dropped, stream.n_chains_cut = list(saved.ids), saved.n_dropped, saved.n_chains_cut

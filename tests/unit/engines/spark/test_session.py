@@ -73,7 +73,7 @@ def test_a_cluster_knows_forms_of_masters():
 
 
 def test_too_little_memory_in_the_driver_says_what_helps(spark):
-    with pytest.raises(DriverMemoryError, match="The driver of a cluster holds"), session(Cluster(), Silent()):
+    with pytest.raises(DriverMemoryError, match="The driver of a cluster needs"), session(Cluster(), Silent()):
         raise MemoryError
 
 

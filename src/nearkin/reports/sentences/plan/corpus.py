@@ -21,7 +21,7 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     """Say what was sampled, what is planned (given in words), how certain that is, and what it omits."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     yield Sentence(
-        f" like the {told.n_sampled:,} of the sample; compared {n_compared:,} of these with one another: "
+        f" like the {told.n_sampled:,} of the sample, of which {n_compared:,} were compared with one another; "
         f"{counted(round(told.sample.mean_size), 'shingle')} per document",
         strong=counted(told.n_documents, "document"),
     )

@@ -54,7 +54,7 @@ def plan_sentences(
     """
     yield Sentence(f": {planned.search.describe()}.", strong=planned.search.method)
     yield Sentence(_why(question, planned, is_fixed=is_fixed))
-    faster = "" if speed in (1, None) else f" and taken as {speed:g} times as fast"
+    faster = "" if speed in (1, None) else f", assumed to be {speed:g} times as fast"
     measured = "on this machine" if speed is None else f"on an AMD EPYC at 2.6 GHz{faster}"
     yield Sentence(
         f"Costs measured {measured}, for {counted(question.cores, 'core')}. {_told_by(question, sampled, min_pairs)}",
@@ -124,8 +124,8 @@ def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
             beside.append(f"{_NAMES[search.method]} would be quicker{why}")
     if planned.is_quick:
         return (
-            f"Exact search, which misses nothing, is chosen where it takes less than {QUICK_S:g} s of one core, by the "
-            "costs of one fixed machine."
+            f"Exact search, which misses nothing, is chosen if it takes less than {QUICK_S:g} s on one core of the "
+            "reference machine."
         )
     part = _costliest(chosen)
     said = "; ".join(beside)

@@ -100,7 +100,7 @@ class TaskInput:
             found = Seen.of(source.path)
             if found != expected:
                 raise SourceError(
-                    f"{source.name}: is not the same file on the worker {socket.gethostname()}: {_unlike(found)}. "
+                    f"{source.name} is not the same file on the worker {socket.gethostname()}: {_unlike(found)}. "
                     f"Every worker must see the input as the driver does, under the same path ({source.path}), on NFS "
                     "for example; and nothing may write to it."
                 )
