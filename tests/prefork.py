@@ -77,37 +77,68 @@ def _all_of(connection: _socket.socket, size: int) -> bytes:
 
 def serve(listening: _socket.socket) -> list[str]:
     """Take requests for ever; it comes back in the child that is to run a command, with its arguments."""
-    import signal
+    import select
+
+    running: dict[int, tuple[int, _socket.socket]] = {}  # by descriptors of the processes
+    events = select.poll()
+    events.register(listening, select.POLLIN)
+    while True:
+        for number, _ in events.poll():
+            if number != listening.fileno():
+                events.unregister(number)
+                os.close(number)
+                child, connection = running.pop(number)
+                _tell(connection, os.waitpid(child, 0)[1])
+                connection.close()
+                continue
+            connection, _ = listening.accept()
+            try:
+                streams, wanted = _request(connection)
+            except ConnectionError:  # the client was killed
+                connection.close()
+                continue
+            child = os.fork()
+            if not child:
+                for one, (_, other) in running.items():
+                    os.close(one)
+                    other.close()
+                connection.close()
+                listening.close()
+                return _become(streams, wanted)
+            for stream in streams:
+                os.close(stream)
+            _tell(connection, child)
+            process = os.pidfd_open(child)
+            running[process] = child, connection
+            events.register(process, select.POLLIN)
+
+
+def _request(connection: _socket.socket) -> tuple[list[int], list[str]]:
+    """The client's streams; its folder, the number of its arguments, these, and its variables."""
     import socket
 
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for the commands
-    while True:
-        connection, _ = listening.accept()
-        if os.fork():
-            connection.close()
-            continue
-        listening.close()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        start, streams, _, _ = socket.recv_fds(connection, _NUMBER_BYTES, len(_STREAMS))
-        start += _all_of(connection, _NUMBER_BYTES - len(start))
-        wanted = map(os.fsdecode, _all_of(connection, _number_of(start)).split(b"\0"))
-        folder, n_arguments, *rest = wanted
-        child = os.fork()
-        if not child:
-            connection.close()
-            for stream, place in zip(streams, _STREAMS):
-                os.dup2(stream, place)
-                os.close(stream)
-            os.environ.clear()
-            os.environ.update(variable.split("=", 1) for variable in rest[int(n_arguments) :])
-            os.chdir(folder)
-            return rest[: int(n_arguments)]
-        for stream in streams:
-            os.close(stream)
-        connection.sendall(_as_bytes(child))
-        _, status = os.waitpid(child, 0)
-        connection.sendall(_as_bytes(status))
-        os._exit(0)
+    start, streams, _, _ = socket.recv_fds(connection, _NUMBER_BYTES, len(_STREAMS))
+    start += _all_of(connection, _NUMBER_BYTES - len(start))
+    return streams, list(map(os.fsdecode, _all_of(connection, _number_of(start)).split(b"\0")))
+
+
+def _tell(connection: _socket.socket, number: int) -> None:
+    try:  # noqa: SIM105
+        connection.sendall(_as_bytes(number))
+    except OSError:  # the client was killed
+        pass
+
+
+def _become(streams: list[int], wanted: list[str]) -> list[str]:
+    """Make this process the client's: with its streams, its folder and its variables; its arguments."""
+    for stream, place in zip(streams, _STREAMS):
+        os.dup2(stream, place)
+        os.close(stream)
+    folder, n_arguments, *rest = wanted
+    os.environ.clear()
+    os.environ.update(variable.split("=", 1) for variable in rest[int(n_arguments) :])
+    os.chdir(folder)
+    return rest[: int(n_arguments)]
 
 
 def _end_as(status: int) -> None:
