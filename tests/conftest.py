@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -17,6 +18,7 @@ import postgresql
 import spark_cluster
 from example_counts import register_profiles
 from places import SomePlace
+from rewriting import rewrite_once
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,6 +28,9 @@ _CLUSTER = frozenset(("cluster", "connect_url", "spark"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 register_profiles()
+
+# What is collected stays: to look for garbage in it took a fifth of the collection, in each worker.
+gc.disable()
 
 # Lines are as long wherever the tests run: names of temporary folders are not.
 os.environ["COLUMNS"] = "200"
@@ -122,6 +127,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(os.sched_getaffinity(0)) + 2
 
 
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Before there are workers, which would all do the same."""
+    if not sys.dont_write_bytecode:
+        rewrite_once(config, [config.rootpath / place.partition("::")[0] for place in config.args])
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 
@@ -132,6 +143,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not _CLUSTER.isdisjoint(getattr(item, "fixturenames", ())) and not _needs_cluster(item.nodeid):
             raise pytest.UsageError(f"{item.nodeid} would start a second cluster: name its file in _needs_cluster.")
     items.sort(key=lambda item: not _needs_cluster(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage, and it is looked for among what the tests make."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,53 +9,63 @@ variables that Python reads when it starts, limits on a process), tests run ``py
 
 from __future__ import annotations
 
-import contextlib
-import json
+import _signal
+import _socket
 import os
-import signal
-import socket
-import struct
 import sys
 
-KILL = signal.SIGUSR1
+# What the client does not import takes it no time: `signal` and `socket`, which these two are the core of, import
+# enumerations, regular expressions and selectors, and take longer than all that the client does.
+
+KILL = int(_signal.SIGUSR1)
 """What the client gets for its command to be killed as by ``kill -9``, which it could not pass on itself."""
-_PASSED_ON: dict[int, signal.Signals] = {
-    signal.SIGTERM: signal.SIGTERM,
-    signal.SIGINT: signal.SIGINT,
-    KILL: signal.SIGKILL,
-}
+_PASSED_ON = {_signal.SIGTERM: _signal.SIGTERM, _signal.SIGINT: _signal.SIGINT, KILL: _signal.SIGKILL}
 _STREAMS = (0, 1, 2)
-_LENGTH = struct.Struct("<I")
-_STATUS = struct.Struct("<i")
+_NUMBER_BYTES = 4
 
 
 def ask(place: str, arguments: list[str]) -> int:
     """Run a command on this process's streams; its exit status as `os.waitpid` gives it."""
     child: list[int] = []
-    early: list[signal.Signals] = []
+    early: list[int] = []
 
     def pass_on(number: int, frame: object) -> None:
-        if not child:
-            early.append(_PASSED_ON[number])
+        if child:
+            _kill(child[0], _PASSED_ON[number])
         else:
-            with contextlib.suppress(ProcessLookupError):  # it is done
-                os.kill(child[0], _PASSED_ON[number])
+            early.append(_PASSED_ON[number])
 
     for number in _PASSED_ON:  # before there is a child, or it would outlive a client that is killed early
-        signal.signal(number, pass_on)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
-        server.connect(place)
-        wanted = json.dumps({"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}).encode()
-        socket.send_fds(server, [_LENGTH.pack(len(wanted))], list(_STREAMS))
-        server.sendall(wanted)
-        child += _STATUS.unpack(_all_of(server, _STATUS.size))
-        for number in early:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child[0], number)
-        return int(_STATUS.unpack(_all_of(server, _STATUS.size))[0])
+        _signal.signal(number, pass_on)
+    server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    server.connect(place)
+    variables = [f"{name}={value}" for name, value in os.environ.items()]
+    wanted = b"\0".join(map(os.fsencode, [os.getcwd(), str(len(arguments)), *arguments, *variables]))
+    streams = b"".join(number.to_bytes(_NUMBER_BYTES, sys.byteorder) for number in _STREAMS)
+    server.sendmsg([_as_bytes(len(wanted))], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+    server.sendall(wanted)
+    child.append(_number_of(_all_of(server, _NUMBER_BYTES)))
+    for number in early:
+        _kill(child[0], number)
+    return _number_of(_all_of(server, _NUMBER_BYTES))
 
 
-def _all_of(connection: socket.socket, size: int) -> bytes:
+def _kill(pid: int, number: int) -> None:
+    try:  # noqa: SIM105  # for which there would be contextlib, to be imported
+        os.kill(pid, number)
+    except ProcessLookupError:  # it is done
+        pass
+
+
+def _as_bytes(number: int) -> bytes:
+    return number.to_bytes(_NUMBER_BYTES, "little", signed=True)
+
+
+def _number_of(sent: bytes) -> int:
+    return int.from_bytes(sent, "little", signed=True)
+
+
+def _all_of(connection: _socket.socket, size: int) -> bytes:
     read = b""
     while len(read) < size:
         more = connection.recv(size - len(read))
@@ -65,42 +75,77 @@ def _all_of(connection: socket.socket, size: int) -> bytes:
     return read
 
 
-def serve(listening: socket.socket) -> list[str]:
+def serve(listening: _socket.socket) -> list[str]:
     """Take requests for ever; it comes back in the child that is to run a command, with its arguments."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for the commands
+    import select
+
+    running: dict[int, tuple[int, _socket.socket]] = {}  # by descriptors of the processes
+    events = select.poll()
+    events.register(listening, select.POLLIN)
     while True:
-        connection, _ = listening.accept()
-        if os.fork():
-            connection.close()
-            continue
-        listening.close()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        start, streams, _, _ = socket.recv_fds(connection, _LENGTH.size, len(_STREAMS))
-        start += _all_of(connection, _LENGTH.size - len(start))
-        wanted = json.loads(_all_of(connection, _LENGTH.unpack(start)[0]))
-        child = os.fork()
-        if not child:
-            connection.close()
-            for stream, place in zip(streams, _STREAMS):
-                os.dup2(stream, place)
+        for number, _ in events.poll():
+            if number != listening.fileno():
+                events.unregister(number)
+                os.close(number)
+                child, connection = running.pop(number)
+                _tell(connection, os.waitpid(child, 0)[1])
+                connection.close()
+                continue
+            connection, _ = listening.accept()
+            try:
+                streams, wanted = _request(connection)
+            except ConnectionError:  # the client was killed
+                connection.close()
+                continue
+            child = os.fork()
+            if not child:
+                for one, (_, other) in running.items():
+                    os.close(one)
+                    other.close()
+                connection.close()
+                listening.close()
+                return _become(streams, wanted)
+            for stream in streams:
                 os.close(stream)
-            os.environ.clear()
-            os.environ.update(wanted["environment"])
-            os.chdir(wanted["folder"])
-            return list(wanted["arguments"])
-        for stream in streams:
-            os.close(stream)
-        connection.sendall(_STATUS.pack(child))
-        _, status = os.waitpid(child, 0)
-        connection.sendall(_STATUS.pack(status))
-        os._exit(0)
+            _tell(connection, child)
+            process = os.pidfd_open(child)
+            running[process] = child, connection
+            events.register(process, select.POLLIN)
+
+
+def _request(connection: _socket.socket) -> tuple[list[int], list[str]]:
+    """The client's streams; its folder, the number of its arguments, these, and its variables."""
+    import socket
+
+    start, streams, _, _ = socket.recv_fds(connection, _NUMBER_BYTES, len(_STREAMS))
+    start += _all_of(connection, _NUMBER_BYTES - len(start))
+    return streams, list(map(os.fsdecode, _all_of(connection, _number_of(start)).split(b"\0")))
+
+
+def _tell(connection: _socket.socket, number: int) -> None:
+    try:  # noqa: SIM105
+        connection.sendall(_as_bytes(number))
+    except OSError:  # the client was killed
+        pass
+
+
+def _become(streams: list[int], wanted: list[str]) -> list[str]:
+    """Make this process the client's: with its streams, its folder and its variables; its arguments."""
+    for stream, place in zip(streams, _STREAMS):
+        os.dup2(stream, place)
+        os.close(stream)
+    folder, n_arguments, *rest = wanted
+    os.environ.clear()
+    os.environ.update(variable.split("=", 1) for variable in rest[int(n_arguments) :])
+    os.chdir(folder)
+    return rest[: int(n_arguments)]
 
 
 def _end_as(status: int) -> None:
     """Exit as the command did: with its code, or by its signal."""
     if os.WIFSIGNALED(status):
-        if os.WTERMSIG(status) != signal.SIGKILL:
-            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        if os.WTERMSIG(status) != _signal.SIGKILL:
+            _signal.signal(os.WTERMSIG(status), _signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status))
 

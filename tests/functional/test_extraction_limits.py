@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -22,7 +23,7 @@ from nearkin.stages.documents.rules import ReadingRules
 PROSE = Prose(29)
 TEXT = PROSE.text(80)
 LONG = " ".join([TEXT] * 2_600)
-PAGE = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 250_000
+PARAGRAPH = b"<p>It <b>was</b> &amp; a dark night</p>"
 MIB = 1 << 20
 
 
@@ -36,17 +37,18 @@ def tar(files: dict[str, bytes]) -> bytes:
     return sink.getvalue()
 
 
-NESTED = make.zipped({"a.zip": make.zipped({"a.txt": TEXT})})
-FILES = {
-    "time=1": ("x.html", PAGE, "time-out", "x.html"),
-    "memory=400MiB": ("x.html", b"<html><body>" + b"It was. " * (20 * MIB), "too big", "x.html"),
-    "size=1MiB": ("x.zip", make.zipped({"a.txt": LONG}, compression=0), "too big", "x.zip!a.txt"),
-    "total=100": ("x.zip", make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
-    "disk=1MiB": ("x.tgz", gzip.compress(tar({"a.txt": bytes(65 * MIB), "b.txt": TEXT.encode()})), "too big", "x.tgz"),
-    "files=1": ("x.zip", make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
-    "levels=1": ("x.zip", NESTED, "bomb", "x.zip!a.zip!#1"),
-    "ratio=2": ("x.zip", make.zipped({"a.txt": LONG}), "bomb", "x.zip!a.txt"),
-}
+FILES: dict[str, tuple[str, Callable[[], bytes], str, str]] = {
+    "time=1": ("x.html", lambda: b"<html><body>" + PARAGRAPH * 250_000, "time-out", "x.html"),
+    "memory=400MiB": ("x.html", lambda: b"<html><body>" + b"It was. " * (20 * MIB), "too big", "x.html"),
+    "size=1MiB": ("x.zip", lambda: make.zipped({"a.txt": LONG}, compression=0), "too big", "x.zip!a.txt"),
+    "total=100": ("x.zip", lambda: make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
+    "disk=1MiB": ("x.tgz", lambda: gzip.compress(tar({"a.txt": bytes(65 * MIB), "b.txt": TEXT.encode()})), "too big",
+                  "x.tgz"),
+    "files=1": ("x.zip", lambda: make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
+    "levels=1": ("x.zip", lambda: make.zipped({"a.zip": make.zipped({"a.txt": TEXT})}), "bomb", "x.zip!a.zip!#1"),
+    "ratio=2": ("x.zip", lambda: make.zipped({"a.txt": LONG}), "bomb", "x.zip!a.txt"),
+}  # fmt: skip
+"""Names and what is in them, made when a test asks: some are large; the exception, and the document that has it."""
 
 
 def exceptions_in(run: Path) -> dict[str, tuple[str, str]]:
@@ -60,7 +62,7 @@ def exceptions_in(run: Path) -> dict[str, tuple[str, str]]:
 def test_an_exception_names_the_limit_that_refused_the_file(tmp_path, limit):
     name, content, exception, doc_id = FILES[limit]
     (tmp_path / "case").mkdir()
-    (tmp_path / "case" / name).write_bytes(content)
+    (tmp_path / "case" / name).write_bytes(content())
     (tmp_path / "case/beside.txt").write_text(TEXT)
     lower = ("--extraction-limit", limit, "--extraction-limit", "ratio=100000") if "ratio" not in limit else (
         "--extraction-limit", limit
