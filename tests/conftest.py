@@ -130,7 +130,9 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Before there are workers, which would all do the same."""
     if not sys.dont_write_bytecode:
-        rewrite_once(config, [config.rootpath / place.partition("::")[0] for place in config.args])
+        started_in = config.invocation_params.dir
+        rewrite_once(config, [started_in / place.partition("::")[0] for place in config.args])
+    gc.enable()  # this process collects nothing
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:

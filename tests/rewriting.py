@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,23 +11,25 @@ from _pytest.assertion import rewrite
 from _pytest.assertion.rewrite import AssertionRewritingHook, assertstate_key
 
 
-def rewrite_once(config: pytest.Config, places: Iterable[Path]) -> int:
-    """Write what is not there yet, or is out of date, for the test modules in these places; how many that were."""
+def rewrite_once(config: pytest.Config, places: Iterable[Path]) -> None:
+    """Write what is not there yet, or is out of date, for the test modules in these places."""
     if not isinstance(config.pluginmanager.rewrite_hook, AssertionRewritingHook):  # --assert=plain
-        return 0
+        return
     patterns = [*config.getini("python_files"), "conftest.py"]
     files = {
         file
         for place in places
         for file in ([place] if place.is_file() else (file for name in patterns for file in place.rglob(name)))
     }
-    return sum(_is_rewritten_now(config, file) for file in sorted(files) if file.suffix == ".py")
+    for file in sorted(files):
+        # whatever is wrong, a worker says so; and another pytest may have other names for this
+        with contextlib.suppress(SyntaxError, AttributeError, TypeError, OSError):
+            _rewrite(config, file)
 
 
-def _is_rewritten_now(config: pytest.Config, file: Path) -> bool:
+def _rewrite(config: pytest.Config, file: Path) -> None:
     folder = rewrite.get_cache_dir(file)
     written = folder / (file.stem + rewrite.PYC_TAIL)
-    if rewrite._read_pyc(file, written) is not None or not rewrite.try_makedirs(folder):
-        return False
-    status, code = rewrite._rewrite_test(file, config)
-    return rewrite._write_pyc(config.stash[assertstate_key], code, status, written)
+    if file.suffix == ".py" and rewrite._read_pyc(file, written) is None and rewrite.try_makedirs(folder):
+        status, code = rewrite._rewrite_test(file, config)
+        rewrite._write_pyc(config.stash[assertstate_key], code, status, written)

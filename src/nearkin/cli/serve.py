@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +35,8 @@ sign in with name and password, from other machines too.
 
   nearkin serve matter --port 8000 --behind-proxy 127.0.0.1 --public-url https://review.example.org
 """
+_OF_A_SERVICE = (700, 10, 10)
+"""When to look for garbage, as Python does it: a command that ends soon looks for it less often."""
 _service = partial(typer.Option, rich_help_panel="The service")
 Host = Annotated[
     str, _service("--host", help="Address to listen on. Any but 127.0.0.1, localhost and ::1 needs users and TLS.")
@@ -156,6 +159,8 @@ def serve(
     hook = _webhook(webhook, webhook_fail, allows_private=webhook_private)
     runs = ServedRuns(run or ())
     token = None if token_file is None else read_token(token_file)
+    gc.freeze()  # what was imported stays
+    gc.set_threshold(*_OF_A_SERVICE)
     with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
         serve_until_interrupted(
             opened,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from sqlalchemy import Connection, exists, select, union_all
@@ -138,7 +138,7 @@ def _power_of_two(n_samples: int) -> int:
     return min(1 << n_samples.bit_length(), _MAX_COUNTED)
 
 
-@cache
+@lru_cache(maxsize=64)  # the containment of a question may be any number
 def min_shared(chance: float, n_counted: int) -> I64:
     """Return the minimum number of shared sampled shingles for a contained text, indexed by their total number.
 
@@ -155,6 +155,7 @@ def min_shared(chance: float, n_counted: int) -> I64:
     for n in range(1, n_counted + 1):
         chances = np.append(chances, 0) * (1 - chance) + np.append(0, chances) * chance
         least[n] = max(1, int(np.searchsorted(np.cumsum(chances), _MISSED, side="right")))
+    least.flags.writeable = False
     return least
 
 

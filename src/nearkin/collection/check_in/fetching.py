@@ -55,7 +55,7 @@ class Fetched:
         rows = connection.execute(_QUERY, {"contents": list(numbers), "limit": limit}).all()
         for row in rows:
             self.indexes[row.content], self._n_documents[row.content] = row.similarity_index, row.n_documents
-            self._documents[row.content] = row.documents  # JSON, which is read of those that are reported
+            self._documents[row.content] = row.documents  # JSON, parsed only for reported texts
         return stored_texts_in(rows, numbers)
 
     def documents_of(self, numbers: Sequence[int], limit: int) -> tuple[list[StoredDocument], int]:

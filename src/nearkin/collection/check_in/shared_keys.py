@@ -28,7 +28,7 @@ _CURRENT, _SUSPECT = 1, 2
 
 
 def _is_current(of: str) -> str:
-    """Return the condition added if there are too many: versions and texts that are gone must not displace others."""
+    """Return the condition added if there are too many: older versions and removed documents must displace none."""
     return f"EXISTS (SELECT 1 FROM documents WHERE documents.content = {of}.content AND documents.is_current)"
 
 

@@ -69,7 +69,6 @@ def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> Decod
     return DecodedText(data.decode(guessed, "replace"), _said(declared, known, guessed) or (f"read as {guessed}",))
 
 
-@lru_cache(maxsize=256)
 def encoding_of(declared: str) -> str | None:
     """Return Python's name of a declared character set; None if it is unknown.
 
@@ -80,8 +79,11 @@ def encoding_of(declared: str) -> str | None:
     """
     name = declared.strip().strip("\"'").lower()
     name = _BY_OTHER_NAMES.get(name, name)
-    if not _TEXTUAL.fullmatch(name):
-        return None
+    return _python_name(name) if _TEXTUAL.fullmatch(name) else None
+
+
+@lru_cache(maxsize=256)  # of short names: a hostile one may have megabytes
+def _python_name(name: str) -> str | None:
     try:
         found = codecs.lookup(name)
     except (LookupError, ValueError):

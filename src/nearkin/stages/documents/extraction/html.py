@@ -23,7 +23,8 @@ _SPACE = re.compile(r"[ \t\n\f\r]+")
 _OTHER_SPACES = ("\n", "  ", "\t", "\r", "\f")
 """White space that is not one space already; one of them is found sooner than all by a pattern."""
 _BARE_TAG = re.compile(
-    r"<(/?)((?:p|div|br|td|tr|th|table|tbody|li|ul|ol|dd|dt|h[1-6]|b|i|em|strong|span|font|center))>", re.IGNORECASE
+    r"<(/?)(p|div|br|td|tr|th|table|tbody|li|ul|ol|dd|dt|h[1-6]|b|i|em|strong|span|font|center)>",
+    re.IGNORECASE | re.ASCII,
 )
 """Tags without attributes, after which a page goes on as before: the parser takes four patterns for each."""
 _CHARSET = re.compile(

@@ -7,7 +7,6 @@ import os
 import re
 import struct
 import zipfile
-from functools import lru_cache
 from typing import Final
 
 from nearkin.stages.documents.compression import compression_of
@@ -49,7 +48,6 @@ _PROGRAMS = (".npz", ".pt", ".pth", ".jar")
 _TAR_BLOCK = 512
 
 
-@lru_cache(maxsize=64)  # asked more than once for each file
 def declared_kind(name: str) -> str | None:
     """Return the kind that a name declares by its suffix.
 

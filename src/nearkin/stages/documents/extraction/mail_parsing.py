@@ -1,4 +1,4 @@
-"""Mails as `email` parses them, in less time: it takes mails line by line, and goes through all headers to find one."""
+"""Mails as `email` parses them, in less time: `email` goes line by line, and through all headers to find one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class ParsedMail(Message):
     """A mail or a part of one, with a table of its headers."""
 
     _table: dict[str, tuple[str, Any]] | None = None
-    _n_in_table = 0
     _kind: str | None = None
 
     def get(self, name: str, failobj: Any = None) -> Any:
@@ -42,10 +41,23 @@ class ParsedMail(Message):
             self._kind = super().get_content_type()
         return self._kind
 
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._table = None
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        self._table = None
+        super().__delitem__(name)
+
+    def set_raw(self, name: str, value: Any) -> None:
+        """Add a header without looking at it."""
+        self._table = None
+        super().set_raw(name, value)
+
     def replace_header(self, _name: str, _value: Any) -> None:
         """Replace the first header of a name."""
-        super().replace_header(_name, _value)
         self._table = None
+        super().replace_header(_name, _value)
 
     def set_boundary(self, boundary: str) -> None:
         """Set the parameter of Content-Type."""
@@ -53,12 +65,11 @@ class ParsedMail(Message):
         self._table = None
 
     def _first_headers(self) -> dict[str, tuple[str, Any]]:
-        """Return the first header of each name, in lower case; made again when there are more or fewer headers."""
-        if self._table is None or self._n_in_table != len(self):
+        """Return the first header of each name, in lower case."""
+        if self._table is None:
             self._table, self._kind = {}, None
             for header in self.raw_items():
                 self._table.setdefault(header[0].lower(), header)
-            self._n_in_table = len(self)
         return self._table
 
     def _get_params_preserve(self, failobj: Any, header: str) -> Any:

@@ -127,11 +127,11 @@ class ExtractedNode:
                 return None
             told = json.loads(line.decode())
             if (n_text := told.pop("n_text", None)) is not None:
-                if not 0 <= int(n_text) <= MAX_TEXT_BYTES:
-                    raise WorkerFault("the worker announced a text that is too long")
-                told["text"] = _exactly(stream, int(n_text))
+                if type(n_text) is not int or not 0 <= n_text <= MAX_TEXT_BYTES:
+                    raise WorkerFault("the worker announced a text of an impossible length")
+                told["text"] = _exactly(stream, n_text)
             return _checked(cls, told)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise WorkerFault(f"the worker sent no message: {error}") from error
 
 
@@ -139,6 +139,21 @@ _REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.nam
 _NODE_VALUES = tuple((one.name, one.default) for one in fields(ExtractedNode) if one.name not in ("text", "mail"))
 _MAIL_VALUES = tuple((one.name, one.default) for one in fields(MailHeaders) if one.name != "sent_at")
 """Fields with their usual values."""
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("number", "position", "size_bytes", "n_pages"), (int,)),
+    "parent": (int, type(None)),
+    "name": (str, type(None)),
+    **dict.fromkeys(("sha256", "kind", "declared_kind", "extractor", "exception", "sentence"), (str,)),
+    **dict.fromkeys(("is_container", "has_members", "is_partial"), (bool,)),
+    "text": (bytes,),
+    "warnings": (list,),
+    "mail": (dict,),
+}
+"""Types of the values in a message; what is usual is not in it."""
+_TYPES_OF_MAIL: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("message_id", "subject", "sent_at", "sender", "to", "cc"), (str,)),
+    **dict.fromkeys(("in_reply_to", "references"), (list,)),
+}
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 END = b'{"end": true}\n'
 ALIVE = b'{"alive": true}\n'
@@ -176,11 +191,13 @@ def requests_of(message: bytes) -> list[ExtractionRequest]:
 
 def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> ExtractedNode:
     """Make a node of what a worker sent, which may be under the control of a hostile file."""
+    _refuse_other_types(told, _TYPES)
     if (mail := told.get("mail")) is not None:
+        _refuse_other_types(mail, _TYPES_OF_MAIL)
         for name in ("in_reply_to", "references"):
             if name in mail:
                 mail[name] = tuple(map(str, mail[name]))
-        if mail.get("sent_at") is not None:
+        if "sent_at" in mail:
             mail["sent_at"] = datetime.fromisoformat(mail["sent_at"])
         told["mail"] = MailHeaders(**mail)
     if "warnings" in told:
@@ -188,13 +205,16 @@ def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> Extrac
     node = cls(**told)
     if node.exception is not None and node.exception not in EXCEPTIONS:
         raise WorkerFault("a value is out of range")
-    for number in (node.number, node.position, 0 if node.size_bytes is None else node.size_bytes):
-        if not isinstance(number, int) or number < 0:
+    for number in (node.number, node.parent, node.position, node.size_bytes, node.n_pages):
+        if number is not None and number < 0:
             raise WorkerFault("a value is out of range")
-    for word in ("" if node.sha256 is None else node.sha256, node.kind, node.extractor):
-        if not isinstance(word, str):
-            raise WorkerFault("a value is of another type")
     return node
+
+
+def _refuse_other_types(told: Mapping[str, object], types: Mapping[str, tuple[type, ...]]) -> None:
+    for name, value in told.items():
+        if type(value) not in types.get(name, ()):
+            raise WorkerFault("a value is of another type")
 
 
 def _exactly(stream: BinaryIO, n_bytes: int) -> bytes:

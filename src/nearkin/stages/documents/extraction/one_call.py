@@ -12,7 +12,20 @@ T = TypeVar("T")
 
 
 def result_of(call: Coroutine[Any, Any, T]) -> T:
-    """Return the result of a call that awaits futures of other threads."""
+    """Return the result of a call that awaits futures of other threads.
+
+    Raises
+    ------
+    NotImplementedError
+        The call awaits something else, such as a timer.
+
+    Examples
+    --------
+    >>> async def double(number):
+    ...     return 2 * number
+    >>> result_of(double(4))
+    8
+    """
     loop = _OneCallLoop()
     asyncio._set_running_loop(loop)  # type: ignore[arg-type]  # it has the methods that futures call
     try:
@@ -22,6 +35,7 @@ def result_of(call: Coroutine[Any, Any, T]) -> T:
         return end.value  # type: ignore[no-any-return]
     finally:
         asyncio._set_running_loop(None)
+        call.close()
 
 
 class _OneCallLoop:
@@ -45,9 +59,12 @@ class _OneCallLoop:
         """Return False."""
         return False
 
-    def wait_for(self, future: asyncio.Future[Any]) -> None:
-        """Make calls until a future is done."""
-        while not future.done():
+    def __getattr__(self, name: str) -> Any:
+        raise NotImplementedError(f"a call that needs {name} of its event loop")
+
+    def wait_for(self, future: asyncio.Future[Any] | None) -> None:
+        """Make calls until a future is done; None is no future but a pause."""
+        while future is not None and not future.done():
             callback, args, context = self._calls.get()
             if context is None:
                 callback(*args)

@@ -29,7 +29,7 @@ _MAX_UNDECODED = 0.05
 _MIN_WORDS = 6
 _WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
 _UNDECODED = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
-_CONTROLS = bytes((*range(9), *range(14, 32)))
+_CONTROLS = bytes(one for one in range(128) if _UNDECODED.match(chr(one)))
 """The characters of the same pattern that are ASCII."""
 _SPACES = bytes(one for one in range(128) if chr(one).isspace())
 _SHOWN = 10

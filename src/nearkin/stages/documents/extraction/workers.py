@@ -10,6 +10,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.extraction.answers import HELD_BYTES, FileToExtract, WorkerAnswer
@@ -19,6 +20,7 @@ from nearkin.stages.documents.extraction.nodes import MAX_FILES, ExtractedNode
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.extraction.sandbox import Sandbox
+    from nearkin.stages.documents.extraction.serving import WorkerService
     from nearkin.stages.documents.extraction.worker_process import Worker
 
 _BATCH_BYTES = 1 << 20
@@ -79,12 +81,15 @@ class ExtractionPool:
 
     def submit(self, file: FileToExtract) -> WorkerAnswer:
         """Let a worker read a file; what is submitted first is begun first."""
+        from nearkin.stages.documents.extraction.serving import WorkerService  # a pool may start no worker
+
         answer = WorkerAnswer(_with_size(file), self._read)
         with self._changed:
             self._asked.append(answer)
             self._changed.notify()
             if len(self._threads) < min(self.n_workers, len(self._asked) + len(self._taken)):
-                self._threads.append(threading.Thread(target=self._serve, name="extraction", daemon=True))
+                given = (WorkerService(self),)
+                self._threads.append(threading.Thread(target=self._serve, args=given, name="extraction", daemon=True))
                 self._threads[-1].start()
         return answer
 
@@ -122,11 +127,8 @@ class ExtractionPool:
         for thread in self._threads:
             thread.join()
 
-    def _serve(self) -> None:
+    def _serve(self, service: WorkerService) -> None:
         """Read one file after another with a worker; it has the next request before it is done with the one before."""
-        from nearkin.stages.documents.extraction.serving import WorkerService  # a pool may start no worker
-
-        service = WorkerService(self)
         error: Exception | None = None
         try:
             while service.take():
@@ -222,7 +224,7 @@ def _with_size(file: FileToExtract) -> FileToExtract:
     size = 0
     with contextlib.suppress(OSError):
         size = os.stat(file.path).st_size
-    return FileToExtract(file.path, file.name, file.kind, file.encoding, size)
+    return replace(file, size_bytes=size)
 
 
 def _weight(file: FileToExtract) -> int:

@@ -226,6 +226,16 @@ def test_headers_that_were_changed_are_found():
     assert (mail.get_boundary(), mail["subject"]) == ("b", "y")
     mail.replace_header("Content-Type", "text/plain")
     assert (mail.get_boundary(), mail.get_content_type()) == (None, "text/plain")
+    del mail["Subject"]
+    assert "subject" not in mail
+    mail["Subject"] = "z"
+    assert mail["subject"] == "z"
+    mail.set_type("text/html")
+    assert mail.get_content_type() == "text/html"
+    mail.set_param("charset", "utf-8")
+    assert mail.get_content_charset() == "utf-8"
+    mail.del_param("charset")
+    assert mail.get_content_charset() is None
 
 
 def test_headers_end_behind_the_first_two_line_ends():

@@ -135,7 +135,11 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
     assert node.as_message().count(number) == 1
     for line in (b"{}\n", b"[]\n", b"\xff\n", node.as_message().replace(number, b'"number":-1'),
                  node.as_message().replace(number, number + b',"exception":"none such"'),
-                 node.as_message().replace(number, number + b',"kind":7')):  # fmt: skip
+                 *(b'{"number":1,"parent":0,"name":"a","position":1,' + other + b"}\n" for other in (
+                     b'"kind":7', b'"name":7', b'"n_pages":"x"', b'"position":true', b'"unknown":1', b'"warnings":"w"',
+                     b'"mail":[]', b'"mail":{"subject":[1]}', b'"mail":{"sent_at":"now"}', b'"parent":-1',
+                     b'"text":"abc"', b'"text":{"a":1}', b'"text":5', b'"n_text":Infinity', b'"n_text":1.5')),
+                 b"[" * 60_000 + b"\n"):  # fmt: skip
         with pytest.raises(WorkerFault):
             ExtractedNode.read_from(io.BytesIO(line))
     with pytest.raises(EOFError):
