@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -70,13 +71,17 @@ def decide(
         elif group_note is not None:
             wanted = _of_group(connection, kind, group_note, tolerance)
         was = values_of(connection, [wanted.key]).get(wanted.key)
-        changes = (SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
+        changes: tuple[SettingChange, ...] = ()
+        if was != wanted.now:
+            changes = (SettingChange(*wanted.key, was, wanted.now),)
         refuse_contradicting(connection, changes)
         number = None
         if changes and not dry_run:
             if principal is not None:
                 data["former"] = make_principal_everywhere(connection, principal)
             number = record(connection, kind, changes, by=who, data=data)
+    if pair := never_group or same_group:  # stored in order of the ids, told as it was given
+        changes = tuple(replace(one, subject=pair[0], other=pair[1]) for one in changes)
     return ActivityResult(
         number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
     )
