@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -11,6 +10,7 @@ from nearkin.collection.decisions.activity import checked_by, next_number, recor
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals, make_principal_everywhere
 from nearkin.collection.decisions.records import (
+    FIRST,
     GROUP_NOTE,
     NEVER_GROUP,
     NOTE,
@@ -62,6 +62,9 @@ def decide(
         if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             wanted = _of_pair(connection, kind, given[kind])
             kind = wanted.kind
+            pair = never_group or same_group
+            if pair and pair[0] != wanted.subject:
+                data[FIRST] = pair[0]  # ids are stored in their order, and told as they were given
         elif principal is not None:
             wanted = _of_principal(connection, document(connection, principal).doc_id)
         elif note is not None:
@@ -71,17 +74,13 @@ def decide(
         elif group_note is not None:
             wanted = _of_group(connection, kind, group_note, tolerance)
         was = values_of(connection, [wanted.key]).get(wanted.key)
-        changes: tuple[SettingChange, ...] = ()
-        if was != wanted.now:
-            changes = (SettingChange(*wanted.key, was, wanted.now),)
+        changes = (SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
         refuse_contradicting(connection, changes)
         number = None
         if changes and not dry_run:
             if principal is not None:
                 data["former"] = make_principal_everywhere(connection, principal)
             number = record(connection, kind, changes, by=who, data=data)
-    if pair := never_group or same_group:  # stored in order of the ids, told as it was given
-        changes = tuple(replace(one, subject=pair[0], other=pair[1]) for one in changes)
     return ActivityResult(
         number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
     )
