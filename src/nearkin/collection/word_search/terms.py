@@ -15,7 +15,7 @@ from nearkin.records import I64, Bool
 _PARTS = re.compile(r'"([^"]*)("?)(\*?)|([^\s"]+)')
 _MAX_WORDS = 64
 MetTerm = tuple[int, int, int]
-"""Where a term begins among the words of a text, its number of words, and its place in the query."""
+"""Place of a term among the words of a text, its number of words, and its number in the query."""
 
 
 @dataclass(frozen=True, slots=True)
