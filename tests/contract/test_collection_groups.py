@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from nearkin.collection import similar as similar_module
+from nearkin.collection.groups.current import stored_members
 from nearkin.collection.stored import word_sets as word_sets_module
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
 from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
@@ -216,7 +218,11 @@ def test_blanks_do_not_make_a_principal(place):
         (group,) = collection.groups(gamma=0.4).groups
         assert (group.principal, group.proposed_principal) == ("says more", None)
         collection.make_principal("short", gamma=0.4)
-        assert collection.groups(gamma=0.4).groups[0].proposed_principal == "says more"
+        chosen = collection.groups(gamma=0.4)
+        assert chosen.groups[0].proposed_principal is None  # a person's choice stands
+        assert chosen.members["is_proposed_principal"].to_pylist() == [False] * 3
+        stored = stored_members(collection.opened, Tolerance.of(gamma=0.4))
+        assert stored["is_proposed_principal"].to_pylist() == [False] * 3
         made = collection.groups(gamma=0.5).groups[0].principal
         assert made == "short"
         collection.undo(1)

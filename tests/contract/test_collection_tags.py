@@ -59,6 +59,14 @@ def test_unknown_ids_change_nothing_and_are_named(collection) -> None:
         collection.tag(["d0", "nope"], "hot")
     assert collection.log() == []
     assert tags_of(collection) == {}
+    collection.remove(["d1"])
+    wrong = ["d1", *(f"no{i}" for i in range(20))]
+    named = r"21 of 22 documents: 'd1', 'no0', .*'no8' and 11 more\. Nothing was changed\. Omit these ids, or add"
+    with pytest.raises(UnknownDocumentError, match=named):
+        collection.tag(["d0", *wrong], "hot")
+    with pytest.raises(UnknownDocumentError, match=named):
+        collection.tag_values(dict.fromkeys(["d0", *wrong], "yes"), "hot")
+    assert tags_of(collection) == {}
 
 
 def test_a_group_is_tagged(collection) -> None:

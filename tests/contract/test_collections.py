@@ -18,6 +18,7 @@ from nearkin.errors import (
     SourceError,
     UnknownDocumentError,
 )
+from nearkin.reports.sentences.info import info_sentences
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.workflows.collection.adding import add_files
@@ -272,7 +273,21 @@ def test_a_document_that_was_removed_may_come_back(collection):
     assert [one.document.doc_id for one in collection.similar("a", version=1, gamma=0.5).documents] == ["b"]
     assert figures(collection.add([("a", LEASE.format(1))])) == (1, 0, 0, 0, 0)
     assert (collection.document("a").version, collection.similar("b", gamma=0.5).n_found) == (2, 1)
-    assert collection.info().n_removed == 1
+
+
+def test_a_document_that_came_back_does_not_count_as_removed(collection):
+    def told():
+        info = collection.info()
+        sentence = list(info_sentences(info))[1].text
+        return info.n_removed, len(collection.documents(which="removed").table), sentence
+
+    collection.add([("a", LEASE.format(1)), ("b", LEASE.format(2))])
+    collection.remove(["a"])
+    assert told() == (1, 1, "0 older versions, 1 removed")
+    collection.add([("a", LEASE.format(1))])
+    assert told() == (0, 0, "1 older version, 0 removed")
+    collection.remove(["a"])
+    assert told() == (1, 1, "1 older version, 1 removed")
 
 
 def test_a_removal_is_all_or_nothing(collection):

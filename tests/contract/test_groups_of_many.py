@@ -9,7 +9,7 @@ import pytest
 
 import nearkin
 from contract.test_check_in import grams
-from nearkin.collection.matching import letter_clusters, matches, word_links
+from nearkin.collection.matching import by_signature, letter_clusters, matches, word_links
 from nearkin.collection.stored.word_sets import WordSets
 
 
@@ -118,6 +118,28 @@ def test_hot_texts_are_compared_with_their_nearest_and_the_rest_is_counted(tmp_p
     assert found == {frozenset((5, 1_200, 1_201, 1_202))}
     assert n_compared[0] < 50 * len(documents)
     assert n_left > 400_000
+
+
+def test_the_number_of_threads_changes_nothing(tmp_path, n_compared, monkeypatch):
+    """Forms that do not match one another, and copies of some of them: some pairs are left out."""
+    monkeypatch.setattr(word_links, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(word_links, "MAX_NEAREST", 20)
+    monkeypatch.setattr(word_links, "_MIN_SAMPLE", 300)
+    monkeypatch.setattr(by_signature, "_PAIRS_AT_A_TIME", 1 << 15)
+    chance = random.Random(4)
+    form = [f"w{chance.randrange(50_000)}" for _ in range(190)]
+    filled = [form + [f"w{chance.randrange(50_000)}" for _ in range(chance.choice([90, 110]))] for _ in range(500)]
+    filled += [changed(filled[i], 10, chance) for i in range(0, 500, 3)]
+    documents = [(str(i), " ".join(words)) for i, words in enumerate(filled)]
+    found = []
+    for threads in (1, 2, 5):
+        n_compared[0] = 0
+        with nearkin.Collection.open(tmp_path / f"{threads}", create=True) as collection:
+            collection.add(documents)
+            groups = collection.groups(threshold=0.5, threads=threads)
+        found.append((groups.n_not_compared, n_compared[0], groups.members))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] > 100
 
 
 @pytest.mark.parametrize("gamma", [0.03, 0.08, 0.2])

@@ -72,3 +72,26 @@ def test_two_documents_that_were_a_group_have_their_principal_again(collection) 
     assert "x" not in principals_of(collection)
     collection.undo(1)
     assert principals_of(collection) == before
+
+
+def test_a_removed_principal_that_is_added_again_does_not_take_its_place_back(collection) -> None:
+    collection.decide(never_group=("x", "draft"))
+    collection.remove(["x", "signed"])  # a decision on a removed document is no longer kept: no undo
+    since = principals_of(collection)["draft"]
+    assert since != "signed"
+    collection.add([("signed", LONGEST["signed"])], wave="later")
+    found = collection.groups(threshold=0.3)
+    assert (found.groups[0].principal, found.groups[0].proposed_principal) == (since, "signed")
+    assert [one.principal_again for one in found.changes] == [None]
+
+
+def test_a_new_group_is_not_said_to_have_a_principal_again(collection) -> None:
+    collection.add([("x", OTHER + " This is now the longer one of the two.")], wave="later")
+    principals_of(collection)
+    collection.decide(never_group=("x", "y"))
+    principals_of(collection)
+    collection.undo(1)
+    found = collection.groups(threshold=0.3)
+    (change,) = (one for one in found.changes if one.is_new)
+    said = next(one.text for one in change_sentences(found) if f"group {change.number}:" in one.text)
+    assert said.endswith(f"its principal is {change.principal_again}, which was a principal before")

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.word_search import stored_words
+from nearkin.collection.word_search import searching, stored_words
 from nearkin.collection.word_search.results import SearchResult
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from places import SomePlace
@@ -327,6 +328,32 @@ def test_snippets_mark_the_words(unchanged: Collection) -> None:
     )
     (greek,) = unchanged.search("日本 file* Straße").documents
     assert greek.snippet_text == "ΩMEGA and naïve [Straße]; CAFÉ, cafe\u0301, cafe. [ﬁles] of [日][本]語"
+
+
+def test_texts_are_read_and_compared_many_at_a_time(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text at a time took most of the time of a search for all results."""
+    calls = Counter[str]()
+
+    def counted(module: ModuleType, name: str) -> None:
+        function = getattr(module, name)
+
+        def count(*arguments: object) -> object:
+            calls[name] += 1
+            return function(*arguments)
+
+        monkeypatch.setattr(module, name, count)
+
+    texts = [f"{'So it goes on. ' * (i % 40)}Rent of the {i}th house{', and rent' * (i % 3)}." for i in range(150)]
+    with place.open() as collection:
+        collection.add([(str(i), text) for i, text in enumerate(texts)])
+        first = [one.snippet_text for one in collection.search("rent", limit=20).documents]
+        counted(searching, "tokens_of")
+        counted(searching, "texts_of")
+        answer = collection.search("rent", limit=None)
+    assert (len(answer.documents), calls) == (150, {"tokens_of": 3, "texts_of": 3})
+    assert [one.snippet_text for one in answer.documents][:20] == first
+    for one in answer.documents:
+        assert one.snippet_text.lower().count("[rent]") == 1 + int(one.document.doc_id) % 3
 
 
 # -- damage -----------------------------------------------------------------------------------------------------------

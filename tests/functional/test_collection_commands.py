@@ -206,6 +206,14 @@ def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Pa
         (1, 3, "y"),
         (None, 1, "x"),
     ]
+    assert "(a tie" not in run("conflicts", matter, labels).out
+
+
+def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id;label\nrenewed;a\nlease;b\n", "utf-8")
+    said = "group 1: 2 labelled documents, 1 of them b (a tie: the label of the document stored first)\n"
+    assert said in run("conflicts", matter, labels).out
 
 
 @pytest.mark.parametrize(
@@ -242,6 +250,10 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
     ]
     assert told("groups", matter)["changes"] == []
     assert told("groups", matter, "--make-principal", "copy")["groups"][0]["principal"] == "copy"
+    again = run("groups", matter, "--make-principal", "copy")
+    assert "No other changes since the last call" in again.out
+    assert "proposed" not in again.out  # a longer one, instead of the choice just made
+    assert "No changes since the last call" in run("groups", matter).out
     run("remove", matter, "copy")
     (change,) = told("groups", matter)["changes"]
     assert (change["number"], change["principal_was"]) == (1, "copy")
@@ -464,6 +476,8 @@ def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp
         assert versions(4) == (4, [("lease", 1), ("lease", 2), ("lease", 3), ("letter", 1)])
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
     assert "other stored versions" in run("versions", matter, "copy").out
+    run("add", matter, write_jsonl(tmp_path / "alone.jsonl", [{"id": "alone", "text": "A note about kites and wind."}]))
+    assert run("versions", matter, "alone").out == "0 versions of alone\n"
 
 
 def test_adding_says_what_a_change_means(matter: str, tmp_path: Path) -> None:

@@ -108,6 +108,14 @@ def test_what_is_refused_changes_nothing(matter, arguments, code, message) -> No
     assert tags(matter) == []
 
 
+def test_a_decision_names_the_documents_in_the_order_given(matter) -> None:
+    assert "never group d001 with d000" in run("decide", matter, "--never-group", "d001", "d000").out
+    assert "same group: d003 and d002" in run("decide", matter, "--same-group", "d003", "d002").out
+    log = run("log", matter).out
+    assert "never group d001 with d000" in log
+    assert "same group: d003 and d002" in log
+
+
 def test_an_empty_file_of_ids_is_refused(matter, tmp_path) -> None:
     (tmp_path / "ids.txt").write_text("\n")
     assert "has no ids" in run("tag", matter, "hot", "--from", tmp_path / "ids.txt", code=3).err

@@ -36,10 +36,11 @@ Find near-duplicates with different labels. Lists, by group, the documents whose
 of the group, each with the most similar document that has another label (if possible, the most frequent label), and \
 the passage in which the two differ.
 
-Labels come from a CSV or TSV file with a column of ids and a column of labels. Name the columns with --id and \
---label, or give two columns without a header. With --tag they are the values of a tag in the collection; with a \
-bare tag, documents without it have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl or \
-.parquet file.
+Labels come from a CSV, TSV, JSON Lines or Parquet file with a column of ids and a column of labels. Name the \
+columns with --id and --label, or give two columns of a CSV or TSV file without a header. In a tie the label of the \
+document stored first counts as the most frequent one. With --tag they are the values of a tag in the collection; \
+with a bare tag, documents without it have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl \
+or .parquet file.
 
 [bold]Examples[/]
 
@@ -136,9 +137,10 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
         own = one.group, one.majority_label, None if one.group is not None else one.a.content
         if own != before:
             before, name = own, "in no group" if one.group is None else f"group {one.group}"
+            tie = " (a tie: the label of the document stored first)" if one.is_tie and one.n_documents > 1 else ""
             console.print(
                 f"{name}: [bold]{counted(one.n_documents, 'labelled document')}[/], "
-                f"{one.n_with_majority_label:,} of them [bold]{shown(one.majority_label)}[/]",
+                f"{one.n_with_majority_label:,} of them [bold]{shown(one.majority_label)}[/]{tie}",
                 highlight=False,
                 soft_wrap=True,
             )

@@ -133,7 +133,7 @@ def groups(
     members = found.direct_members() if direct else found.members
     if out is not None and vendor is None:
         write_table(members, out)
-    _tell(found, overlays, limit, is_direct=direct, as_json=as_json, quiet=quiet)
+    _tell(found, overlays, limit, is_direct=direct, has_choice=number is not None, as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
     if out is not None and vendor is None and not (quiet or as_json):
@@ -181,6 +181,7 @@ def _tell(
     limit: int,
     *,
     is_direct: bool,
+    has_choice: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -190,10 +191,13 @@ def _tell(
     def to_dict() -> dict[str, object]:
         return found.to_dict() | ({"overlays": [one.to_dict() for one in overlays]} if overlays else {})
 
-    tell(to_dict, lambda console: _show(console, found, limit, is_direct=is_direct), as_json=as_json, quiet=quiet)
+    def show(console: Console) -> None:
+        _show(console, found, limit, is_direct=is_direct, has_choice=has_choice)
+
+    tell(to_dict, show, as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:
+def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool, has_choice: bool) -> None:
     from nearkin.cli.printing import say, shown, table
     from nearkin.collection.matching.letters_only import LETTERS_ONLY
     from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
@@ -209,7 +213,7 @@ def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: b
             badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
             rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
-    say(console, groups_sentences(found, limit))
+    say(console, groups_sentences(found, limit, has_choice=has_choice))
 
 
 def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:

@@ -12,7 +12,7 @@ from nearkin.collection.listing.problems import is_open
 from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
 from nearkin.stages.documents.extraction.versions import is_ocr, is_older
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
@@ -58,6 +58,7 @@ class Info:
     n_versions : int
         Number of stored versions: current, replaced and removed.
     n_removed : int
+        Number of removed documents; one that was added again is not removed.
     n_texts : int
         Number of distinct texts, without erased ones.
     n_erased : int
@@ -141,7 +142,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         schema=int(facts["schema"]),
         n_documents=count(documents.c.is_current),
         n_versions=count(),
-        n_removed=count(documents.c.removed_at.is_not(None)),
+        n_removed=count(is_removed()),
         n_texts=n_texts - n_erased,
         n_erased=n_erased,
         n_uncounted=int(connection.execute(uncounted).scalar_one()),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nearkin.collection.word_search.results import SnippetPiece
 from nearkin.collection.word_search.snippets import snippet
-from nearkin.collection.word_search.terms import parse_words
+from nearkin.collection.word_search.terms import SearchTerm, parse_words
 from nearkin.collection.word_search.tokens import MAX_OF_A_KEY, spans_of, tokens_of
 from nearkin.errors import ParameterError
 
@@ -16,7 +16,20 @@ TEXTS = st.text(alphabet=st.sampled_from("ab AB.é\u0301日本½№ﬁ\u00ad\u20
 
 
 def words_of(text: str) -> list[str]:
-    return tokens_of([text]).of_text(0)
+    return tokens_of([text]).by_text()[0]
+
+
+def snippet_of(text: str, query: str) -> tuple[SnippetPiece, ...]:
+    (met,) = parse_words(query).met_in(tokens_of([text]))
+    return snippet(text, words_of(text), met)
+
+
+def places_of(term: SearchTerm, words: list[str]) -> list[int]:
+    """Where a term begins among words, by trying every place."""
+    *first, last = term.words
+    n = len(first)
+    ends = [word.startswith(last) if term.is_prefix else word == last for word in words]
+    return [at for at in range(len(words) - n) if words[at : at + n] == first and ends[at + n]]
 
 
 @given(TEXTS)
@@ -26,8 +39,8 @@ def test_each_word_stands_where_it_is_said_to(text: str) -> None:
     if spans is None:
         return
     assert len(spans) == len(words)
-    assert spans == sorted(spans)
-    for word, (start, end) in zip(words, spans, strict=True):
+    assert spans.tolist() == sorted(spans.tolist())
+    for word, (start, end) in zip(words, spans.tolist(), strict=True):
         assert 0 <= start < end <= len(text)
         assert word in words_of(text[start:end])
 
@@ -35,7 +48,7 @@ def test_each_word_stands_where_it_is_said_to(text: str) -> None:
 @given(st.lists(TEXTS, max_size=5))
 def test_words_of_many_texts_are_those_of_each(texts: list[str]) -> None:
     tokens = tokens_of(texts)
-    assert [tokens.of_text(place) for place in range(len(texts))] == [words_of(text) for text in texts]
+    assert tokens.by_text() == [words_of(text) for text in texts]
     owners, words, n = tokens.counted()
     counted = [(owner, tokens.words[word], times) for owner, word, times in zip(owners, words, n.tolist(), strict=True)]
     expected = [(i, word, words_of(text).count(word)) for i, text in enumerate(texts) for word in set(words_of(text))]
@@ -48,13 +61,12 @@ def test_a_snippet_is_of_the_text_in_one_line(text: str, query: str) -> None:
         parsed = parse_words(query)
     except ParameterError:
         return
-    pieces = snippet(text, words_of(text), parsed)
+    pieces = snippet_of(text, query)
     shown = "".join(piece.text for piece in pieces).strip("…")
     assert shown in " ".join(text.split())
-    if spans_of(text, words_of(text)):
-        assert any(piece.is_match for piece in pieces) == any(
-            next(term.places_in(words_of(text)), None) is not None for term in parsed.terms
-        )
+    spans = spans_of(text, words_of(text))
+    if spans is not None and len(spans):
+        assert any(piece.is_match for piece in pieces) == any(places_of(term, words_of(text)) for term in parsed.terms)
 
 
 @given(
@@ -62,9 +74,15 @@ def test_a_snippet_is_of_the_text_in_one_line(text: str, query: str) -> None:
 )
 def test_terms_of_many_texts_are_those_of_each(texts: list[str], query: str) -> None:
     tokens = tokens_of(texts)
-    for term in parse_words(query).terms:
-        expected = [next(term.places_in(words_of(text)), None) is not None for text in texts]
-        assert term.texts_in(tokens).tolist() == expected
+    parsed = parse_words(query)
+    places = [[places_of(term, words_of(text)) for text in texts] for term in parsed.terms]
+    for term, expected in zip(parsed.terms, places, strict=True):
+        assert term.texts_in(tokens).tolist() == [bool(own) for own in expected]
+    met = parsed.met_in(tokens)
+    for i, own in enumerate(met):
+        expected = [(at, len(term.words), n) for n, term in enumerate(parsed.terms) for at in places[n][i]]
+        assert own == sorted(expected)
+        assert parsed.is_met_by(own) == all(places[n][i] for n in range(len(parsed.terms)))
 
 
 def test_long_words_have_short_keys() -> None:
@@ -85,7 +103,7 @@ def test_what_the_index_alone_decides(n: int, star: str, is_in_index: bool) -> N
 
 def test_the_passage_with_the_most_words_is_shown() -> None:
     text = f"rent {'of the house ' * 30} rent and lease {'of the garden ' * 30}"
-    pieces = snippet(text, words_of(text), parse_words("lease rent"))
+    pieces = snippet_of(text, "lease rent")
     assert "".join(f"[{one.text}]" if one.is_match else one.text for one in pieces) == (
         "…of the house of the house [rent] and [lease] of the garden of the garden of the garden of the garden of the "
         "garden…"
@@ -94,7 +112,7 @@ def test_the_passage_with_the_most_words_is_shown() -> None:
 
 def test_a_huge_word_is_cut() -> None:
     text = "a " + "x" * 100_000 + " b"
-    pieces = snippet(text, words_of(text), parse_words("xx*"))
+    pieces = snippet_of(text, "xx*")
     assert sum(len(one.text) for one in pieces) < 500
     assert any(one.is_match for one in pieces)
     assert pieces[-1] == SnippetPiece("…", False)

@@ -92,7 +92,9 @@ ActivityNumber = Annotated[
 ]
 LabelsFileIfAny = Annotated[
     Path | None,
-    typer.Argument(metavar="[LABELS]", help="CSV or TSV file of ids and labels.", show_default=False),
+    typer.Argument(
+        metavar="[LABELS]", help="CSV, TSV, JSON Lines or Parquet file of ids and labels.", show_default=False
+    ),
 ]
 TagOfLabels = Annotated[
     str | None, _documents("--tag", metavar="FIELD", help="Tag whose values are the labels; see nearkin tags.")

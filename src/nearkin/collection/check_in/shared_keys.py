@@ -288,7 +288,7 @@ def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, 
 
 
 class _Told(NamedTuple):
-    """What the query for PostgreSQL says of a content; without numbers of keys: it has the digest of the text."""
+    """Answer of the query for PostgreSQL about a content; without numbers of keys: it has the digest of the text."""
 
     content: int
     n_exact: int | None

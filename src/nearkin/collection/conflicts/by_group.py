@@ -60,6 +60,8 @@ class Conflict:
         Label of most documents of the group; in a tie, that of the document stored first.
     n_documents, n_with_majority_label : int
         Number of labelled documents of the group, and of those with that label.
+    is_tie : bool
+        Whether another label is as frequent as that one.
     a : StoredDocument
         The document; it does not have the majority's label.
     b : StoredDocument
@@ -82,6 +84,7 @@ class Conflict:
     majority_label: str
     n_documents: int
     n_with_majority_label: int
+    is_tie: bool
     a: StoredDocument
     b: StoredDocument
     label_a: str
@@ -277,6 +280,7 @@ def _told(connection: Connection, one: Contradiction) -> Conflict:
         majority_label=one.group.majority_label,
         n_documents=one.group.n_documents,
         n_with_majority_label=one.group.n_with_majority_label,
+        is_tie=one.group.is_tie,
         a=a,
         b=b,
         label_a=one.odd.label,

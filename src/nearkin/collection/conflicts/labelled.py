@@ -37,13 +37,18 @@ class LabelledGroup:
         The most frequent label; in a tie, that of the first entry among them.
     n_documents, n_with_majority_label : int
         Number of documents; one with two labels counts once.
+    is_tie : bool
+        Whether another label is as frequent as the majority's.
     odd : list of Entry
         Entries that do not have the majority's label.
     """
 
     def __init__(self, entries: Sequence[Entry], number: int = -1) -> None:
         self.number = number
-        (self.majority_label, self.n_with_majority_label), *_ = Counter(one.label for one in entries).most_common(1)
+        (self.majority_label, self.n_with_majority_label), (_, n_second) = Counter(
+            one.label for one in entries
+        ).most_common(2)
+        self.is_tie = n_second == self.n_with_majority_label
         self.odd = [one for one in entries if one.label != self.majority_label]
         self.n_documents = len({one.row for one in entries})
         of_content = dict[int, list[Entry]]()

@@ -10,6 +10,7 @@ from nearkin.collection.decisions.activity import checked_by, next_number, recor
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals, make_principal_everywhere
 from nearkin.collection.decisions.records import (
+    FIRST,
     GROUP_NOTE,
     NEVER_GROUP,
     NOTE,
@@ -61,6 +62,9 @@ def decide(
         if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             wanted = _of_pair(connection, kind, given[kind])
             kind = wanted.kind
+            pair = never_group or same_group
+            if pair and pair[0] != wanted.subject:
+                data[FIRST] = pair[0]  # ids are stored in their order, and told as they were given
         elif principal is not None:
             wanted = _of_principal(connection, document(connection, principal).doc_id)
         elif note is not None:

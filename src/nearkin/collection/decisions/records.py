@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
+FIRST = "first"
+"""Name, in the data of a decision on two documents, of the one that was given first, if it is not the subject."""
 PURGE, REMOVE, STORE = "purge", "remove", "store"
 OF_DOCUMENTS = (PURGE, REMOVE, STORE)
 """Kinds of changes that are of stored documents; they set no value, and cannot be undone."""

@@ -66,7 +66,7 @@ class Group:
         principal again if a decision that took it out of the group is undone.
     proposed_principal : str or None
         Document with the most letters and digits, or the earliest of these, if it is not the principal. It is only a
-        suggestion.
+        suggestion; None if a person chose the principal.
     n_documents : int
     n_texts : int
         Number of distinct texts.
@@ -240,6 +240,9 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
         by_row = np.argsort(rows.row)
         wanted = [shown[number].row for number in numbers.tolist()]
         places = by_row[np.searchsorted(rows.row, wanted, sorter=by_row)]
+        chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
+        decided = np.searchsorted(numbers, list(chosen))
+        proposed[decided] = places[decided]
         found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
         is_new = np.zeros(len(rows.row), np.bool_)
         table = _members(rows, places, proposed, found, matching.is_match(found), is_new, tolerance)
@@ -314,6 +317,8 @@ def _told(
     again = returned_principals(seen.connection, state, rows) if regrouped.is_undone else {}
     chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
     places[np.searchsorted(numbers, list(again | chosen))] = list((again | chosen).values())
+    decided = np.searchsorted(numbers, list(chosen))
+    proposed[decided] = places[decided]  # nothing is proposed instead of a choice
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row

@@ -16,7 +16,8 @@ def returned_principals(connection: Connection, state: GroupState, rows: MemberR
     """Return, by group, the position of the member that was its principal last before it left.
 
     A group with a new number, such as one that was united with another and is apart again, gets the member that was the
-    principal of any group last.
+    principal of any group last. A document that was stored since the last call, for example because it had been removed
+    and is added again, gets nothing back.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def returned_principals(connection: Connection, state: GroupState, rows: MemberR
     found = dict[int, int]()
     for number, row in reversed(were):
         place = place_of.get(ids.get(row, ""))
-        if place is None or (now := int(rows.group[place])) in found:
+        if place is None or rows.row[place] >= state.seen_row or (now := int(rows.group[place])) in found:
             continue
         if now not in state.principals or (now == number and was_in[place] != now):
             found[now] = place

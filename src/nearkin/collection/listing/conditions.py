@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, exis
 from nearkin.collection.decisions.activity import current_tags
 from nearkin.collection.decisions.tags import parsed
 from nearkin.collection.listing.exceptions import blank_contents
-from nearkin.collection.stored.documents import number_of_wave
+from nearkin.collection.stored.documents import is_removed, number_of_wave
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError
@@ -106,7 +106,7 @@ class DocumentFilter:
         if self.which == "current":
             conditions.append(documents.c.is_current)
         elif self.which == "removed":
-            conditions.append(documents.c.removed_at.is_not(None) & _is_newest())
+            conditions.append(is_removed())
         if self.wave is not None:
             conditions.append(loads.c.wave == number_of_wave(connection, self.wave))
         for column, pattern in ((documents.c.doc_id, self.doc_id), (documents.c.source, self.source)):
@@ -183,12 +183,6 @@ def _has_tag(connection: Connection, tag: str) -> ColumnElement[bool]:
     own = tags.alias("own_tags")  # a list joins the tags with dates
     has_it = exists().where(own.c.doc_id == documents.c.doc_id, own.c.field == field)
     return has_it.where(own.c.value == value) if "=" in tag else has_it
-
-
-def _is_newest() -> ColumnElement[bool]:
-    """Condition for the newest version of an id."""
-    newer = documents.alias("newer")
-    return ~exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
 
 
 def _is_copy(others: FromClause) -> ColumnElement[bool]:

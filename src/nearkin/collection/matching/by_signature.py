@@ -15,8 +15,8 @@ from nearkin.records import I64, U64, Bool
 from nearkin.runs.progress import Progress
 
 Near = tuple[I64, I64, I64]
-_PAIRS_AT_A_TIME = 1 << 21
-"""Maximum number of pairs held if all texts are similar to one another."""
+_PAIRS_AT_A_TIME = 1 << 20
+"""Maximum number of pairs that a batch holds if all texts are similar to one another."""
 _FEWEST_QUERIES, _MAX_QUERIES = 8, 512
 _ROOM = 1 << 17
 _MAX_CONNECTED = 1 << 22
@@ -30,14 +30,14 @@ def near_signatures(
     reach: int,
     *,
     forest: Forest,
-    is_wanted: Callable[[I64, I64], Bool],
     threads: int,
     progress: Progress,
 ) -> Iterator[Near]:
     """Yield batches of pairs with their number of different bits; every pair occurs at most once.
 
     None is missed of two texts that the forest does not connect yet. Texts of one component lie side by side, and
-    neither is compared with the other, so that n near-equal texts do not cost n * n comparisons.
+    neither is compared with the other, so that n near-equal texts do not cost n * n comparisons. A batch has the pairs
+    that are apart when it is yielded, so the batches are the same for every number of threads.
 
     Parameters
     ----------
@@ -50,9 +50,8 @@ def near_signatures(
     reach : int
         Maximum number of different bits.
     forest : Forest
-        Components; the caller connects more of them while pairs are yielded.
-    is_wanted : callable
-        Whether pairs are still wanted when they are found, from threads: others are dropped at once.
+        Components; the caller connects more of them while pairs are yielded. Pairs that are connected when they are
+        found, in threads, are dropped at once.
     threads : int
     progress : Progress
     """
@@ -65,13 +64,17 @@ def near_signatures(
         texts, n_done, n_connected = ordered(asked), 0, 0
 
         def pairs_of(part: slice, texts: _SignatureOrder = texts) -> tuple[Near, int]:
-            return texts.pairs_of(part, reach, is_wanted)
+            return texts.pairs_of(part, reach, forest.are_apart)
 
-        parts = _parts(len(asked), _PAIRS_AT_A_TIME // max(1, len(texts.order) * threads))
+        parts = _parts(len(asked), _PAIRS_AT_A_TIME // max(1, len(texts.order)))
         with closing(map_ordered(pairs_of, parts, threads=threads)) as found:
             for part, (pairs, n_dropped) in zip(parts, found, strict=False):
                 progress.advance(part.stop - part.start)
-                yield pairs
+                # more or fewer were dropped, depending on the batches that the caller had connected by then
+                is_apart = forest.are_apart(*pairs[:2])
+                n_dropped += len(is_apart) - int(is_apart.sum())
+                left, right, bits = (column[is_apart] for column in pairs)
+                yield left, right, bits
                 n_done, n_connected = part.stop, n_connected + n_dropped
                 if n_connected > max(_MAX_CONNECTED, len(texts.order)):
                     break

@@ -56,9 +56,8 @@ class WordLinks:
         is_hot = self._hot(forest, asked, is_live)
         apart = _Apart(forest)
         for left, right, bits in near_signatures(
-            self._words, asked, is_live, self._reach, forest=forest, is_wanted=forest.are_apart, threads=threads,
-            progress=progress,
-        ):  # fmt: skip
+            self._words, asked, is_live, self._reach, forest=forest, threads=threads, progress=progress
+        ):
             is_near = ~(is_hot[left] & is_hot[right])
             hot = np.flatnonzero(~is_near)
             is_near[hot[_nearest_of_each(left[hot], bits[hot], MAX_NEAREST)]] = True

@@ -194,11 +194,20 @@ def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
 @functools.cache
 def _hidden() -> Select[Any]:
     """Return the query for hidden documents: to make it takes longer than to answer it."""
-    newer = documents.alias("newer")
-    is_replaced = exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
-    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & ~is_replaced
+    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & _is_newest()
     has_no_text = documents.c.is_current & ~exists().where(contents.c.content == documents.c.content)
     return select(documents.c.doc_id, documents.c.version, documents.c.is_current).where(is_hidden | has_no_text)
+
+
+def is_removed() -> ColumnElement[bool]:
+    """Return the condition for the last versions of removed documents, not of those that were added again."""
+    return documents.c.removed_at.is_not(None) & _is_newest()
+
+
+def _is_newest() -> ColumnElement[bool]:
+    """Return the condition for the newest version of an id."""
+    newer = documents.alias("newer")
+    return ~exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
 
 
 def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, select, true
@@ -16,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.contents import stored_text, text_of
+from nearkin.collection.stored.contents import text_of, texts_of
 from nearkin.collection.stored.documents import current_documents, number_of_wave, refuse_hidden
 from nearkin.collection.stored.key_table import texts_from
 from nearkin.collection.word_search.results import FoundDocument, SearchResult
@@ -32,6 +33,7 @@ from nearkin.store.schema import contents, documents, loads
 
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25
 _ALL = 2**62
+_TEXTS_SHOWN_AT_A_TIME = 64
 _TEXTS_OF_A_TRANSACTION = 1 << 16  # some ten seconds
 _DAMAGED_INDEX = ("SQLITE_CORRUPT", "SQLITE_ERROR")
 
@@ -248,14 +250,14 @@ def _shown(
     connection: Connection, words: WordQuery, found: Sequence[StoredDocument], relevance: dict[int, float]
 ) -> Iterator[FoundDocument]:
     """Yield the documents with their snippets; the stored words are compared with these texts."""
-    made = dict[int, FoundDocument]()
-    for one in found:
-        known = made.get(one.content)
-        if known is None:
-            text = stored_text(connection, one.content)
-            tokens = tokens_of([text]).of_text(0)
-            if not words.is_met_by(tokens):
-                raise _WordsDamagedError(f"text {one.content} does not have the words stored for it")
-            known = FoundDocument(one, relevance[one.content], snippet(text, tokens, words))
-            made = {one.content: known}  # documents that share a text follow one another
-        yield FoundDocument(one, known.relevance, known.snippet)
+    by_text = [(content, list(own)) for content, own in groupby(found, lambda one: one.content)]
+    for start in range(0, len(by_text), _TEXTS_SHOWN_AT_A_TIME):
+        some = by_text[start : start + _TEXTS_SHOWN_AT_A_TIME]
+        text_of_content = texts_of(connection, [content for content, _ in some])
+        texts = [text_of_content[content] for content, _ in some]
+        tokens = tokens_of(texts)
+        for (content, own), text, its_words, met in zip(some, texts, tokens.by_text(), words.met_in(tokens)):
+            if not words.is_met_by(met):
+                raise _WordsDamagedError(f"text {content} does not have the words stored for it")
+            its_snippet = snippet(text, its_words, met)
+            yield from (FoundDocument(one, relevance[content], its_snippet) for one in own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nearkin.collection.word_search.results import SnippetPiece
-from nearkin.collection.word_search.terms import WordQuery
+from nearkin.collection.word_search.terms import MetTerm
 from nearkin.collection.word_search.tokens import spans_of
 from nearkin.stages.differences.passages import LONGEST_WORD
 
@@ -14,7 +14,7 @@ _WORDS_BEFORE = 6
 _GAP = "…"
 
 
-def snippet(text: str, tokens: Sequence[str], query: WordQuery) -> tuple[SnippetPiece, ...]:
+def snippet(text: str, tokens: Sequence[str], met: Sequence[MetTerm]) -> tuple[SnippetPiece, ...]:
     r"""Return a passage with the words marked, in one line.
 
     Parameters
@@ -22,29 +22,32 @@ def snippet(text: str, tokens: Sequence[str], query: WordQuery) -> tuple[Snippet
     text : str
     tokens : sequence of str
         Its words.
-    query : WordQuery
+    met : sequence of (int, int, int)
+        Where the terms of the query begin, as `WordQuery.met_in` returns it for the text.
 
     Examples
     --------
     >>> from nearkin.collection.word_search.terms import parse_words
     >>> from nearkin.collection.word_search.tokens import tokens_of
     >>> text = "The rent is\ndue today."
-    >>> [piece.text for piece in snippet(text, tokens_of([text]).of_text(0), parse_words("rent du*")) if piece.is_match]
+    >>> tokens = tokens_of([text])
+    >>> (words,), (met,) = tokens.by_text(), parse_words("rent du*").met_in(tokens)
+    >>> [piece.text for piece in snippet(text, words, met) if piece.is_match]
     ['rent', 'due']
     """
     spans = spans_of(text, tokens)
-    if spans is None or not spans:
+    if spans is None or not len(spans):
         return _joined([SnippetPiece(text[: _WORDS * LONGEST_WORD], False)])
-    matches = _matches(tokens, query)
-    first = _best_start(matches)
+    first = _best_start(met)
     low = max(0, min(first - _WORDS_BEFORE, len(spans) - _WORDS))
     high = min(len(spans), low + _WORDS)
-    marked = {place for start, n, _ in matches for place in range(start, start + n)}
-    start = 0 if low == 0 else spans[low][0]
-    end = len(text) if high == len(spans) else spans[high - 1][1]
-    start = max(start, spans[first][0] - _WORDS_BEFORE * LONGEST_WORD)
+    marked = {place for start, n, _ in met for place in range(start, start + n)}
+    near = spans[low:high].tolist()
+    start = 0 if low == 0 else near[0][0]
+    end = len(text) if high == len(spans) else near[-1][1]
+    start = max(start, near[first - low][0] - _WORDS_BEFORE * LONGEST_WORD)
     end = min(end, start + _WORDS * LONGEST_WORD)
-    pieces = list(_pieces(text, spans, [place for place in range(low, high) if place in marked], start, end))
+    pieces = _pieces(text, [own for place, own in enumerate(near, low) if place in marked], start, end)
     if start > 0:
         pieces.insert(0, SnippetPiece(_GAP, False))
     if end < len(text):
@@ -52,15 +55,7 @@ def snippet(text: str, tokens: Sequence[str], query: WordQuery) -> tuple[Snippet
     return _joined(pieces)
 
 
-def _matches(tokens: Sequence[str], query: WordQuery) -> list[tuple[int, int, int]]:
-    """Return where each term begins, its number of words, and the number of the term, in order."""
-    found = [
-        (place, len(term.words), number) for number, term in enumerate(query.terms) for place in term.places_in(tokens)
-    ]
-    return sorted(found)
-
-
-def _best_start(matches: Sequence[tuple[int, int, int]]) -> int:
+def _best_start(matches: Sequence[MetTerm]) -> int:
     """Return the match after which the most different terms follow within a passage; the first of several."""
     best, n_best, low = 0, 0, 0
     here = dict[int, int]()
@@ -77,13 +72,10 @@ def _best_start(matches: Sequence[tuple[int, int, int]]) -> int:
     return best
 
 
-def _pieces(
-    text: str, spans: Sequence[tuple[int, int]], marked: Sequence[int], start: int, end: int
-) -> list[SnippetPiece]:
+def _pieces(text: str, marked: Sequence[Sequence[int]], start: int, end: int) -> list[SnippetPiece]:
     """Return the text between two places, with marked words; words of a phrase are marked one by one."""
     pieces, at = list[SnippetPiece](), start
-    for place in marked:
-        low, high = spans[place]
+    for low, high in marked:
         if low < at or low >= end:
             continue
         pieces += [SnippetPiece(text[at:low], False), SnippetPiece(text[low : min(high, end)], True)]

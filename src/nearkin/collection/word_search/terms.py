@@ -10,10 +10,12 @@ import numpy as np
 
 from nearkin.collection.word_search.tokens import MAX_OF_A_KEY, Tokens, ends_in_word, tokens_of
 from nearkin.errors import ParameterError
-from nearkin.records import Bool
+from nearkin.records import I64, Bool
 
 _PARTS = re.compile(r'"([^"]*)("?)(\*?)|([^\s"]+)')
 _MAX_WORDS = 64
+MetTerm = tuple[int, int, int]
+"""Place of a term among the words of a text, its number of words, and its number in the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +64,12 @@ class SearchTerm:
         """Whether the index alone decides if a text has it."""
         return len(self.words) == 1 and len(self.words[0]) < MAX_OF_A_KEY + self.is_prefix
 
-    def places_in(self, tokens: Sequence[str]) -> Iterator[int]:
-        """Yield where it begins among the words of a text."""
-        *first, last = self.words
-        n = len(first)
-        for place in range(len(tokens) - n):
-            end = tokens[place + n]
-            is_end = end.startswith(last) if self.is_prefix else end == last
-            if is_end and all(tokens[place + i] == first[i] for i in range(n)):
-                yield place
-
-    def texts_in(self, tokens: Tokens) -> Bool:
-        """Return which of some texts have it, shape (n_texts,)."""
+    def places_in(self, tokens: Tokens) -> I64:
+        """Return where it begins among the words of some texts, ascending."""
         *first, last = self.words
         n_starts = len(tokens.ids) - len(first)
         if n_starts <= 0:
-            return np.zeros(len(tokens.offsets) - 1, np.bool_)
+            return np.zeros(0, np.int64)
         is_last = [word.startswith(last) if self.is_prefix else word == last for word in tokens.words]
         is_here = np.array(is_last, np.bool_)[tokens.ids[len(first) :]]
         texts = np.repeat(np.arange(len(tokens.offsets) - 1), tokens.lengths)
@@ -85,8 +77,12 @@ class SearchTerm:
         places = {word: place for place, word in enumerate(tokens.words)}
         for i, word in enumerate(first):
             is_here &= tokens.ids[i : i + n_starts] == places.get(word, -1)
+        return np.flatnonzero(is_here)
+
+    def texts_in(self, tokens: Tokens) -> Bool:
+        """Return which of some texts have it, shape (n_texts,)."""
         found = np.zeros(len(tokens.offsets) - 1, np.bool_)
-        found[texts[:n_starts][is_here]] = True
+        found[np.searchsorted(tokens.offsets, self.places_in(tokens), side="right") - 1] = True
         return found
 
 
@@ -115,9 +111,20 @@ class WordQuery:
         """Whether the index alone decides which texts are found."""
         return all(term.is_in_index for term in self.terms)
 
-    def is_met_by(self, tokens: Sequence[str]) -> bool:
-        """Whether the words of a text have every term."""
-        return all(next(term.places_in(tokens), None) is not None for term in self.terms)
+    def met_in(self, tokens: Tokens) -> list[list[MetTerm]]:
+        """Return where the terms begin in each of some texts, in order."""
+        met = [list[MetTerm]() for _ in range(len(tokens.offsets) - 1)]
+        for number, term in enumerate(self.terms):
+            places = term.places_in(tokens)
+            texts = np.searchsorted(tokens.offsets, places, side="right") - 1
+            own = places - tokens.offsets[texts]
+            for text, place in zip(texts.tolist(), own.tolist(), strict=True):
+                met[text].append((place, len(term.words), number))
+        return [sorted(own) for own in met]
+
+    def is_met_by(self, met: Sequence[MetTerm]) -> bool:
+        """Whether every term begins somewhere in a text."""
+        return len({number for _, _, number in met}) == len(self.terms)
 
 
 def parse_words(query: object) -> WordQuery:
@@ -163,5 +170,5 @@ def _term(text: str, is_prefix: bool, query: str) -> SearchTerm | None:
     if "*" in text or (is_prefix and not ends_in_word(text)):
         rule = 'words and phrases in "quotes", with a * only directly behind one of them, such as terminat*'
         raise ParameterError.of("query", "search", rule, query)
-    words = tokens_of([text]).of_text(0)
+    (words,) = tokens_of([text]).by_text()
     return SearchTerm(tuple(words), is_prefix) if words else None

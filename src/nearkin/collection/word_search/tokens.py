@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 
 from nearkin.collection.counting import NORMALISE
-from nearkin.kernels.buffers import strings
+from nearkin.kernels.buffers import large_strings, strings
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
-from nearkin.records import I64
+from nearkin.records import I64, U32
 from nearkin.stages.features.words import WordSplitter
 
 _SPLITTER = WordSplitter()
@@ -42,9 +44,14 @@ class Tokens:
         """Number of words of each text."""
         return np.diff(self.offsets)
 
-    def of_text(self, place: int) -> list[str]:
-        """Return the words of one text."""
-        return [self.words[i] for i in self.ids[self.offsets[place] : self.offsets[place + 1]].tolist()]
+    def by_text(self) -> list[list[str]]:
+        """Return the words of each text."""
+        words = self.in_order()
+        return [words[start:end] for start, end in pairwise(self.offsets.tolist())]
+
+    def in_order(self) -> list[str]:
+        """Return the words of all texts, one text after another."""
+        return [self.words[i] for i in self.ids.tolist()]
 
     def as_keys(self) -> Tokens:
         """Return the same with words cut to the length that is indexed."""
@@ -67,17 +74,20 @@ def tokens_of(texts: Sequence[str]) -> Tokens:
 
     Examples
     --------
-    >>> found = tokens_of(["It's DUE, due.", "ﬁle 日本"])
-    >>> [found.of_text(place) for place in range(2)]
+    >>> tokens_of(["It's DUE, due.", "ﬁle 日本"]).by_text()
     [['it', 's', 'due', 'due'], ['file', '日', '本']]
     """
-    if not texts:
+    return _tokens_of(strings(texts))
+
+
+def _tokens_of(texts: pa.LargeStringArray) -> Tokens:
+    if not len(texts):
         return Tokens([], np.zeros(0, np.int64), np.zeros(1, np.int64))
-    split = _SPLITTER.split(NORMALISE.apply(strings(texts)))
+    split = _SPLITTER.split(NORMALISE.apply(texts))
     return Tokens(split.words.to_pylist(), split.ids.astype(np.int64), split.offsets)
 
 
-def spans_of(text: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
+def spans_of(text: str, tokens: Sequence[str]) -> I64 | None:
     """Return where each word of a text begins and ends, or None if that is unknown.
 
     Parameters
@@ -86,6 +96,10 @@ def spans_of(text: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
     tokens : sequence of str
         Its words after normalisation, by which a character can become several words, or part of another.
 
+    Returns
+    -------
+    int64 array, shape (n_words, 2), or None
+
     Examples
     --------
     >>> text = "It's due."
@@ -93,25 +107,25 @@ def spans_of(text: str, tokens: Sequence[str]) -> list[tuple[int, int]] | None:
     ['It', 's', 'due']
     """
     spans = _spans(text)
-    words = _words_of(text, spans)
-    if words == [[token] for token in tokens]:
+    words = _tokens_of(_parts(text, spans))
+    if (words.lengths == 1).all() and words.in_order() == list(tokens):
         return spans
+    return _spans_in_chunks(text, spans, words.by_text(), tokens)
+
+
+def _spans_in_chunks(text: str, spans: I64, words: Sequence[Sequence[str]], tokens: Sequence[str]) -> I64 | None:
+    """Do the same where a word as it is written is not a word after normalisation: the part between white space is."""
     chunks = _chunks(text)
-    of_chunks = _words_of(text, chunks)
+    of_chunks = tokens_of([text[start:end] for start, end in chunks]).by_text()
     if [word for some in of_chunks for word in some] != list(tokens):
         return None
-    aligned, at = list[tuple[int, int]](), 0
+    aligned, at, written = list[Sequence[int]](), 0, spans.tolist()
     for chunk, here in zip(chunks, of_chunks):
         first = at
-        while at < len(spans) and spans[at][0] < chunk[1]:
+        while at < len(written) and written[at][0] < chunk[1]:
             at += 1
-        aligned += spans[first:at] if words[first:at] == [[word] for word in here] else [chunk] * len(here)
-    return aligned
-
-
-def _words_of(text: str, spans: Sequence[tuple[int, int]]) -> list[list[str]]:
-    tokens = tokens_of([text[start:end] for start, end in spans])
-    return [tokens.of_text(place) for place in range(len(spans))]
+        aligned += written[first:at] if words[first:at] == [[word] for word in here] else [chunk] * len(here)
+    return np.array(aligned, np.int64).reshape(-1, 2)
 
 
 def ends_in_word(text: str) -> bool:
@@ -123,7 +137,7 @@ def ends_in_word(text: str) -> bool:
     [True, False, True, True, False]
     """
     spans = _spans(text)
-    return bool(spans) and spans[-1][1] == len(text)
+    return bool(len(spans)) and int(spans[-1, 1]) == len(text)
 
 
 def _chunks(text: str) -> list[tuple[int, int]]:
@@ -136,10 +150,9 @@ def _chunks(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
+def _spans(text: str) -> I64:
     """Return where the words of a text begin and end as it is written, without normalisation."""
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    kinds = character_classes()[points]
+    kinds = character_classes()[_code_points(text)]
     places = np.flatnonzero((kinds != FORMAT) & (kinds != MARK))
     own = kinds[places]
     before = np.concatenate([[0], own[:-1]]) if len(own) else own
@@ -148,4 +161,18 @@ def _spans(text: str) -> list[tuple[int, int]]:
     starts = np.flatnonzero(is_start)
     after = np.searchsorted(ends, starts, side="right")
     stops = np.append(places, len(text))[np.append(ends, len(places))[after]]
-    return list(zip(places[starts].tolist(), stops.tolist()))
+    return np.stack([places[starts], stops], axis=1)
+
+
+def _parts(text: str, spans: I64) -> pa.LargeStringArray:
+    """Return the parts of a text; to cut out each word of a long text in Python takes long."""
+    points = _code_points(text)
+    n_bytes = 1 + (points >= 0x80) + (points >= 0x800).astype(np.int64) + (points >= 0x10000)
+    starts, ends = np.concatenate([[0], np.cumsum(n_bytes)])[spans].T
+    offsets = np.concatenate([[0], np.cumsum(ends - starts)])
+    places = np.repeat(starts - offsets[:-1], ends - starts) + np.arange(offsets[-1])
+    return large_strings(np.frombuffer(text.encode(), np.uint8)[places], offsets)
+
+
+def _code_points(text: str) -> U32:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -179,11 +179,8 @@ class _SqliteWordTables(WordTables):
         ]
 
     def _write_words(self, contents: I64, keys: Tokens) -> None:
-        rows = [
-            (content, " ".join(keys.of_text(place)))
-            for place, content in enumerate(contents.tolist())
-            if keys.offsets[place + 1] > keys.offsets[place]
-        ]
+        by_text = zip(contents.tolist(), keys.by_text(), strict=True)
+        rows = [(content, " ".join(words)) for content, words in by_text if words]
         self._connection.exec_driver_sql("INSERT INTO search_words (rowid, words) VALUES (?, ?)", rows)
 
     def _having(self, words: Sequence[IndexedWord]) -> str:

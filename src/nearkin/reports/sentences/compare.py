@@ -147,9 +147,9 @@ def date_text(one: Version) -> str:
 def versions_sentences(found: Versions) -> Iterator[Sentence]:
     """Say how many versions of a document there are, and which are in force."""
     n, more = found.n_found, found.n_found - len(found.versions)
+    of_what = f": other stored versions, and documents {found.tolerance.in_words()}"
     yield Sentence(
-        f": other stored versions, and documents {found.tolerance.in_words()}"
-        + (f"; {not_shown(more)}" if more > 0 else ""),
+        of_what * (n > 0) + (f"; {not_shown(more)}" if more > 0 else ""),
         strong=f"{n:,} version{'s' * (n != 1)} of {found.document}",
     )
     n_letters_only = sum(one.similar.is_letters_only for one in found.versions)

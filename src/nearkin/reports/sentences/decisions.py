@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nearkin.collection.decisions.records import (
+    FIRST,
     GONE_IN,
     GROUP_NOTE,
     NEVER_GROUP,
@@ -105,6 +107,8 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
     'never group a with b'
     >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
     'split b off from a'
+    >>> in_words("same-group", {"first": "b"}, [SettingChange("same-group", "a", "b", None, "")])
+    'same group: b and a'
     """
     n = counted(len(changes), "document")
     if kind == "undo":
@@ -128,7 +132,10 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         without = f", {counted(n_unread, 'file')} without a text" if n_unread else ""
         texts, versions = int(str(data.get("n_texts", 0))), len(changes) - n_unread
         return f"erase {counted(texts, 'text')}, {counted(versions, 'version')}{without}"
-    return _of_one(changes[0]) if changes else kind
+    if not changes:
+        return kind
+    only = changes[0]
+    return _of_one(replace(only, subject=only.other, other=only.subject) if FIRST in data else only)
 
 
 def setting_words(setting: SettingChange) -> str:

@@ -18,8 +18,11 @@ _MAX_CHANGES = 20
 _SMALL = 10
 
 
-def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence]:
-    """Count the groups and those that are shown, name the ones to look at, and say what changed since last time."""
+def groups_sentences(found: CollectionGroups, n_shown: int, *, has_choice: bool = False) -> Iterator[Sentence]:
+    """Count the groups and those that are shown, name the ones to look at, and say what changed since last time.
+
+    With ``has_choice``, a principal was chosen in this call, which is reported before.
+    """
     more = len(found.groups) - n_shown
     yield Sentence(
         f" (texts {found.tolerance.in_words()})" + (f"; {not_shown(counted(more, 'group'))}" * (more > 0)),
@@ -64,7 +67,7 @@ def groups_sentences(found: CollectionGroups, n_shown: int) -> Iterator[Sentence
             "warning",
         )
     if not found.is_first:
-        yield from change_sentences(found, min(n_shown, _MAX_CHANGES))
+        yield from change_sentences(found, min(n_shown, _MAX_CHANGES), has_choice=has_choice)
 
 
 def letters_only_groups(found: CollectionGroups) -> set[int]:
@@ -92,11 +95,13 @@ def _counted_units(found: CollectionGroups) -> str:
     return "letters" if found.tolerance.method == "range" else "words"
 
 
-def change_sentences(found: CollectionGroups, n_shown: int = _MAX_CHANGES) -> Iterator[Sentence]:
+def change_sentences(
+    found: CollectionGroups, n_shown: int = _MAX_CHANGES, *, has_choice: bool = False
+) -> Iterator[Sentence]:
     """Say what changed since the groups were last updated, and list the first changes."""
     since = f" (waves with new documents: {', '.join(found.new_waves)})" if found.new_waves else ""
     if not found.changes:
-        yield Sentence(f"No changes since the last call{since}")
+        yield Sentence(f"No {'other ' * has_choice}changes since the last call{since}")
         return
     n_new = sum(one.is_new for one in found.changes)
     yield Sentence(f"Since the last call{since}: {counted(n_new, 'new group')}, {len(found.changes) - n_new:,} changed")
@@ -135,7 +140,8 @@ def _in_words(change: GroupChange) -> str:
     if change.principal_was is not None:
         said.append(f"its principal {change.principal_was} is no longer in it")
     if change.principal_again is not None:
-        said.append(f"its principal is {change.principal_again} again")
+        again = ", which was a principal before" if change.is_new else " again"
+        said.append(f"its principal is {change.principal_again}{again}")
     return "; ".join(said)
 
 

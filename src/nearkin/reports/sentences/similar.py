@@ -30,7 +30,8 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
             said = "The text has no words: only identical texts are listed."
         yield Sentence(said, "warning")
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
-        yield Sentence(f"Expected recall: {found.tolerance.recall:.1%} at this similarity, higher above")
+        recall, threshold = found.tolerance.recall, found.tolerance.value
+        yield Sentence(f"Expected recall: {recall:.1%} at Jaccard {threshold:g}, higher above")
     if found.tolerance.method in ("containment", "edit") and found.is_answered:
         names = {"containment": "the keys of check-ins", "edit": "words and letters"}[found.tolerance.method]
         yield Sentence(
