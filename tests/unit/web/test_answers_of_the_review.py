@@ -248,9 +248,10 @@ def test_only_the_check_in_of_a_collection_checks_the_id(tmp_path: Path) -> None
 
     with Collection.open(tmp_path / "m", create=True) as collection:
         collection.add(DOCUMENTS)
-        for under in (CheckIn("lease", id_is_new=True), CheckIn("other", id_is_new=False)):
-            with pytest.raises(ParameterError, match="There is"):
-                collection.check(LEASE, store=under)
+        with pytest.raises(ParameterError, match="'lease' already exists"):
+            collection.check(LEASE, store=CheckIn("lease", id_is_new=True))
+        with pytest.raises(ParameterError, match="There is no"):
+            collection.check(LEASE, store=CheckIn("other", id_is_new=False))
         assert collection.check(LEASE, store=CheckIn("other", id_is_new=True)).version == 1
         assert collection.check(f"{LEASE} Yes.", store=CheckIn("other", id_is_new=False)).version == 2
 

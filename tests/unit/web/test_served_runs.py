@@ -163,7 +163,7 @@ def test_a_run_that_is_made_again_is_not_mixed_up_with_its_former_decisions(
     )  # fmt: skip
     assert "Start it again" in visit.send("GET", "/pairs.json").text
     visit.service.runs = ServedRuns(runs)
-    assert "about an earlier run" in visit.send("GET", "/pairs.json").text
+    assert "belongs to an earlier run" in visit.send("GET", "/pairs.json").text
     (runs[0] / DECISIONS).rename(tmp_path / "kept.json")
     assert visit.get("/pairs.json").json()["n_found"] == 2
 
