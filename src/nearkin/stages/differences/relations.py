@@ -67,7 +67,7 @@ RULES: dict[str, str] = {
         f"document's words are moved or missing, none of them a name, a number or a date; and no "
         f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
     ),
-    "revised": "None of the above is certain: read the differences.",
+    "revised": "No other rule applies: read the differences.",
 }
 """Rules, a sentence each; the first that holds decides."""
 
