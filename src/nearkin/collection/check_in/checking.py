@@ -111,7 +111,7 @@ def check(
         n_found=n_found,
         passage=passage,
         options=options,
-        expected_recall=round(float(BANDS.probability(options.threshold)), 4) if options.method == "minhash" else None,
+        expected_recall=_expected_recall(options, candidates.n_skewed),
         n_candidates=len(candidates.contents),
         n_compared=min(len(candidates.contents), MAX_COMPARED),
         n_hot_keys=candidates.n_skewed,
@@ -123,6 +123,13 @@ def check(
         n_damaged=n_damaged,
         elapsed_s=round(time.perf_counter() - started, 4),
     )
+
+
+def _expected_recall(options: CheckOptions, n_skewed: int) -> float | None:
+    """Return that of the bands; what is missed of wording that very many documents share is not known."""
+    if options.method != "minhash" or n_skewed:
+        return None
+    return round(float(BANDS.probability(options.threshold)), 4)
 
 
 def _compared(

@@ -216,7 +216,7 @@ class Checked(Tabular):
     options : CheckOptions
     expected_recall : float or None
         Expected share of near-duplicates that are found at exactly the threshold; higher above it. None if it is not
-        known, as with the similarity index.
+        known: with the similarity index, and if `n_hot_keys` is not 0.
     n_candidates, n_compared : int
         Number of candidates, and of candidates that were compared word by word.
     n_hot_keys : int

@@ -103,11 +103,11 @@ def _on_damage(found: Checked) -> Iterator[Sentence]:
 def _on_limits(found: Checked) -> Iterator[Sentence]:
     if not found.is_answered:
         yield Sentence("Too few words to compare: only identical texts are listed.", "warning")
-    elif found.expected_recall is None:
+    elif found.options.method == "si":
         yield Sentence(
             "Searched by the similarity index, which misses most matches; omit --method si to find more.", "quiet"
         )
-    elif found.verdict in ("new", "contained", "contains") and not found.n_hot_keys:
+    elif found.expected_recall is not None and found.verdict in ("new", "contained", "contains"):
         part, threshold = found.expected_recall, found.options.threshold
         yield Sentence(f"Expected recall: {part:.1%} at Jaccard {threshold:g}, higher above", "quiet")
     if found.n_hot_keys and found.verdict != "exact":
