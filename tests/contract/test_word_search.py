@@ -265,6 +265,16 @@ def test_queries_without_words_are_refused(unchanged: Collection, query: object)
         unchanged.search(query)
 
 
+@pytest.mark.parametrize("n_characters", [1, 100])
+def test_snippets_are_the_same_for_any_number_of_texts_at_a_time(
+    unchanged: Collection, n_characters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = unchanged.search("day").documents
+    assert len(at_once) == 4
+    monkeypatch.setattr(searching, "_CHARACTERS_SHOWN_AT_A_TIME", n_characters)
+    assert unchanged.search("day").documents == at_once
+
+
 @pytest.mark.parametrize("limit", [0, -1, True, 1.5])
 def test_limits_are_checked(unchanged: Collection, limit: object) -> None:
     with pytest.raises(ParameterError, match="limit"):
@@ -350,7 +360,7 @@ def test_texts_are_read_and_compared_many_at_a_time(place: SomePlace, monkeypatc
         counted(searching, "tokens_of")
         counted(searching, "texts_of")
         answer = collection.search("rent", limit=None)
-    assert (len(answer.documents), calls) == (150, {"tokens_of": 3, "texts_of": 3})
+    assert (len(answer.documents), calls) == (150, {"tokens_of": 1, "texts_of": 1})
     assert [one.snippet_text for one in answer.documents][:20] == first
     for one in answer.documents:
         assert one.snippet_text.lower().count("[rent]") == 1 + int(one.document.doc_id) % 3

@@ -33,7 +33,8 @@ from nearkin.store.schema import contents, documents, loads
 
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25
 _ALL = 2**62
-_TEXTS_SHOWN_AT_A_TIME = 64
+_CHARACTERS_SHOWN_AT_A_TIME = 1 << 22
+"""Maximum number of characters of the texts whose snippets are made together, unless one text has more."""
 _TEXTS_OF_A_TRANSACTION = 1 << 16  # some ten seconds
 _DAMAGED_INDEX = ("SQLITE_CORRUPT", "SQLITE_ERROR")
 
@@ -251,8 +252,7 @@ def _shown(
 ) -> Iterator[FoundDocument]:
     """Yield the documents with their snippets; the stored words are compared with these texts."""
     by_text = [(content, list(own)) for content, own in groupby(found, lambda one: one.content)]
-    for start in range(0, len(by_text), _TEXTS_SHOWN_AT_A_TIME):
-        some = by_text[start : start + _TEXTS_SHOWN_AT_A_TIME]
+    for some in _some_at_a_time(by_text):
         text_of_content = texts_of(connection, [content for content, _ in some])
         texts = [text_of_content[content] for content, _ in some]
         tokens = tokens_of(texts)
@@ -261,3 +261,18 @@ def _shown(
                 raise _WordsDamagedError(f"text {content} does not have the words stored for it")
             its_snippet = snippet(text, its_words, met)
             yield from (FoundDocument(one, relevance[content], its_snippet) for one in own)
+
+
+def _some_at_a_time(
+    by_text: Sequence[tuple[int, list[StoredDocument]]],
+) -> Iterator[list[tuple[int, list[StoredDocument]]]]:
+    """Yield the texts in order, in lots that fit in memory."""
+    some, n_characters = list[tuple[int, list[StoredDocument]]](), 0
+    for content, own in by_text:
+        if some and n_characters + own[0].n_characters > _CHARACTERS_SHOWN_AT_A_TIME:
+            yield some
+            some, n_characters = [], 0
+        some.append((content, own))
+        n_characters += own[0].n_characters
+    if some:
+        yield some
