@@ -36,7 +36,7 @@ sign in with name and password, from other machines too.
   nearkin serve matter --port 8000 --behind-proxy 127.0.0.1 --public-url https://review.example.org
 """
 _OF_A_SERVICE = (700, 10, 10)
-"""Thresholds of Python for a look for garbage; a command that ends soon looks for it less often."""
+"""Thresholds for the search for garbage in a process that runs for long; a short command searches less often."""
 _service = partial(typer.Option, rich_help_panel="The service")
 Host = Annotated[
     str, _service("--host", help="Address to listen on. Any but 127.0.0.1, localhost and ::1 needs users and TLS.")

@@ -241,8 +241,7 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
         wanted = [shown[number].row for number in numbers.tolist()]
         places = by_row[np.searchsorted(rows.row, wanted, sorter=by_row)]
         chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
-        decided = np.searchsorted(numbers, list(chosen))
-        proposed[decided] = places[decided]
+        proposed = np.where(np.isin(numbers, list(chosen)), places, proposed)
         found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
         is_new = np.zeros(len(rows.row), np.bool_)
         table = _members(rows, places, proposed, found, matching.is_match(found), is_new, tolerance)
@@ -317,8 +316,7 @@ def _told(
     again = returned_principals(seen.connection, state, rows) if regrouped.is_undone else {}
     chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
     places[np.searchsorted(numbers, list(again | chosen))] = list((again | chosen).values())
-    decided = np.searchsorted(numbers, list(chosen))
-    proposed[decided] = places[decided]  # nothing is proposed instead of a choice
+    proposed = np.where(np.isin(numbers, list(chosen)), places, proposed)  # nothing instead of a choice
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row

@@ -81,13 +81,13 @@ class ExtractionPool:
 
     def submit(self, file: FileToExtract) -> WorkerAnswer:
         """Let a worker read a file; what is submitted first is begun first."""
-        from nearkin.stages.documents.extraction.serving import WorkerService  # a pool may start no worker
-
         answer = WorkerAnswer(_with_size(file), self._read)
         with self._changed:
             self._asked.append(answer)
             self._changed.notify()
             if len(self._threads) < min(self.n_workers, len(self._asked) + len(self._taken)):
+                from nearkin.stages.documents.extraction.serving import WorkerService  # a pool may start no worker
+
                 given = (WorkerService(self),)
                 self._threads.append(threading.Thread(target=self._serve, args=given, name="extraction", daemon=True))
                 self._threads[-1].start()
