@@ -288,6 +288,10 @@ def test_fsck_repairs_what_it_can_and_names_what_it_cannot(matter: str) -> None:
     assert (mended["is_whole"], mended["mended_texts"]) == (True, 1)
     assert told("fsck", matter)["mended_texts"] == 0
     with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
+        database.execute("UPDATE contents SET counts = zeroblob(length(counts)) WHERE content = 1")
+    assert "The collection is undamaged now: " in run("fsck", matter).out
+    assert "The collection is undamaged: " in run("fsck", matter).out
+    with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
         database.execute("UPDATE contents SET text = x'28b52ffd00' WHERE content = 1")
     ended = run("fsck", matter, "--json")
     assert ended.code == 7

@@ -15,7 +15,7 @@ from nearkin.paths import not_supported, without_password
 from nearkin.store.server_settings import SSL_MODES, ServerSettings, settings_here
 
 FILE = "nearkin.sqlite"
-_OPTIONS = ("service", "host", "port", "sslmode", "sslrootcert")
+_OPTIONS = ("service", "host", "port", "sslmode", "sslrootcert", "connect_timeout", "application_name")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -30,7 +30,8 @@ class Place:
     schema : str or None
         PostgreSQL only.
     options : tuple of (str, str)
-        What else a PostgreSQL URL says after the question mark: service, host, port, sslmode, sslrootcert.
+        What else a PostgreSQL URL says after the question mark: service, host, port, sslmode, sslrootcert,
+        connect_timeout, application_name.
 
     Examples
     --------

@@ -14,17 +14,16 @@ from nearkin.errors import CollectionError
 from nearkin.store.place import Place
 from nearkin.store.server_settings import ServerSettings
 
-_CONNECT_S = 60
 _REFUSES_TLS = "Server refuses SSL"
 
 
 def postgresql_engine(place: Place, wait_s: float) -> Engine:
     """Return an engine for a schema of a PostgreSQL database; a statement waits ``wait_s`` for locks of others."""
-    engine = create_engine(place.url, connect_args={"timeout": _CONNECT_S, "application_name": "nearkin"})
+    engine = create_engine(place.url)
     server = _Server(place)
     event.listen(engine, "checkout", _check_is_there)
     event.listen(engine, "handle_error", lambda context: _failed(context, place), retval=True)
-    event.listen(engine, "do_connect", lambda dialect, record, arguments, options: server.connect(options))
+    event.listen(engine, "do_connect", lambda dialect, record, arguments, options: server.connect())
     event.listen(engine, "connect", lambda connection, _: _set_up(connection, place))
     event.listen(engine, "begin", lambda connection: _begin(connection, wait_s))
     return engine
@@ -38,7 +37,7 @@ class _Server:
         self._settings: ServerSettings | None = None
         self._tls: ssl.SSLContext | None = None
 
-    def connect(self, options: Any) -> Any:
+    def connect(self) -> Any:
         """Return a new connection."""
         if self._settings is None:
             settings = self._place.settings()
@@ -46,7 +45,7 @@ class _Server:
             self._settings = settings
         settings = self._settings
         try:
-            return self._encrypted_or_not(settings, options)
+            return self._encrypted_or_not(settings)
         except ssl.SSLCertVerificationError as error:
             raise CollectionError(
                 f"{self._place} is not trusted: {error.verify_message} (sslmode={settings.sslmode}, sslrootcert="
@@ -63,13 +62,12 @@ class _Server:
                 f"file: postgresql://USER:PASSWORD@HOST/DATABASE{'.' if notes else ''}{notes}"
             ) from error
 
-    def _encrypted_or_not(self, settings: ServerSettings, options: Any) -> Any:
+    def _encrypted_or_not(self, settings: ServerSettings) -> Any:
         """Connect with encryption if the server supports it; without, only if that is allowed."""
         from pg8000.exceptions import InterfaceError
 
         from nearkin.store.pipelined import PipelinedConnection
 
-        timeout, name = options["timeout"], options["application_name"]
         host = settings.host if settings.socket is None else None
 
         def connect(context: ssl.SSLContext | None) -> Any:
@@ -80,8 +78,8 @@ class _Server:
                 unix_sock=settings.socket,
                 database=settings.database,
                 password=settings.password,
-                timeout=timeout,
-                application_name=name,
+                timeout=settings.connect_timeout_s,
+                application_name=settings.application_name,
                 ssl_context=context or False,
             )
 
@@ -90,7 +88,7 @@ class _Server:
         except InterfaceError as error:
             if error.args != (_REFUSES_TLS,):
                 raise
-            if settings.sslmode != "prefer":
+            if settings.sslmode not in ("allow", "prefer"):
                 raise CollectionError(
                     f"{self._place} does not offer encryption, but sslmode={settings.sslmode} requires it."
                 ) from error

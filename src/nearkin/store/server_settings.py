@@ -19,8 +19,9 @@ from nearkin.errors import CollectionError
 from nearkin.paths import why
 from nearkin.store.system_user import system_user
 
-SSL_MODES = ("disable", "prefer", "require", "verify-ca", "verify-full")
+SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _PORT = 5432
+_CONNECT_S = 60
 _SOCKETS = ("/var/run/postgresql", "/tmp")
 _SERVICES_OF_SYSTEM = "/etc/postgresql-common"
 _FIELD = re.compile(r"((?:\\.|[^:\\])*)(:|$)")
@@ -33,6 +34,8 @@ _VARIABLES = {
     "passfile": "PGPASSFILE",
     "sslmode": "PGSSLMODE",
     "sslrootcert": "PGSSLROOTCERT",
+    "connect_timeout": "PGCONNECT_TIMEOUT",
+    "application_name": "PGAPPNAME",
 }
 
 
@@ -47,9 +50,13 @@ class ServerSettings:
     port : int
     database, user : str
     password : str or None
-    sslmode : {"disable", "prefer", "require", "verify-ca", "verify-full"}
+    sslmode : {"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
     sslrootcert : str or None
         File with the certificates of trusted authorities; "system" means those of the machine.
+    connect_timeout_s : int or None
+        Seconds to wait for a connection; None waits without a limit.
+    application_name : str
+        Name of the connection in ``pg_stat_activity``.
     notes : tuple of str
         What was not used, and why, for the message of a connection that fails.
     """
@@ -61,6 +68,8 @@ class ServerSettings:
     password: str | None = field(repr=False)
     sslmode: str
     sslrootcert: str | None
+    connect_timeout_s: int | None = _CONNECT_S
+    application_name: str = "nearkin"
     notes: tuple[str, ...] = ()
 
     @property
@@ -115,7 +124,8 @@ def settings_of(given: Mapping[str, str], environment: Mapping[str, str], home: 
     Parameters
     ----------
     given : mapping of str to str
-        What the URL says, under libpq's names: host, port, dbname, user, password, service, sslmode, sslrootcert.
+        What the URL says, under libpq's names: host, port, dbname, user, password, service, sslmode, sslrootcert,
+        connect_timeout, application_name.
     environment : mapping of str to str
     home : Path
         Home directory of the user.
@@ -165,8 +175,17 @@ def settings_of(given: Mapping[str, str], environment: Mapping[str, str], home: 
         password=password,
         sslmode=mode,
         sslrootcert=root,
+        connect_timeout_s=_connect_timeout(told.get("connect_timeout", str(_CONNECT_S))),
+        application_name=told.get("application_name", "nearkin"),
         notes=tuple(notes),
     )
+
+
+def _connect_timeout(written: str) -> int | None:
+    """Return the seconds of libpq's ``connect_timeout``, where 0 and less mean no limit, and 1 means 2."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", written.strip()):
+        raise CollectionError(f"connect_timeout must be a whole number of seconds. Got {written!r} instead.")
+    return max(2, int(written)) if int(written) > 0 else None
 
 
 def _socket_folder(port: str) -> str | None:

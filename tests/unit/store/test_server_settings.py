@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import socket
 import ssl
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from nearkin.collection.decisions.activity import checked_by
 from nearkin.errors import CollectionError
 from nearkin.store.place import Place
+from nearkin.store.postgresql import postgresql_engine
 from nearkin.store.server_settings import settings_of
 
 URL = {"host": "db", "dbname": "matters", "user": "ada"}
@@ -97,17 +99,45 @@ def test_a_service(tmp_path):
 
 @pytest.mark.parametrize(
     ("environment", "said"),
-    [({"PGPORT": "many"}, "port"), ({"PGPORT": "70000"}, "port"), ({"PGSSLMODE": "allow"}, "sslmode")],
+    [
+        ({"PGPORT": "many"}, "port"),
+        ({"PGPORT": "70000"}, "port"),
+        ({"PGSSLMODE": "on"}, "sslmode"),
+        ({"PGCONNECT_TIMEOUT": "soon"}, "connect_timeout must be a whole number of seconds"),
+        ({"PGCONNECT_TIMEOUT": "9" * 99}, "connect_timeout"),
+    ],
 )
 def test_values_that_break_a_rule(tmp_path, environment, said):
     with pytest.raises(CollectionError, match=said):
         settings_of(URL, environment, tmp_path)
 
 
+@pytest.mark.parametrize(("written", "seconds"), [("10", 10), ("1", 2), ("0", None), ("-1", None), (" 7 ", 7)])
+def test_seconds_to_wait_for_a_connection(tmp_path, written, seconds):
+    """As libpq reads them."""
+    assert settings_of(URL, {"PGCONNECT_TIMEOUT": written}, tmp_path).connect_timeout_s == seconds
+    assert settings_of(URL | {"connect_timeout": written}, {}, tmp_path).connect_timeout_s == seconds
+
+
+def test_a_service_names_its_connections(tmp_path):
+    services(tmp_path / ".pg_service.conf", "[prod]\napplication_name=review\nconnect_timeout=9\nsslmode=allow\n")
+    found = settings_of(URL | {"service": "prod"}, {"PGAPPNAME": "other"}, tmp_path)
+    assert (found.application_name, found.connect_timeout_s, found.sslmode) == ("review", 9, "allow")
+    assert settings_of(URL, {"PGAPPNAME": "other"}, tmp_path).application_name == "other"
+
+
+def test_a_server_that_never_answers_is_given_up():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = Place.parse(f"postgresql://ada:s3cret@127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=1")
+        with pytest.raises(CollectionError, match="does not answer"):
+            postgresql_engine(place, 1).connect()
+
+
 def test_defaults(tmp_path, monkeypatch):
     monkeypatch.setattr("nearkin.store.server_settings._SOCKETS", (str(tmp_path),))
     found = settings_of({"dbname": "matters"}, {}, tmp_path)
     assert (found.host, found.port, found.user, found.socket) == ("localhost", 5432, getpass.getuser(), None)
+    assert (found.connect_timeout_s, found.application_name) == (60, "nearkin")
     (tmp_path / ".s.PGSQL.5432").touch()
     passwords(tmp_path, "localhost:*:*:*:s3cret")
     found = settings_of({"dbname": "matters"}, {}, tmp_path)
@@ -131,7 +161,13 @@ def test_a_system_without_a_name_for_its_user(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("mode", "verifies", "name"),
-    [("prefer", False, False), ("require", False, False), ("verify-ca", True, False), ("verify-full", True, True)],
+    [
+        ("allow", False, False),
+        ("prefer", False, False),
+        ("require", False, False),
+        ("verify-ca", True, False),
+        ("verify-full", True, True),
+    ],
 )
 def test_what_is_verified(tmp_path, mode, verifies, name):
     found = settings_of(URL | {"sslmode": mode} | ({"sslrootcert": "system"} if verifies else {}), {}, tmp_path)

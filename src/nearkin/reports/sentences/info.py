@@ -62,7 +62,8 @@ def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
     if found.sealed_since is not None:
         since = found.sealed_since.replace("T", " ")[:16]
         yield Sentence(f"Rows that were changed or lost before {since} UTC cannot be detected", "quiet")
-    said = "is undamaged"
+    was_repaired = found.mended_rows or found.remade_segments or found.mended_texts
+    said = "is undamaged now" if was_repaired else "is undamaged"
     if found.repairable and not (found.faults or found.damaged_documents):
         said = "can be repaired: run nearkin fsck without --read-only"
     elif not found.is_whole:
