@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import socket
 import ssl
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 from nearkin.collection.decisions.activity import checked_by
 from nearkin.errors import CollectionError
 from nearkin.store.place import Place
-from nearkin.store.postgresql import postgresql_engine
 from nearkin.store.server_settings import settings_of
 
 URL = {"host": "db", "dbname": "matters", "user": "ada"}
@@ -124,13 +122,6 @@ def test_a_service_names_its_connections(tmp_path):
     found = settings_of(URL | {"service": "prod"}, {"PGAPPNAME": "other"}, tmp_path)
     assert (found.application_name, found.connect_timeout_s, found.sslmode) == ("review", 9, "allow")
     assert settings_of(URL, {"PGAPPNAME": "other"}, tmp_path).application_name == "other"
-
-
-def test_a_server_that_never_answers_is_given_up():
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        place = Place.parse(f"postgresql://ada:s3cret@127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=1")
-        with pytest.raises(CollectionError, match="does not answer"):
-            postgresql_engine(place, 1).connect()
 
 
 def test_defaults(tmp_path, monkeypatch):
