@@ -168,7 +168,7 @@ def _rows(connection: Connection, doc_id: str) -> list[Any]:
 
 
 def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterator[Comparison | None]:
-    """Yield for each content its comparison with the one before; None for the first, and next to an erased one.
+    """Yield for each content its comparison with the previous one; None for the first, and beside an erased content.
 
     Two texts are held at a time. None among the numbers stands for an erased text.
 

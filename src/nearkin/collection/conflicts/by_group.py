@@ -254,7 +254,7 @@ def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> lis
 
 
 def _units(same: I64) -> dict[int, int]:
-    """Number the contents that were decided to be in one group, the same number for those that belong together."""
+    """Number the contents that decisions put into one group; contents that belong together get the same number."""
     nodes, places = np.unique(same, return_inverse=True)
     forest = Forest(len(nodes))
     forest.connect(*places.reshape(-1, 2).T)
@@ -262,7 +262,7 @@ def _units(same: I64) -> dict[int, int]:
 
 
 def _group_of(entries: Sequence[Entry], membership: Membership) -> list[int]:
-    """Return the group of each entry; those in no group get a number below NO_GROUP, one for each text."""
+    """Return the group of each entry; entries in no group get numbers below NO_GROUP, one number per text."""
     contents = np.array([one.document.content for one in entries], np.int64)
     groups = membership.group_of(contents)
     found: list[int] = np.where(groups == NO_GROUP, NO_GROUP - 1 - contents, groups).tolist()

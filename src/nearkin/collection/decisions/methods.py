@@ -303,7 +303,7 @@ class DecisionMethods:
 
 
 def _tolerance_of(name: str, group: object, threshold: float | None, gamma: float | None) -> Tolerance:
-    """Return the tolerance of a group; it is refused where no group is named."""
+    """Return the tolerance of a group; without a group, a tolerance is refused."""
     if group is None and (threshold is not None or gamma is not None):
         raise ParameterError(f"'threshold' and 'gamma' require '{name}'.", named=("threshold", "gamma", name))
     return Tolerance.of(threshold=threshold, gamma=gamma)

@@ -155,7 +155,7 @@ class CollectionGroups(Tabular):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Updated:
-    """Groups with what is stored of them, up to a row of documents and a number of the log."""
+    """Groups and their stored data, up to a row of documents and a number of the log."""
 
     grouping: CollectionGroups
     state: GroupState
@@ -220,7 +220,7 @@ def group(
 
 
 def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
-    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is compared again, and none is new.
+    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is compared again, and no member is new.
 
     Raises
     ------

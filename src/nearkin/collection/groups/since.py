@@ -146,7 +146,7 @@ class GroupsSince(Tabular):
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A document in a group, at one of the two moments."""
+    """A document in a group, at one of the two times."""
 
     row: int
     group: int
@@ -154,7 +154,7 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class _GroupsOf:
-    """Groups at one moment, by the ids of documents."""
+    """Groups at one time, by the ids of documents."""
 
     members: dict[str, _Member]
     principals: dict[int, str]
@@ -206,7 +206,7 @@ def _usable(last_loads: Mapping[str, int], grouped: set[int]) -> list[str]:
 
 
 def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups]:
-    """Return the groups after the wave, and the latest ones with their present principals.
+    """Return the groups after the wave, and the latest groups with their current principals.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def _by_id(groups: PastGroups, known: Mapping[int, StoredDocument]) -> _GroupsOf
 
 
 def _kinds(before: _GroupsOf, after: _GroupsOf, current: set[str], seen_row: int) -> Iterator[tuple[str, ChangeKind]]:
-    """Yield the documents with a change, and its kind."""
+    """Yield the documents with a change, and the kind of the change."""
     for doc_id in before.members.keys() | after.members.keys():
         was, now = before.members.get(doc_id), after.members.get(doc_id)
         if now is None:
@@ -343,7 +343,7 @@ def _n_not_grouped(connection: Connection, seen_row: int) -> int:
 
 
 def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
-    """Return the number of decisions that a grouping has not heeded yet."""
+    """Return the number of decisions that a grouping does not follow yet."""
     changes = changed_settings.c
     is_new = changes.kind.in_((NEVER_GROUP, SAME_GROUP)) & (
         changes.activity > seen_activity(connection, str(tolerance))
