@@ -18,7 +18,7 @@ FAMILIES_OF_COLLECTION = "families COLLECTION"
 REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap", "numbers only")
 """Reasons given for documents, in the order in which they are shown; the last only if numbers do not count."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
-"""Results for documents of another collection: whether a document was dropped because of one, and if not why."""
+"""Results for documents of another set: whether a document was dropped because of one, and if not why."""
 
 REPEATED_ID = "the id"
 """Kind, in counts of problems, of documents whose id an earlier one has: its message begins so."""

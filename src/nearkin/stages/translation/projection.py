@@ -20,7 +20,7 @@ from nearkin.stages.translation.compounds import LINKS, CompoundSplitter
 from nearkin.stages.translation.table import TranslationTable
 
 WAYS = ("whole", "stem", "itself", "parts", "unknown")
-"""Ways in which a source word is translated: it is in the table; words with its stem are; the other collection contains
+"""Ways in which a source word is translated: it is in the table; words with its stem are; the other corpus contains
 it too, like names and numbers; the parts of a compound are in the table; not at all."""
 Stemming = Callable[[pa.LargeStringArray], pa.LargeStringArray]
 

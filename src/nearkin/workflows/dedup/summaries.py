@@ -78,7 +78,7 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
     Returns
     -------
     list of ThresholdRow
-        Empty for a run that compares two collections or has no threshold.
+        Empty for a run that compares two sets or has no threshold.
     """
     if corpus.is_against or options.min_shared is not None:
         return []

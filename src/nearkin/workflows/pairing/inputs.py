@@ -1,4 +1,4 @@
-"""Files and a translation table → two collections of vectors."""
+"""Files and a translation table → two corpora of vectors."""
 
 from __future__ import annotations
 

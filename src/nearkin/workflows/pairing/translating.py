@@ -1,4 +1,4 @@
-"""Use of a translation table for two collections: whether it fits, which side is translated, and how."""
+"""Use of a translation table for two corpora: whether it fits, which side is translated, and how."""
 
 from __future__ import annotations
 

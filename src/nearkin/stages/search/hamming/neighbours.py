@@ -1,4 +1,4 @@
-"""Exact search for signatures within a Hamming distance: pairs of one collection, or neighbours of queries.
+"""Exact search for signatures within a Hamming distance: pairs of one corpus, or neighbours of queries.
 
 Documents with the same signature are grouped first and searched once. Then ``plan`` chooses between
 tables and brute force; both find the same pairs, each once, with any number of threads.
