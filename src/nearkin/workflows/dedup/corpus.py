@@ -1,4 +1,4 @@
-"""Spool → facts about every document, and which texts are identical."""
+"""Spool → facts about every document, and the identical texts."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def number_by_first(
 
 
 def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
-    """Return rows whose id an earlier row of the same side has, each with that earlier row."""
+    """Return rows whose id an earlier row of the same side has, each with the earlier row."""
     found: list[tuple[int, int]] = []
     for start, end in ((0, n_inputs), (n_inputs, len(id_hashes))):
         suspects = sharing_a_hash(id_hashes[start:end], np.arange(start, end, dtype=np.uint32))
@@ -262,7 +262,7 @@ def sharing_a_hash(hashes: U64, rows: U32) -> U32:
 
 
 def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, int]]:
-    """Return rows, of some ascending ones, whose id an earlier one of them has, each with that earlier row."""
+    """Return the rows, among some ascending rows, whose id an earlier one of these has, each with the earlier row."""
     found: list[tuple[int, int]] = []
     earlier: dict[str, int] = {}
     for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):

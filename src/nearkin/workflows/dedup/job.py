@@ -38,7 +38,7 @@ from nearkin.workflows.resources import Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Everything that a run found, before it is reported.
+    """Result of a run, before it is reported.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Result:
         judged: Judged,
         n_not_compared: int,
     ) -> Result:
-        """Estimate what was missed; ``n_not_compared`` is that of the search, over all of its bands or keys."""
+        """Estimate the missed pairs; ``n_not_compared`` is that of the search, over all of its bands or keys."""
         return cls(
             corpus=corpus,
             places=places,

@@ -1,4 +1,4 @@
-"""Upper limit of the pairs that a search skipped, never more than exist."""
+"""Upper limit of the number of pairs that a search skipped, at most the number that exists."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Places:
         )
 
     def parent_of(self, row: int) -> str | None:
-        """Return the id of what a document is inside of."""
+        """Return the id of the document or container that contains a document."""
         parent: str | None = None if self.parents is None else self.parents.ids[row].as_py()
         return parent
 
@@ -131,7 +131,7 @@ class Places:
         return [*parent, *([] if self.origins is None else self.origins.part(a, b))]
 
     def exceptions(self) -> list[ExceptionRow]:
-        """Return the documents without a text, or with a part of it, in their order."""
+        """Return the documents without a text, or with only a part of it, in order."""
         return [
             exception_row(
                 told,

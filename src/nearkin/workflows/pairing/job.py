@@ -235,7 +235,7 @@ def _write(
 
 
 def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> str | None:
-    """Write ``report.html``; return why there is none, if so."""
+    """Write ``report.html``; return the reason if it could not be written."""
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:

@@ -138,15 +138,15 @@ class StreamDeduplicator:
         self._grow(_FIRST_CAPACITY)
 
     def __len__(self) -> int:
-        """Return the number of documents that are remembered."""
+        """Return the number of documents that are not forgotten."""
         return len(self._ids) if self.max_age is None else min(len(self._ids), self.max_age)
 
     def __contains__(self, doc_id: object) -> bool:
-        """Whether a document with this id was added, and is remembered."""
+        """Whether a document with this id was added and is not forgotten."""
         return self._is_known(doc_id, self._places, self._n_dropped + len(self._ids))
 
     def _is_known(self, doc_id: object, places: Mapping[Hashable, int], place: int) -> bool:
-        """Whether a document at a place would find that id among those remembered."""
+        """Whether a document at a position would find an id among the documents that are not forgotten."""
         earlier = places.get(doc_id)
         return earlier is not None and (self.max_age is None or place - earlier <= self.max_age)
 
