@@ -152,4 +152,4 @@ class Normalisation:
 
 
 AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
-"""Texts as they were read: stored, digested and counted letter by letter unchanged."""
+"""Value for texts that are stored, digested and counted letter by letter without a change."""

@@ -184,7 +184,7 @@ def _overlay_of_load_file(
 
 
 def _each(controls: Controls, one: OverlaySource, repeated: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield each control number with its row, without records that have none or repeat one: no tool can overlay these."""
+    """Yield each control number with its row; records without one, or with a repeated one, cannot be overlaid."""
     seen: set[str] = set()
     rows = iter(one.rows.tolist())
     for control in controls:
