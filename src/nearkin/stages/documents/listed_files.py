@@ -42,7 +42,7 @@ class ListedFiles:
 
 
 def listed_files(folder: str, paths: Sequence[str]) -> ListedFiles:
-    """Separate load files, the texts and originals that they name, and lists of images from the other files of a folder."""
+    """Separate load files, the texts and originals that they name, and lists of images from other files."""
     images = image_lists(paths)
     found = [path for path in paths if path.lower().endswith(_SUFFIXES) and is_load_file(path)]
     loads = tuple(path for path in found if _has_texts(path))

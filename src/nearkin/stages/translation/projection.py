@@ -61,7 +61,7 @@ class WordProjection:
 
 @dataclass(frozen=True)
 class Projector:
-    """Finds the way in which every word of a collection is translated.
+    """Finds the way in which every word of a corpus is translated.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Projector:
 
 
 class _Entries:
-    """Translations of the table's source words that occur in the target collection."""
+    """Translations of the table's source words that occur in the target corpus."""
 
     def __init__(self, table: TranslationTable, targets: pa.LargeStringArray, agreement: float) -> None:
         rows = table.rows

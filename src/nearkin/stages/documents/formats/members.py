@@ -60,7 +60,7 @@ class MembersFormat(Format):
                 yield one
 
     def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents; a truncation becomes a document with that problem: a file of a folder never stops a run."""
+        """Yield the documents; a truncation becomes a document with this problem, because a file never stops a run."""
         from nearkin.stages.documents.streams import StreamFault
 
         name, n_documents = opened.source.name, 0
