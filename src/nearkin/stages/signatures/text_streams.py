@@ -91,7 +91,7 @@ class TextStream:
         return self.variation in ("C", "D")
 
     def shingles(self, texts: pa.LargeStringArray, k: int) -> tuple[I32, I64]:
-        """Return Java's ``String.hashCode`` of every k-gram of each text: the values, and the start of those of each text.
+        """Return Java's ``String.hashCode`` of every k-gram of each text: values, and the start of those of each text.
 
         Parameters
         ----------
