@@ -94,7 +94,7 @@ def _opened_collection(
 
 @contextlib.contextmanager
 def _piped() -> Iterator[None]:
-    """Raise the error of a closed pipe again, without its number: with the number, typer would use another exit code."""
+    """Raise the error of a closed pipe again, without its number: with it, typer would use another exit code."""
     try:
         yield
     except BrokenPipeError:

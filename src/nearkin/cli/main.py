@@ -26,7 +26,7 @@ UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__nam
 
 
 def main() -> NoReturn:
-    """Run the command line as the only task of this process: the entry point of ``nearkin``."""
+    """Run the command line in a process of its own: the entry point of ``nearkin``."""
     gc.set_threshold(200_000)  # imports make 150,000 objects that stay: to look for garbage among them takes time
     atexit.register(gc.freeze)  # Python looks three times for garbage when it ends: a quarter of a short command
     hide_pandas()
