@@ -86,7 +86,7 @@ def neighbours(
         Measure and minimum similarity of the texts, such as ``jaccard:0.8``: report only such pairs. The documents are
         read again: files must be unchanged.
     shingle, normalise
-        Shingles and normalization of this verification; refused without ``verify``.
+        Shingles and normalisation of this verification; refused without ``verify``.
     equal : {"all", "first"}
         Pairs of documents with the same signature: "all" of them, or each document only with the "first". Not with
         ``against``.
