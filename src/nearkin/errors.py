@@ -24,7 +24,7 @@
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
-A message says what is wrong, where, the rule and what came.
+A message says what is wrong and where, and gives the rule and the invalid value.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ParameterError(NearkinError, ValueError):
 
     @classmethod
     def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
-        """Make an error that names the parameter and its owner, the rule, and the value that came."""
+        """Make an error that names the parameter and its owner, the rule, and the invalid value."""
         whose = f"The '{parameter}' parameter of {owner}"
         error = cls(f"{whose} must be {rule}. Got {quoted(came)} instead.")
         error._named = {parameter: whose}
@@ -89,7 +89,7 @@ class ParameterError(NearkinError, ValueError):
 
 
 def quoted(text: object) -> str:
-    """Write a value as Python does; only the beginning of a very long one, such as a cell of megabytes.
+    """Write a value as Python does; of a very long value, such as a cell of megabytes, only the beginning.
 
     Examples
     --------
@@ -192,9 +192,9 @@ class FingerprintError(NearkinError):
         Parameters
         ----------
         what, cannot : str
-            "Signatures", "be compared".
+            What was mixed, and what cannot be done with it, such as "Signatures" and "be compared".
         one, other : (str, str)
-            The name of each, and its fingerprint.
+            Name and fingerprint of each.
 
         Examples
         --------

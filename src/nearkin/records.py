@@ -174,7 +174,7 @@ class Signatures:
 
 @dataclass(frozen=True, slots=True)
 class BitSignatures:
-    """Bit strings, one per document; those of similar documents differ in few bits.
+    """Bit strings, one per document; the strings of similar documents differ in few bits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Signature methods, and the search for signatures that differ in few bits, to build your own pipeline from.
+"""Signature methods, and the search for signatures that differ in few bits: parts for your own pipeline.
 
 >>> import nearkin, pyarrow as pa
 >>> texts = pa.array(["a note on the rent", "a note on the rent, again"], pa.large_string())

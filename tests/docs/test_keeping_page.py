@@ -1,6 +1,6 @@
 """Backup, restore, rights and upgrade of PostgreSQL, run as the page shows them on a real server.
 
-The commands of the page about a directory are run with those of all pages.
+The commands and examples of the page about a directory are run with those of all pages.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def lines(texts: dict[str, str]) -> str:
 
 def test_the_page_has_no_other_blocks() -> None:
     """Every block of the page is run: here, or with those of all pages."""
-    assert {block.language for block in blocks(PAGE)} == {"console", "sh", "sql"}
+    assert {block.language for block in blocks(PAGE)} == {"console", "python", "sh", "sql"}
     assert (len(blocks(PAGE, "sh")), len(blocks(PAGE, "sql"))) == (4, 4)
 
 

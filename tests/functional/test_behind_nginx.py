@@ -22,7 +22,7 @@ from nearkin.collection.collection import Collection
 from review_client import DOCUMENTS, LEASE
 from team_client import field
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "review-screen.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "review-service.md"
 UNPACKED = Path(__file__).parents[2] / ".venvs" / "nginx" / "usr" / "sbin"  # by scripts/small_packages.sh
 NGINX = shutil.which("nginx") or shutil.which("nginx", path=f"/usr/sbin:/usr/local/sbin:{UNPACKED}")
 N_BIG = 5_000

@@ -27,7 +27,7 @@ _FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
 
 
 class _TrainFirst(PlainGroup):
-    """Treats a word that is no command as a corpus: ``nearkin align a.tmx`` is ``nearkin align train a.tmx``."""
+    """Group that takes a word that is no command for a corpus: ``nearkin align a.tmx`` is ``align train a.tmx``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:

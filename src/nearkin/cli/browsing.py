@@ -223,7 +223,7 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
 
 
 def _if(has: dict[str, bool], *names: str) -> list[str]:
-    """Return the columns that at least one row has a value for."""
+    """Return the columns in which at least one row has a value."""
     return [name for name in names if has[name]]
 
 

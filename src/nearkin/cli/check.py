@@ -276,7 +276,7 @@ def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, a
 
 
 def _is_local(jsonl: bool, read_only: bool, wait: float | None, max_document_size: str) -> bool:
-    """Whether an option is given that a service does not have."""
+    """Whether an option was given that cannot be used with a service."""
     return jsonl or read_only or wait is not None or max_document_size != LARGEST_DOCUMENT
 
 
@@ -297,7 +297,7 @@ def _named(collection: str, file: Path | None, server: str | None, *, is_local: 
 
 
 def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
-    """Refuse a file of results that cannot be written; what does that is slow to import."""
+    """Refuse a file of results that cannot be written; the check is imported only if needed, because that is slow."""
     if out is not None:
         from nearkin.cli.listed_file import check_list_file
 
@@ -319,7 +319,7 @@ def _containment(asked: str | None, *, is_stream: bool) -> float | None:
 
 
 def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out: bool) -> None:
-    """Refuse options of a stream without one, and of one document with a stream."""
+    """Refuse options for streams without --jsonl, and options for one document with --jsonl."""
     from nearkin.errors import ParameterError
 
     if is_of_stream and not jsonl:
@@ -331,7 +331,7 @@ def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out:
 
 
 def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
-    """Refuse options of a document that is not to be stored."""
+    """Refuse options for storing without --store, and --read-only with it."""
     from nearkin.errors import ParameterError
 
     if not store and says_how:
@@ -341,7 +341,7 @@ def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
 
 
 def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
-    """Refuse options that others require."""
+    """Refuse --tolerance and standard input if an option that they require is missing."""
     from nearkin.errors import ParameterError
 
     if not has_index:

@@ -94,7 +94,7 @@ def _opened_collection(
 
 @contextlib.contextmanager
 def _piped() -> Iterator[None]:
-    """Raise the error of a reader that went away without its number: typer would end with another exit code."""
+    """Raise the error of a closed pipe again, without its number: with it, typer would use another exit code."""
     try:
         yield
     except BrokenPipeError:

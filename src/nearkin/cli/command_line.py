@@ -85,7 +85,7 @@ class CommandLine(typer.Typer):
     """Group of commands that refuse, before they start, URLs as inputs and file names that cannot be written."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Run what was typed."""
+        """Run the command that was typed."""
         return self._built(*arguments, **options)
 
     @functools.cached_property

@@ -154,7 +154,7 @@ def _write_html(found: _Answer, out: Path) -> None:
 
 
 def _write_docx(found: _Answer, out: Path) -> None:
-    """Write the changes as those of the user of the system."""
+    """Write the changes to a Word document; their author is the user of the operating system."""
     from nearkin.collection.decisions.activity import checked_by
     from nearkin.reports.comparison.tracked_changes import tracked_changes
     from nearkin.runs.files import published
@@ -174,7 +174,7 @@ class _Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """Two compared documents, as they are shown."""
+    """Two compared documents, as they will be shown."""
 
     name_a: str
     name_b: str

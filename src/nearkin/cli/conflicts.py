@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 _FOUND_UNASKED = 1_000
-"""Maximum number of conflicts to find without --out and --max-conflicts: each takes time for its passage."""
+"""Maximum number of conflicts to find without --out and --max-conflicts: finding the passage of each takes time."""
 
 HELP = """
 Find near-duplicates with different labels. Lists, by group, the documents whose label is not the most frequent one \

@@ -145,7 +145,7 @@ def groups(
 
 
 def _vendor_of(overlay: str | None, out: Path | None, *, is_since: bool, overwrite: bool) -> Vendor | None:
-    """Check where the members are written, and return whose overlay is asked for."""
+    """Check the file for the members, and return the review platform whose overlay was requested."""
     from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.load_files.vendors import vendor_of
     from nearkin.workflows.collection.overlays import check_overlay

@@ -191,7 +191,7 @@ def _webhook(url: str | None, failure: str | None, *, allows_private: bool) -> W
 
 
 def _check_users(*, has_exposure: bool, has_users_file: bool, has_own: bool) -> None:
-    """Refuse options of the single user of this machine for a team, and those of a team without one."""
+    """Refuse options for a single user in a service for a team, and options for a team in a service of one machine."""
     from nearkin.errors import ParameterError
 
     if has_exposure and has_own:

@@ -129,7 +129,7 @@ def similar(
 
 
 def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDocuments:
-    """Search; where an unknown id is the name of a file, say how to ask with the file."""
+    """Search; if an unknown id is the name of a file, say how to search with the file."""
     from nearkin.errors import UnknownDocumentError
 
     try:

@@ -96,7 +96,7 @@ def users(
 
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
-    """Refuse what does not belong together."""
+    """Refuse arguments and options that do not fit the action."""
     from nearkin.errors import ParameterError
     from nearkin.web.users.managing import checked_role
 
@@ -157,7 +157,7 @@ def _password(name: str) -> str:
 
 
 def _tell(found: Users, path: Path, *, as_json: bool) -> None:
-    """Print the users, without what is secret."""
+    """Print the users, without their secrets."""
     from nearkin.cli.printing import tell
 
     def summary() -> object:

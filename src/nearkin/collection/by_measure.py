@@ -27,7 +27,7 @@ from nearkin.store.store import Store
 MAX_CONTAINING = 2_000
 """Maximum number of candidates compared by containment, the most promising first."""
 MAX_EDITED = 1_000
-"""Maximum number of candidates by each of words and letters, the nearest first."""
+"""Maximum number of candidates found by words, and of candidates found by letters; the nearest first."""
 CANDIDATE_THRESHOLD, CANDIDATE_GAMMA = 0.35, 0.1
 """Jaccard similarity and letter distance up to which texts are candidates for edit similarity."""
 _MAX_WORK = 500_000_000
@@ -37,7 +37,7 @@ _NEAR_THRESHOLD = 0.5
 def near_by_containment(
     connection: Connection, store: Store, counting: TextCounting, query: Content, minimum: float
 ) -> Near:
-    """Return the contents of which one contains a share of the other's word 5-grams, the largest share first."""
+    """Return the contents that share word 5-grams with the query, by containment; the largest share first."""
     asked = Query.of(counting, query.text)
     if asked.signature is None:
         return Near(

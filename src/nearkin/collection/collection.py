@@ -42,15 +42,16 @@ _ADD_READS_NO_FILES = (
 class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     """Stored documents, added in waves, and queries over all of them.
 
-    One process or thread writes at a time. Any number read meanwhile, and each sees the state at the start of its
-    query. Several threads may use one object; another process that receives it opens the collection again.
+    One process or thread writes at a time. Any number of them can read meanwhile; a query sees the state at its start.
+    Several threads may use one object. If the object is sent to another process, that process opens the collection
+    again.
 
     Attributes
     ----------
     place : Place
-        The directory or URL; `str` omits the password.
+        The directory or URL; ``str(place)`` omits the password.
     opened : OpenedCollection
-        The store and the index, for Nearkin's own commands; not public, and may change in any version.
+        The store and the index, for Nearkin's own commands. It is not public and may change in any version.
 
     Examples
     --------
@@ -86,35 +87,36 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ----------
         path_or_url : str or Path
             A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME``, ``service``,
-            ``host``, ``port``, ``sslmode`` and ``sslrootcert`` may be added. What is omitted comes from the
-            environment, as for psql.
+            ``host``, ``port``, ``sslmode`` and ``sslrootcert`` may be added. Omitted parts come from the environment,
+            as for psql.
         create : bool
             Create a missing collection.
         alphabet : {"universal", "latin"}, optional
-            Letters to count, fixed when the collection is created. An existing collection must have the same.
+            Letters that range search counts; fixed when the collection is created. An existing collection must have the
+            same alphabet.
         similarity_index : SimilarityIndex or str, optional
-            Method of the similarity indexes, fixed when the collection is created, by default ``"43B:k=40"``. An
-            existing collection must have the same.
+            Method of the similarity indexes, by default ``"43B:k=40"``; fixed when the collection is created. An
+            existing collection must have the same method.
         ignored : Ignored, optional
-            Passages and numbers that do not count, fixed when the collection is created. An existing collection must
-            have the same.
+            Passages and numbers that do not count; fixed when the collection is created. An existing collection must
+            ignore the same ones.
         cache : str or Path, optional
-            Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. It can be removed
-            at any time and is made again from the store.
+            Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. You can delete it at
+            any time: the index is rebuilt from the store.
         wait : float, optional
             Seconds to wait while another process is writing, by default 2.
         read_only : bool
-            Write nothing, for a read-only medium. Missing parts of the index, and missing keys of check-ins, are then
-            made for this object only, which takes longer.
+            Whether to write nothing, for a read-only medium. Missing parts of the index, and missing keys of check-ins,
+            are then made in memory for this object, which takes longer.
         progress : Progress, optional
-            Receiver of progress reports.
+            Receives progress reports.
 
         Raises
         ------
         CollectionError
-            The collection is missing, damaged, or made by a newer Nearkin; or the database does not answer.
+            The collection is missing, damaged, or made by a newer version of Nearkin; or the database does not answer.
         FingerprintError
-            The collection has similarity indexes of another method.
+            The collection has similarity indexes made by another method.
         """
         return cls(
             OpenedCollection.open(
@@ -140,20 +142,19 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         on_error: OnError = "skip-documents",
         max_unreadable: float | str = 0.5,
     ) -> Added:
-        """Add all documents, or none if anything fails. Stored documents are not stored again.
+        """Add documents: all of them, or none if anything fails. Unchanged documents are not stored again.
 
         Parameters
         ----------
         documents : pyarrow Table, pandas or polars DataFrame, iterable of str, of (id, text) pairs or of dicts
-            Texts, not files. Strings of which the first 20 are all names of files are refused; see
+            Texts, not files. If the first 20 strings are all names of files, they are refused; see
             `nearkin.paths.check_are_texts`.
         wave : str, optional
             Name of a new or existing wave; by default "wave 1", "wave 2", …
         text, id : str, optional
-            Columns; by default guessed from their names. Documents without ids are named after the wave:
-            ``wave 1:1``, …
+            Names of the columns; guessed if not given. Documents without ids are named after the wave: ``wave 1:1``, …
         threads : int
-            At least 1.
+            Worker threads, at least 1.
         on_error : {"skip-documents", "skip", "stop"}
             "stop": raise at the first document that cannot be stored. Otherwise such documents are skipped and listed.
         max_unreadable : float or str
@@ -188,7 +189,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         dry_run: bool = False,
         max_documents: int | None = None,
     ) -> Removed:
-        """Remove the named documents, or all documents of a wave. Their versions stay in the history of the store.
+        """Remove the named documents, or all documents of a wave. Their versions stay in the history.
 
         The removal is an activity of the log; see `log`.
 
@@ -200,9 +201,9 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         by : str, optional
             Who removes them; by default the name of the system's user.
         dry_run : bool
-            Only list the documents; nothing is removed.
+            Return the documents that would be removed, and remove nothing.
         max_documents : int, optional
-            Maximum number of documents to remove. If there are more, it is a dry run.
+            Maximum number of documents to remove. If there are more, nothing is removed, as in a dry run.
 
         Raises
         ------
@@ -260,19 +261,22 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         version: int | None = None,
         limit: int = 50,
     ) -> SimilarDocuments:
-        """Find all documents within a tolerance of a stored document or of a text, across all waves.
+        """Find all documents of all waves within a tolerance of a stored document or of a text.
 
         Parameters
         ----------
         doc_id, version : str and int, optional
-            The stored document to query with; the result does not contain it.
+            Id and version of the stored document to query with; the result does not contain it.
         text : str, optional
-            The text itself to query with, instead of a document; the name of a file is compared as the text that it is.
+            Text to query with, instead of a stored document. A file name is not opened; it is compared as a text.
         method, gamma, threshold, distance, tolerance
-            See `Tolerance`; by default a Jaccard similarity of the word 5-grams of at least 0.5. Each query chooses its
-            own.
+            Search method and its limit, chosen for each query; by default ``threshold=0.5``. The limit is ``threshold``
+            for the methods "words" (minimum Jaccard similarity of word 5-grams), "containment" and "edit"; ``gamma``
+            for "letters" (maximum distance of the letter counts, as a share of the query's length); ``distance`` for
+            "hamming" (maximum number of different bits); ``tolerance`` for "si" (similarity index). The method can be
+            omitted if the limit implies it.
         index : SimilarityIndex or str, optional
-            Required method of the similarity indexes.
+            Method that the similarity indexes of the collection must have.
         limit : int
             Maximum number of documents to return; the result always has the total.
 
@@ -280,7 +284,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ------
         UnknownDocumentError
         ParameterError
-            A parameter breaks its rule; or neither or both of ``doc_id`` and ``text`` are given.
+            A parameter is invalid; or neither or both of ``doc_id`` and ``text`` are given.
         FingerprintError
         """
         if (doc_id is None) == (text is None):
@@ -295,17 +299,17 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         text : str
-            The text itself; the name of a file is compared as the text that it is.
+            The text. A file name is not opened; it is compared as a text.
         options : CheckOptions, optional
             Thresholds of the answer.
         store : CheckIn, optional
-            Store the text in the same transaction: if two similar texts are checked in at once, the second sees the
-            first. By default nothing is stored.
+            Id and wave under which to store the text in the same transaction: if two similar texts are checked in at
+            the same time, the second check finds the first text. By default nothing is stored.
 
         Raises
         ------
         CollectionBusyError
-            Another process is writing, and the text is to be stored.
+            The text is to be stored, and another process is writing.
         ParameterError
         """
         from nearkin.collection.check_in.check_in import check_in, check_only
@@ -322,32 +326,35 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         store: CheckInMany | None = None,
         stops_at_problem: bool = False,
     ) -> tuple[CheckAnswer, ...]:
-        """Check documents one after another; with ``store``, each sees the documents stored before it.
+        """Check documents one after another; with ``store``, each is also compared with those stored before it.
 
-        All of them are stored in one transaction: once the answers are returned, what they say is stored durably. If
+        All documents are stored in one transaction: when the answers are returned, the documents are stored durably. If
         the call fails, nothing is stored. A document that cannot be checked or stored gets an answer with a problem.
 
         Parameters
         ----------
         documents : iterable of (str, str)
-            Ids and texts. A stream of any length is checked in calls of some dozens of documents.
+            Ids and texts. For a long stream, call `check_many` with a few dozen documents at a time.
         options : CheckOptions, optional
-            By default parts of texts are not looked for (``containment`` is None), as in ``nearkin check --jsonl``.
+            By default texts that contain one another are not searched for (``containment`` is None), as in ``nearkin
+            check --jsonl``.
         store : CheckInMany, optional
             How to store them; by default nothing is stored.
         stops_at_problem : bool
-            End at the first document with a problem: later documents are not checked, not stored, and have no answer.
+            Whether to stop at the first document with a problem: later documents are then not checked, not stored, and
+            get no answer.
 
         Returns
         -------
         tuple of CheckAnswer
-            In the order of the documents.
+            The answers in the order of the documents.
 
         Raises
         ------
         CollectionBusyError
         ParameterError
-            The name of the wave breaks its rule; ``documents`` are not pairs; or there is not one line per document.
+            The name of the wave is invalid; ``documents`` are not pairs; or ``lines`` does not have one number per
+            document.
 
         Examples
         --------
@@ -389,11 +396,11 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         a, b : str
-            Ids; the same id twice compares two versions of one document.
+            Ids of the documents; the same id twice compares two versions of one document.
         version_a, version_b : int, optional
             By default the current versions.
         context_lines : int
-            Lines shown around each difference.
+            Number of unchanged lines shown around each difference.
         ignore : iterable of {"case", "punctuation", "numbers"}
             Differences that do not count; white space never does.
 
@@ -411,7 +418,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     def fsck(self, *, threads: int = 1) -> IntegrityReport:
         """Check every checksum, compute all derived data again, and repair what can be repaired.
 
-        Opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
+        If the collection is opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
         """
         if self.opened.store.access.is_read_only:
             from nearkin.collection.integrity.read_only import check_only

@@ -1,4 +1,4 @@
-"""Methods that count, sign and index the texts of a collection; fixed when it is created."""
+"""Methods that count, sign and index the texts of a collection; they are fixed when it is created."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEFAULT_ALPHABET: Alphabet = "universal"
 SHINGLES = Words(5)
 NORMALISE = Normalisation()
 SIGNATURE = BitMinHash(256)
-"""Default method of similarity indexes; docs/decisions/0006 gives the reasons."""
+"""Method of the bit signatures; docs/decisions/0006 gives the reasons."""
 _NAMED = {"similarity_index": "similarity indexes", "index": "similarity indexes"}
 
 
@@ -49,7 +49,7 @@ class TextCounting:
 
     @property
     def normalise(self) -> Normalisation:
-        """Differences that are ignored where words are compared."""
+        """Differences that are ignored when words are compared."""
         return NORMALISE.ignoring(self.ignored) if self.ignored else NORMALISE
 
     @property
@@ -127,5 +127,5 @@ class TextCounting:
         return SHINGLES.sets(self.normalise.apply(texts))
 
     def _left_of(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Return unchanged texts without what does not count."""
+        """Return texts without the passages and numbers that do not count, otherwise unchanged."""
         return self.ignored.removed(texts).texts if self.ignored else texts

@@ -89,7 +89,7 @@ class DateAsked:
 
 
 def iso_date(text: str) -> date | None:
-    """Return the date that a text of the form YYYY-MM-DD has; None for anything else.
+    """Parse a date of the form YYYY-MM-DD; None for anything else.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def iso_date(text: str) -> date | None:
 
 
 def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
-    """Refuse tags of a field of dates that are no dates, or a field that no document has.
+    """Refuse a field of dates if a tag is not a date, or if no document has the field.
 
     Raises
     ------

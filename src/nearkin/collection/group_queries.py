@@ -35,15 +35,16 @@ class GroupQueries:
         at: date | str | None = None,
         date_tag: str | None = None,
     ) -> Versions:
-        """List all versions of a document, the most similar first, with the changes in each and its relation to it.
+        """List all versions of a document, the most similar first, with their changes and their relations to it.
 
-        Versions are the other texts stored under its id, and all other documents within the tolerance.
+        The versions of a document are the other texts stored under its id, and all other documents within the
+        tolerance.
 
         Parameters
         ----------
         doc_id, version : str and int, optional
         method, gamma, threshold, distance, tolerance
-            See `Tolerance`; by default a Jaccard similarity of at least 0.5.
+            See `similar`; by default ``threshold=0.5``.
         limit : int
             Maximum number of versions to return.
         at : date or str, optional
@@ -51,13 +52,13 @@ class GroupQueries:
             force; the document itself may be one of them.
         date_tag : str, optional
             Field of the tags that have the dates, "date" by default. A date belongs to the current version of a
-            document, so that replaced and removed versions have none.
+            document: replaced and removed versions have no date.
 
         Raises
         ------
         UnknownDocumentError
         ParameterError
-            A date was given, and no document has a date, or the tag of one is no date.
+            A date was given, and no document has a date, or the tag of a document is not a date.
         """
         from nearkin.collection.dates import DateAsked
         from nearkin.collection.versions import versions
@@ -75,12 +76,12 @@ class GroupQueries:
         limit: int = 1_000,
         threads: int = 1,
     ) -> Conflicts:
-        """Find near-duplicates with different labels: by group, the documents that do not have the majority's label.
+        """Find near-duplicates with different labels: in each group, the documents without the label of the majority.
 
         Parameters
         ----------
         labels : mapping of str to str, or iterable of pairs
-            Labels by document id. An id with two different labels is a conflict with itself.
+            Labels by document id. A document with two different labels is a conflict with itself.
         method, threshold, gamma
             See `groups`.
         limit : int
@@ -100,19 +101,21 @@ class GroupQueries:
         gamma: float | None = None,
         threads: int = 1,
     ) -> CollectionGroups:
-        """Group documents that match, directly or through others, and list what changed since the last call.
+        """Group documents that match directly or through others, and list the changes since the last call.
 
         Groups are stored: a group keeps its number and its principal when documents are added, and no number is used
-        twice. Only new documents, and groups that lost a member, are compared again. A collection opened read-only
-        computes them and stores nothing; the numbers of new groups may then differ from those of the next call.
+        twice. Only new documents, and groups that lost a member, are compared again. If the collection is opened
+        read-only, groups are computed and not stored; the numbers of new groups may then differ from those of the next
+        call.
 
         Parameters
         ----------
         method : {"words", "letters"}, optional
             "words", the default: documents match if the Jaccard similarity of their word 5-grams is at least
-            ``threshold``, 0.5 by default. "letters": if their letter counts are within ``gamma``, 0.025 by default.
+            ``threshold``, 0.5 by default. "letters": documents match if their letter counts are within ``gamma``, 0.025
+            by default.
         threshold, gamma : float, optional
-            Each tolerance has groups of its own.
+            Limit of a match. Each limit has its own stored groups.
         threads : int
 
         Raises
@@ -134,10 +137,10 @@ class GroupQueries:
         threshold: float | None = None,
         gamma: float | None = None,
     ) -> GroupsSince:
-        """List what changed in the stored groups since the end of a wave; nothing is computed or written.
+        """List the changes of the stored groups since the end of a wave; nothing is grouped again or written.
 
-        The groups at the end of a wave are those of the first call of `groups` after its last load. What was added or
-        removed after the latest call of `groups` is only counted.
+        The groups at the end of a wave are those of the first call of `groups` after the last documents of the wave
+        were added. Documents that were added or removed after the latest call of `groups` are only counted.
 
         Parameters
         ----------
@@ -150,7 +153,7 @@ class GroupQueries:
         ParameterError
             There is no such wave, or the groups at its end were not stored.
         CollectionError
-            The stored groups, or their history, were changed.
+            The stored groups, or their history, were changed outside Nearkin.
         """
         from nearkin.collection.groups.since import groups_since
 

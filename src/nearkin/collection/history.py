@@ -34,14 +34,15 @@ class TextChange:
     Parameters
     ----------
     is_same_text : bool
-        The document was removed and added again with the same text.
+        Whether the document was removed and added again with the same text.
     n_words_removed, n_words_added : int
-        Words that occur only before, and only after, the change.
+        Number of words that occur only before the change, and only after it.
     n_differences : int
     passage : tuple of Piece
-        Most telling difference, with a few words around it; "only_a" is the text before, "only_b" after the change.
+        Most significant difference, with a few words around it; "only_a" is the text before the change, "only_b" the
+        text after it.
     is_whole : bool
-        False: the texts were too long to be compared to the end.
+        Whether the texts were compared to the end; False if they were too long.
     """
 
     is_same_text: bool
@@ -81,7 +82,7 @@ class HistoryEntry:
     removed_at : str or None
         When this version was removed; None if it is current, or was replaced by the next version.
     change : TextChange or None
-        Change from the version before; None for the first, and where one of the two texts was erased.
+        Change from the previous version; None for the first version, and if one of the two texts was erased.
     is_erased : bool
         Whether the text was erased: see `Collection.purge`.
     """
@@ -167,7 +168,7 @@ def _rows(connection: Connection, doc_id: str) -> list[Any]:
 
 
 def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterator[Comparison | None]:
-    """Yield for each content its comparison with the one before; None for the first, and next to an erased one.
+    """Yield for each content its comparison with the previous one; None for the first, and beside an erased content.
 
     Two texts are held at a time. None among the numbers stands for an erased text.
 

@@ -158,7 +158,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
 
 
 def _of_extraction(connection: Connection) -> dict[str, int]:
-    """Count what was extracted, by extractor, and the exceptions."""
+    """Count the extracted documents by extractor, and the exceptions."""
     current = origins.join(documents, origins.c.row == documents.c.row)
     query = select(origins.c.extractor, func.count()).select_from(current)
     query = query.where(documents.c.is_current & origins.c.extractor.is_not(None)).group_by(origins.c.extractor)

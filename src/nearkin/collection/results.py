@@ -22,20 +22,20 @@ class StoredDocument:
     ----------
     doc_id : str
     version : int
-        From 1. A changed text under the same id is a new version.
+        Number of the version, from 1. A changed text under the same id is a new version.
     wave : str
         The wave that added this version.
     source : str
         The file that held it.
     line : int
-        From 1; in Parquet and tables the row.
+        Line in this file, from 1; in Parquet files and tables, the row.
     n_characters : int
     n_letters : int
-        Letters and digits that are counted.
+        Number of letters and digits that range search counts.
     is_counted : bool
-        False: too few letters for range search.
+        Whether there are enough letters for range search.
     is_current : bool
-        False: it was removed or replaced by a newer version.
+        Whether this version is current; False if it was removed or replaced.
     content : int
         Number of the text; identical texts share a number.
     """
@@ -69,9 +69,10 @@ class SimilarDocument:
     distance : float or None
         Euclidean distance of the letter counts; None if either text has too few letters.
     relative_distance : float or None
-        ``distance`` divided by the length of the query; compared with gamma.
+        ``distance`` divided by the length of the query's vector of letter counts; the number that is compared with
+        gamma.
     n_bits : int or None
-        Different bits of the signatures; None if either text has no words.
+        Number of different bits of the signatures; None if either text has no words.
     edit_similarity : float or None
         1 − edit distance / length of the longer text, in characters; in [0, 1]. None if the texts are too long.
     jaccard : float
@@ -83,10 +84,10 @@ class SimilarDocument:
     contained, contains : float
         Share of the query's word 5-grams that occur in the document, and vice versa.
     found_by : str
-        Kind of candidate that it was: "words" (signatures), "letters", both, "signatures", "index" or "keys" (of
+        Search that found it as a candidate: "words" (signatures), "letters", both, "signatures", "index" or "keys" (of
         check-ins); "id" for a version of the document itself.
     is_letters_only : bool
-        Whether it was found by its letters, and its wording does not match: a Jaccard similarity below 0.5.
+        Whether it was found by its letters although its wording does not match: its Jaccard similarity is below 0.5.
     """
 
     document: StoredDocument
@@ -115,21 +116,21 @@ class SimilarDocuments(Tabular):
     ----------
     tolerance : Tolerance
     documents : tuple of SimilarDocument
-        The nearest first; at most ``limit``.
+        Documents, the nearest first; at most ``limit``.
     n_found : int
         Number of documents within the tolerance, including those not returned.
     is_answered : bool
-        False: the query is too short for this method; only identical texts are listed.
+        Whether the query is long enough for this method; if not, only identical texts are listed.
     similarity_index : int or None
         Similarity index of the query, for method "si"; None if its text has too few words.
     stages : tuple of (str, int)
-        Stages of the search, and the number of texts that passed each.
+        Stages of the search, and the number of texts that passed each stage.
     elapsed_s : float
     n_not_compared : int
-        Number of candidates that were not compared, as there were too many (of "minhash" more than 20,000): the
-        nearest ones were.
+        Number of candidates that were not compared because there were too many (for "words", more than 20,000). The
+        nearest candidates were compared.
     n_hot_keys : int
-        For "containment": number of keys that occur in too many texts to look at all of them.
+        For "containment": number of keys of the query that occur in too many texts to compare all of these.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -146,14 +147,14 @@ class SimilarDocuments(Tabular):
 
     @property
     def is_truncated(self) -> bool:
-        """Whether documents were found, or may be found, that are not returned."""
+        """Whether there are, or may be, more documents than the returned ones."""
         return self.n_found > len(self.documents) or self.n_not_compared > 0
 
     def __len__(self) -> int:
         return len(self.documents)
 
     def first(self, limit: int) -> SimilarDocuments:
-        """Return the same result with at most so many documents."""
+        """Return the same result with at most this many documents."""
         return replace(self, documents=self.documents[:limit])
 
     @property

@@ -14,7 +14,7 @@ from nearkin.stages.signatures.similarity_index import TOLERANCE
 
 Method = Literal["range", "minhash", "hamming", "si", "containment", "edit"]
 MethodName = Literal["words", "letters", "range", "minhash", "hamming", "si", "containment", "edit"]
-"""Names that users may give: "words" is "minhash", "letters" is "range"."""
+"""Names of methods that users can give: "words" is "minhash", "letters" is "range"."""
 _NAMED: dict[str, Method] = {"words": "minhash", "letters": "range"}
 _SHOWN = {
     "minhash": "words",
@@ -51,7 +51,7 @@ RULES: dict[Method, str] = {
     "containment": _SHARE,
     "edit": _SHARE,
 }
-"""Rule of each limit. From a gamma of 1 on, every text matches each other that is not longer."""
+"""Rule of each limit. With a gamma of 1 or more, every text would match all texts that are not longer."""
 CONTAINMENT, EDIT = 0.9, 0.9
 _DEFAULTS = {
     "range": GAMMA,
@@ -70,12 +70,13 @@ class Tolerance:
     Parameters
     ----------
     method : {"range", "minhash", "hamming", "si", "containment", "edit"}
-        "range": letter counts within ``gamma`` times the length of the query's. "minhash": Jaccard similarity of the
-        word 5-grams of at least ``threshold``. "hamming": signatures that differ in at most ``distance`` of their 256
-        bits. "si": a similarity index whose difference from the query's is less than ``tolerance`` times the query's;
-        neither complete nor exact, as one number is weak evidence, and not symmetric. "containment": at least
-        ``threshold`` of the word 5-grams of either text occur in the other. "edit": an edit similarity of at least
-        ``threshold``, of the texts as they are. Both are verified; their candidates are not complete.
+        "range": the distance of the letter counts is at most ``gamma`` times the length of the query's vector.
+        "minhash": the Jaccard similarity of the word 5-grams is at least ``threshold``. "hamming": the signatures
+        differ in at most ``distance`` of their 256 bits. "si": the similarity indexes differ by less than ``tolerance``
+        times the query's index; this is not symmetric, and neither complete nor exact, because one number is weak
+        evidence. "containment": at least ``threshold`` of the word 5-grams of either text occur in the other. "edit":
+        the edit similarity of the unchanged texts is at least ``threshold``. "containment" and "edit" verify their
+        candidates, which may be incomplete.
     value : float
         gamma, at least 0 and below 1; threshold, above 0 and at most 1; distance, an int from 0 to 255; or tolerance,
         above 0 and at most 10.
@@ -112,12 +113,12 @@ class Tolerance:
     ) -> Tolerance:
         """Make a tolerance; the method follows from the given limit, the default limit from the method.
 
-        Without any of them, wording decides: method "minhash".
+        Without a method or a limit, the method is "minhash".
 
         Raises
         ------
         ParameterError
-            Limits of two methods are given, or one that does not belong to the method.
+            Limits of two methods are given, or a limit that does not belong to the method.
         """
         chosen: Method | None = _NAMED.get(str(method), method)  # type: ignore[arg-type]  # checked below
         given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}

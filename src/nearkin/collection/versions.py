@@ -1,4 +1,4 @@
-"""All versions of a document, with their changes, their relations to it, and the one in force at a date."""
+"""All versions of a document, with their changes, their relations to it, and the version in force at a date."""
 
 from __future__ import annotations
 
@@ -41,26 +41,27 @@ class Version:
     Parameters
     ----------
     similar : SimilarDocument
-        The version, with its distance from the document and its similarities.
+        The version, with its distance from the document and its similarities to it.
     relation : str
-        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …; empty if
-        it was found by its letters and its wording does not match: it is then no version.
+        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …. Empty if
+        it was found by its letters and its wording does not match: it is then not a version.
     filled_in : {"version", "document", "both", ""}
-        Which of the two fills in the blanks of the other, if that is the relation.
+        Text that fills in the blanks of the other, if that is the relation.
     date : date or None
-        Date of the version, if the versions in force at a date are asked for.
+        Date of the version, if the versions in force at a date were requested.
     is_in_force : bool
         Whether it is in force at that date.
     is_older : bool
-        Whether it was stored earlier under the same id: the changes then lead from the version to the document,
-        otherwise from the document to the version.
+        Whether it was stored earlier under the same id. The changes then lead from the version to the document;
+        otherwise they lead from the document to the version.
     n_words_removed, n_words_added : int
-        Words that occur only before, and only after, the change.
+        Number of words that occur only before the change, and only after it.
     n_differences : int
     passage : tuple of Piece
-        Most telling difference, with a few words around it; "only_a" is the text before, "only_b" after the change.
+        Most significant difference, with a few words around it; "only_a" is the text before the change, "only_b" the
+        text after it.
     is_whole : bool
-        False: the texts were too long to be compared to the end.
+        Whether the texts were compared to the end; False if they were too long.
     """
 
     similar: SimilarDocument
@@ -101,13 +102,14 @@ class Versions(Tabular):
     document : StoredDocument
     tolerance : Tolerance
     versions : tuple of Version
-        Other texts stored under the same id (current, replaced or removed), and other documents within the tolerance;
-        the most similar by the measure of the tolerance first, without repetition. Those in force are always among
-        them.
+        Other texts stored under the same id (current, replaced or removed), and other documents within the tolerance.
+        Each text occurs once; the most similar by the measure of the tolerance come first. The versions in force are
+        always included.
     n_found : int
-        Total number, including those not returned, and those found by letters whose wording does not match.
+        Total number, including versions that are not returned, and documents that were found by letters although their
+        wording does not match.
     in_force : InForce or None
-        Versions in force at a date, if one was given; the document itself may be in force.
+        Versions in force at the date, if a date was given; the document itself may be in force.
     n_not_compared : int
         See `SimilarDocuments`.
     """
@@ -122,7 +124,7 @@ class Versions(Tabular):
     n_not_compared: int = 0
 
     def first(self, limit: int) -> Versions:
-        """Return the same result with at most so many versions, and those in force."""
+        """Return the same result with at most this many versions, and the versions in force."""
         kept = [one for i, one in enumerate(self.versions) if i < limit or one.is_in_force]
         return replace(self, versions=tuple(kept))
 

@@ -50,13 +50,14 @@ class AuditResult(Tabular):
     is_exact : bool
         Whether all documents were sampled.
     n_sampled, n_true, n_found : int
-        Sampled documents; their true pairs; those of these that were found.
+        Number of sampled documents; of their true pairs; of true pairs that were found.
     predicted_recall : float or None
-        Recall that the search predicted; of a run of `nearkin.dedup` the one that it estimated from the pairs it found.
+        Recall that the search predicted; for a run of `nearkin.dedup`, the recall that it estimated from the pairs
+        found.
     missed : pyarrow.Table
         True pairs that were not found, the most similar first: id_a, id_b, similarity.
     definition : str
-        What a true pair is, for example "different texts with jaccard ≥ 0.8 on words:5".
+        Definition of a true pair, for example "different texts with Jaccard ≥ 0.80 on word 5-grams".
     manifest : mapping
         All figures, as `nearkin audit --json` prints them.
     """
@@ -114,14 +115,14 @@ def audit(
         Directory of a run of `nearkin.dedup`, `nearkin.families` or `nearkin.pairs`, or the result with its ``out``; or
         a collection, its directory or URL.
     documents, other : table, data frame, data set or list, optional
-        Documents of the run that were in memory: those of `nearkin.dedup` and its ``against``; of `nearkin.pairs` the
-        left and the right ones.
+        Documents that the run read from memory: ``documents`` and ``against`` of `nearkin.dedup`, or ``left`` and
+        ``right`` of `nearkin.pairs`.
     sample : int
-        Number of documents to compare with everything; if there are fewer, all are compared.
+        Number of documents to compare with everything; if there are fewer documents, all of them are compared.
     seed : int
         Random seed of the sample.
     method, gamma, threshold, distance, tolerance
-        Search of a collection, as for `Collection.similar`. Only for collections.
+        Search whose recall is measured, as for `Collection.similar`. Only for collections.
     cache : path, optional
         Directory for the index of a collection in PostgreSQL.
     threads : int
@@ -136,11 +137,11 @@ def audit(
     Raises
     ------
     RunError
-        There is neither a run nor a collection; or the run is unfinished, damaged, or cannot be audited.
+        The place holds neither a run nor a collection; or the run is unfinished, damaged, or cannot be audited.
     SourceError
         Input of the run is missing or changed.
     ParameterError
-        A parameter is invalid, or is for collections and this is a run; or the result has no directory.
+        A parameter is invalid; it is for collections, and this is a run; or the result has no directory.
     CollectionError
         The collection cannot be used.
 

@@ -35,14 +35,15 @@ class DedupResult(Tabular):
     documents : pyarrow.Table
         One row per document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
     pairs : pyarrow.Table
-        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, and its similarity by every measure:
-        jaccard, containment_a_in_b, …
+        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, and a column for each measure of
+        similarity: jaccard, containment_a_in_b, …
     groups : pyarrow.Table
         One row per group of at least two documents; empty for a run with ``against``.
     against : pyarrow.Table or None
-        One row per document of ``against``, if it was given: whether documents were dropped because of it.
+        One row per document of ``against``: result, n_documents (number of documents that match it), most_similar,
+        similarity, …; None if ``against`` was not given.
     kept : same type as the documents
-        The documents that remain; for documents in files, their rows of ``documents``.
+        The documents to keep. For documents in files: their rows of ``documents``.
     manifest : mapping
         Parameters, counts, the plan, and the resources used by each stage.
     out : Path or None
@@ -71,12 +72,12 @@ class DedupResult(Tabular):
         return _result(place, manifest_in(place, _COMMANDS), None, place)
 
     def keep(self, documents: Documents) -> Any:
-        """Return the documents that remain, in the type of these documents.
+        """Return the documents to keep, in the type of the given documents.
 
         Parameters
         ----------
         documents : table, data frame, data set or list
-            One row per document of the run, in the same order, for example with other columns.
+            The documents of the run in the same order, for example with more columns.
 
         Raises
         ------
@@ -123,7 +124,7 @@ def dedup(
     progress: Listener | None = None,
     **given: Unpack[DedupGiven],
 ) -> DedupResult:
-    """Find exact copies and near-duplicates; the exact similarity of every reported pair is verified.
+    """Find exact copies and near-duplicates. Every reported pair is verified: it has its exact similarity.
 
     Parameters
     ----------
@@ -138,25 +139,27 @@ def dedup(
     text, id : str, optional
         Column names; guessed if not given. Documents in memory without ids are named ``table:1``, ``table:2``, …
     against : like ``documents``, optional
-        Drop the documents whose text occurs in these; those of ``documents`` are not compared with each other.
+        Other set of documents, for example an earlier delivery or an evaluation set: drop the documents that match one
+        of these. ``documents`` are then not compared with each other.
     out : path, optional
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     file_format, encoding
-        Format of all files, by default recognised; fallback encoding of text, CSV and TSV that is not valid UTF-8.
+        Format of all files, by default recognised for each file; fallback encoding of text, CSV and TSV that is not
+        valid UTF-8.
     on_error : {"skip-documents", "skip", "stop"}
-        "stop": raise an error at the first unreadable document; otherwise, omit and list unreadable documents.
+        "stop": raise an error at the first unreadable document. Otherwise unreadable documents are omitted and listed.
     max_unreadable : float or str
         Maximum share of unreadable documents, such as 0.01 or "1%".
     max_document_size : int or str
         Maximum size of a document in a file; a larger one is unreadable.
     text_root : path, optional
-        Folder of the text files that load files name; by default the folder of the load file.
+        Folder with the text files that a load file names; by default the folder of the load file.
     extraction_limits : mapping, optional
-        Limits of the extraction of documents to change, such as ``{"size": "1GiB", "time": 300}``; for the names and
-        the defaults see ``--extraction-limit``.
+        Changed limits of the extraction of text, such as ``{"size": "1GiB", "time": 300}``; ``--extraction-limit`` of
+        the command line lists the names and defaults.
     ocr : str, optional
-        Languages for the recognition of text in images, such as ``"eng+deu"``; by default it is not recognised. Each
-        needs the language data of tesseract.
+        Languages of text in images, such as ``"eng+deu"``; each needs the language data of tesseract. By default text
+        in images is not recognised.
     threads : int
         Worker threads; 0 means one per CPU core.
     memory : str or int
@@ -164,7 +167,7 @@ def dedup(
     write_kept, report, overwrite : bool
         With ``out``: write the cleaned corpus; write ``report.html``; replace the results of an earlier run.
     by : str, optional
-        With ``report``, for files: column whose values get a row each in the report.
+        With ``report``, for files: column of the input; the report counts documents for each of its values.
     overlay : {"relativity", "everlaw", "reveal", "purview", "plain"}, optional
         With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
@@ -182,7 +185,7 @@ def dedup(
     ParameterError
         A parameter is invalid, or the documents have no accepted type.
     DocumentError, SourceError
-        Too many or all documents are unreadable; or one is, and ``on_error`` is "stop"; a file or column is missing.
+        Too many or all documents are unreadable, or one is and ``on_error`` is "stop"; or a file or column is missing.
     OutputExistsError, OutputError
         ``out`` is not free, or cannot be written.
 

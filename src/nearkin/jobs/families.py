@@ -30,8 +30,8 @@ class FamiliesResult(Tabular):
     Parameters
     ----------
     members : pyarrow.Table
-        One row per document of a group, the largest group first and its principal first: family, role, principal, id,
-        similarity, relation, filled_in, the first lines that differ, …
+        One row per document of a group; the largest group first, and in each group the principal first: family, role,
+        principal, id, similarity, relation, filled_in, the first lines that differ, …
     documents, pairs, groups : pyarrow.Table
         As in the result of `nearkin.dedup`.
     manifest : mapping
@@ -125,7 +125,7 @@ def families(
     ParameterError
         A parameter is invalid, or the documents have no accepted type.
     DocumentError, SourceError
-        Too many or all documents are unreadable; a file or column is missing.
+        Too many or all documents are unreadable, or a file or column is missing.
     OutputExistsError, OutputError
         ``out`` is not free, or cannot be written.
 

@@ -32,14 +32,14 @@ class NeighboursResult(Tabular):
     Parameters
     ----------
     pairs : pyarrow.Table
-        id_a, id_b, row_a, row_b (rows of the signed documents, from 0), distance; if the pairs were verified also
-        their similarity by every measure: jaccard, containment_a_in_b, …
+        id_a, id_b, row_a, row_b (rows of the signed documents, from 0) and distance. If the pairs were verified, also a
+        column for each measure of similarity: jaccard, containment_a_in_b, …
     distance : int
         Maximum number of different bits.
     n_within : int
-        Pairs within the distance, before verification.
+        Number of pairs within the distance, before verification.
     manifest : mapping
-        Counts, the search method, and the recall to expect.
+        Counts, the search method, and the expected recall.
     out : Path or None
         File of the pairs, if one was given.
     """
@@ -81,13 +81,14 @@ def neighbours(
     against : SignedDocuments or path, optional
         Other signatures by the same method: each pair then has one document of ``signed`` and one of these.
     distance : int, optional
-        Maximum number of different bits; by default that of the method.
+        Maximum number of different bits; by default the usual one of the signature method.
     verify : str, optional
-        Only pairs with similar texts, such as ``jaccard:0.8``. The documents are read again: files must be unchanged.
+        Measure and minimum similarity of the texts, such as ``jaccard:0.8``: report only such pairs. The documents are
+        read again: files must be unchanged.
     shingle, normalise
-        Shingles and normalization of this verification; refused without ``verify``.
+        Shingles and normalisation of this verification; refused without ``verify``.
     equal : {"all", "first"}
-        For documents with the same signature: every pair of them, or each with only the first of them. Not with
+        Pairs of documents with the same signature: "all" of them, or each document only with the "first". Not with
         ``against``.
     out : path, optional
         File for the pairs, as `nearkin neighbours` writes it. By default no file remains.

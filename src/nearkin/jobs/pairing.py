@@ -30,8 +30,8 @@ class PairsResult(Tabular):
     Parameters
     ----------
     pairs : pyarrow.Table
-        left_id, right_id, left_row, right_row, cosine, rank, known, terms; by document on the left, the most similar
-        first. ``rank`` is among the pairs of the left document, ``terms`` the words that add most to the cosine.
+        left_id, right_id, left_row, right_row, cosine, rank, known, terms; sorted by left document, the most similar
+        first. ``rank`` counts the pairs of a left document from 1; ``terms`` are the words that add most to the cosine.
     documents : pyarrow.Table
         One row per document of both sides: side, id, name, row, problem, n_terms, n_pairs, best, best_cosine, …
     manifest : mapping
@@ -122,7 +122,7 @@ def pairs(
         As for `nearkin.dedup`; files may also be dumps of Wikipedia. Documents in memory without ids are named
         ``left:1``, ``right:1``, …
     text, id, left_text, right_text, left_id, right_id : str, optional
-        Column names of both sides, or of one; guessed if not given.
+        Column names, of both sides or of one side; guessed if not given.
     table : path, optional
         Translation table of the two languages, from `nearkin align`; either direction works.
     left_language, right_language : str, optional
@@ -134,13 +134,13 @@ def pairs(
     recall : float
         Minimum share of these pairs to find, in (0, 1]; 1 compares all pairs.
     top : int, optional
-        Maximum number of pairs of each document on the left, the best first; by default all.
+        Maximum number of pairs of each left document, the most similar first; by default all.
     n_terms : int
-        Number of matching words of each pair.
+        Number of matching words to report for each pair.
     agreement : float
         Minimum probability of a translation in the reverse direction.
     stems, splits : bool
-        Translate a word that the table lacks by other forms of the word; split compounds that the table lacks.
+        For words that the table lacks: translate other forms with the same stem; split compounds.
     translate : {"auto", "left", "right"}
         Side whose words are translated.
     min_occurrences, min_terms : int
@@ -173,9 +173,9 @@ def pairs(
     ParameterError
         A parameter is invalid, the documents have no accepted type, or both sides are the same.
     DocumentError, SourceError
-        A side has no documents or no words; too many are unreadable; a file or column is missing.
+        A side has no documents or no words; too many documents are unreadable; or a file or column is missing.
     FingerprintError
-        The table is of other languages.
+        The table has other languages.
     OutputExistsError, OutputError
         ``out`` is not free, or cannot be written.
 

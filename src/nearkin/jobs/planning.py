@@ -1,4 +1,4 @@
-"""`nearkin.plan`: what a search will find and take, before it is run."""
+"""`nearkin.plan`: a prediction of what a search will find, and of the time and memory that it takes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MAX_DOCUMENTS = 10**12
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorpusPlan(Tabular):
-    """Plan of `nearkin.dedup`, by a sample of the corpus.
+    """Plan of `nearkin.dedup`, made from a sample of the corpus.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class CorpusPlan(Tabular):
         One row: kind ("bands" or "sampling"), recall_at_threshold, expected_candidates, exact_below, and bands, rows
         and size (slots of a sketch), or rate.
     n_documents, n_texts : int
-        Documents of the corpus; different texts among them, extrapolated.
+        Number of documents in the corpus; number of distinct texts, extrapolated from the sample.
     in_words : str
-        The plan in a sentence.
+        The plan as a sentence.
     manifest : mapping
         All of it, as `nearkin plan corpus --json` prints it.
     """
@@ -65,7 +65,7 @@ class CorpusPlan(Tabular):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairsPlan(Tabular):
-    """Plan of `nearkin.pairs`, by samples or by numbers alone.
+    """Plan of `nearkin.pairs`, made from samples or from numbers of documents.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def plan(
     progress: Listener | None = None,
     **given: Any,
 ) -> CorpusPlan | PairsPlan:
-    """Predict what `nearkin.dedup` or, with ``other``, `nearkin.pairs` will find and take.
+    """Plan a run of `nearkin.dedup` or, with ``other``, of `nearkin.pairs`: predict what it finds and costs.
 
     Parameters
     ----------
@@ -170,13 +170,13 @@ def plan(
     n_documents, n_other : int, optional
         Number of documents in the corpus, or in both corpora; by default as in the samples.
     threshold, recall : float, optional
-        As for the job: minimum similarity of a pair, and share of these pairs to find.
+        Minimum similarity of a pair, and the share of these pairs to find, as for the job.
     measure, shingle : optional
         Only without ``other``; as for `nearkin.dedup`.
     method, bits, distance, permutations, window, table, left_language, right_language, left_text, right_text : optional
         Only with ``other``; as for `nearkin.pairs`.
     terms : (float, float), optional
-        Only for numbers of documents: mean number of terms of a vector, left and right; default: 100.
+        Only if numbers of documents are given: mean number of terms of a vector, left and right; default: 100.
     cores : int, default 1
         Only with ``other``: CPU cores of the machine that the plan is for.
     speed : float or "this", default 1.0
@@ -190,14 +190,14 @@ def plan(
     Returns
     -------
     nearkin.results.CorpusPlan or nearkin.results.PairsPlan
-        The second one with ``other``.
+        A `PairsPlan` with ``other``.
 
     Raises
     ------
     ParameterError
         A parameter is invalid or belongs to the other kind of plan, or the documents have no accepted type.
     DocumentError, SourceError
-        Too many or all documents are unreadable; a file or column is missing.
+        Too many or all documents are unreadable, or a file or column is missing.
 
     Examples
     --------

@@ -36,11 +36,11 @@ class SignedDocuments(Tabular):
     documents : pyarrow.Table
         One row per document: id, signature (bytes, the first bit first), has_features, name, source, line, problem.
     manifest : mapping
-        Counts, parameters and the fingerprint; without the counts if a file was opened.
+        Counts, parameters and the fingerprint; a result of `open` has no counts.
     out : Path or None
         File of the signatures, if one was given.
     file : SignatureFile
-        The signatures, as the search takes them.
+        The signatures, as input of the search.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("documents",)
@@ -56,7 +56,7 @@ class SignedDocuments(Tabular):
         Raises
         ------
         SourceError
-            It is no such file, or damaged.
+            The file is not such a file, or is damaged.
         """
         place = path_of(path, "path", "SignedDocuments.open")
         file = SignatureFile.load(place)
@@ -69,14 +69,14 @@ class SignedDocuments(Tabular):
         return self.file.signatures
 
     def nearest(self, doc_id: object, distance: int | None = None, *, threads: int = 0) -> pa.Table:
-        """Return the documents within a Hamming distance of one, the nearest first.
+        """Return the documents within a Hamming distance of a document, the nearest first.
 
         Parameters
         ----------
         doc_id : str or int
             Id or name of the document.
         distance : int, optional
-            In bits; by default that of the method.
+            Maximum distance in bits; by default the usual one of the signature method.
         threads : int
 
         Returns
@@ -87,7 +87,7 @@ class SignedDocuments(Tabular):
         Raises
         ------
         ParameterError
-            No document, or one without features, has this id.
+            No document has this id, or the document has no features.
         """
         return nearest_documents(self.file, str(doc_id), distance, resources=Resources(threads))
 
@@ -147,9 +147,10 @@ def sign(
     density : float, optional
         Density of the vectors of topsig and weighted-topsig, in (0, 1]; by default ``1 / sqrt(bits)``.
     statistics : path, optional
-        File of `nearkin statistics`, for weighted-topsig; by default the documents are counted first.
+        File that `nearkin statistics` wrote, for weighted-topsig; by default the features of the documents are counted
+        first.
     online : bool
-        Whether weighted-topsig uses the statistics of the documents so far.
+        Whether weighted-topsig uses only the statistics of the documents read so far.
     seed : int
     file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits, ocr
         As for `nearkin.dedup`.
@@ -167,9 +168,9 @@ def sign(
     ParameterError
         A parameter is invalid, or the documents have no accepted type.
     DocumentError, SourceError
-        Too many or all documents are unreadable; a file or column is missing.
+        Too many or all documents are unreadable, or a file or column is missing.
     FingerprintError
-        The statistics are of other features.
+        The statistics count other features.
 
     Examples
     --------

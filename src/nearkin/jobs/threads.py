@@ -1,4 +1,4 @@
-"""`nearkin.threads`: mails in threads, with missing mails, and the mails that hold all of a thread."""
+"""`nearkin.threads`: mails in threads, the missing mails, and the inclusive mails."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class ThreadsResult(Tabular):
     Parameters
     ----------
     mails : pyarrow.Table
-        One row per mail and per missing mail, thread by thread in the order of the trees: thread, position, depth, id,
-        parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
+        One row per mail and per missing mail, sorted by thread and by position in its tree: thread, position, depth,
+        id, parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
     manifest : mapping
         Parameters, counts, and the resources used by each stage.
     out : Path or None
@@ -79,20 +79,19 @@ def threads(
     overwrite: bool = False,
     progress: Listener | None = None,
 ) -> ThreadsResult:
-    r"""Put mails into threads, and mark the inclusive ones.
+    r"""Group mails into threads, and mark the inclusive mails, which have text or an attachment that no later mail has.
 
     Parameters
     ----------
     mails : path or list of paths
-        Files with mails, folders and archives of them. Strings in a list are paths here, too: documents in memory have
-        no headers.
+        Files, folders and archives with mails. Strings in a list are paths: a text in memory has no headers.
     out : path, optional
         Directory for the results, as `nearkin threads` writes them. By default no files remain.
     window_days : float, default 14
-        Maximum number of days between an answer and the mail to which it is joined by subject, if its headers lead to
-        no mail; 0 turns this off.
+        If the headers of an answer name no mail, it is joined to a mail with the same subject that is at most this many
+        days older; 0 turns this off.
     new_text_only : bool, default False
-        Whether only new text must occur in a later mail, without quoted text and signature.
+        Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail.
     file_format, encoding, on_error, max_unreadable, max_document_size, extraction_limits, ocr
         As for `nearkin.dedup`.
     report, overwrite : bool
@@ -109,7 +108,7 @@ def threads(
     ParameterError
         A parameter is invalid.
     DocumentError, SourceError
-        There is no mail; too many documents are unreadable; a file is missing.
+        There is no mail, too many documents are unreadable, or a file is missing.
     OutputExistsError, OutputError
         ``out`` is not free, or cannot be written.
 

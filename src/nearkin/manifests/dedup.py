@@ -18,10 +18,10 @@ FAMILIES_OF_COLLECTION = "families COLLECTION"
 REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap", "numbers only")
 """Reasons given for documents, in the order in which they are shown; the last only if numbers do not count."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
-"""Results for documents of another collection: whether a document was dropped because of one, and if not why."""
+"""Results for documents of the other set: whether a document was dropped because of it, and if not, why."""
 
 REPEATED_ID = "the id"
-"""Kind, in counts of problems, of documents whose id an earlier one has: its message begins so."""
+"""Kind of problem: an earlier document has the same id. Messages of this kind begin with these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class FamilyCounts(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionCounts(Stored):
-    """Number of documents that were extracted from files, in part or not, and of exceptions by kind."""
+    """Number of documents that were to be extracted, partial and unread ones among them, and of exceptions by kind."""
 
     left_out: ClassVar[frozenset[str]] = frozenset(("by_ocr",))
 
@@ -75,11 +75,11 @@ class ExtractionCounts(Stored):
     unread: int = 0
     exceptions: Mapping[str, int] = field(default_factory=dict)
     by_ocr: int | None = None
-    """Texts that were recognised in images, or in part; None if there are none."""
+    """Number of texts that were recognised in images, at least in part; None if there are none."""
 
     @property
     def read(self) -> int:
-        """Number of those that were read completely."""
+        """Number of documents that were read completely."""
         return self.documents - self.in_part - self.unread
 
 

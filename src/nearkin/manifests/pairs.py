@@ -17,7 +17,7 @@ SIDES: tuple[Side, Side] = ("left", "right")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideFacts(Stored):
-    """Counts for one collection.
+    """Counts for one corpus.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def bands_for(threshold: float, rows: int, recall: float) -> int:
 
 
 def missed(found_probability: F64) -> float:
-    """Estimate how many pairs were missed from those that were found: the sum of (1 − P) / P over them.
+    """Estimate the number of missed pairs from the found pairs: the sum of (1 − P) / P over these.
 
     A pair that is found with probability P stands for 1 / P pairs like it (Daniel G. Horvitz, Donovan J. Thompson, "A
     generalization of sampling without replacement from a finite universe", 1952).

@@ -114,14 +114,14 @@ class SamplingPlan:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Sampled properties of a collection, for the plan.
+    """Sampled properties of a corpus, for the plan.
 
     Parameters
     ----------
     n_documents : int
-        Number of distinct texts in the collection.
+        Number of distinct texts in the corpus.
     n_pairs : float
-        Number of pairs of them that may match: all, or those across two collections.
+        Number of pairs of them that may match: all, or those across two sets.
     sizes : int64 array, shape (n_sampled,)
         Shingle counts of the sampled documents.
     similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
@@ -136,12 +136,12 @@ class Sample:
 
     @classmethod
     def of_one(cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64) -> Sample:
-        """Make a sample of one collection, in which any two documents may match."""
+        """Make a sample of one corpus, in which any two documents may match."""
         return cls(n_documents, n_documents * (n_documents - 1) / 2, sizes, similarity, n_common)
 
     @property
     def scale(self) -> float:
-        """Number of pairs in the collection per sampled pair."""
+        """Number of pairs in the corpus per sampled pair."""
         return self.n_pairs / len(self.similarity) if len(self.similarity) else 0.0
 
     @property
@@ -244,7 +244,7 @@ def _n_common_at(threshold: float, n_smaller: int) -> int:
 
 
 def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample) -> float:
-    """Return nanoseconds for the whole collection."""
+    """Return nanoseconds for the whole corpus."""
     small = sample.sizes[(sample.sizes > 0) & (sample.sizes < plan.exact_below)]
     n_sampled = plan.rate * float(sample.sizes.sum() - small.sum())
     n_leading = float((small - np.ceil(threshold * small - 1e-9) + 1).sum())
@@ -257,7 +257,7 @@ def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample) -> f
 
 
 def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
-    """Return nanoseconds for the whole collection."""
+    """Return nanoseconds for the whole corpus."""
     slots = bands * rows
     sketch = NS_SKETCH_SHINGLE * sample.mean_size + NS_SKETCH_SLOT * slots
     pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size

@@ -1,4 +1,4 @@
-"""Numbers written for people."""
+"""Numbers in a form for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page of threads: trees of mails, with missing ones, and which mails are inclusive."""
+"""Page of threads: trees of mails with missing mails; inclusive mails are marked."""
 
 from __future__ import annotations
 

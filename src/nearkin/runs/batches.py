@@ -43,5 +43,5 @@ def batch_reader(path: Path) -> pa.RecordBatchFileReader:
 
 
 def mapped_batch(path: Path) -> pa.RecordBatch:
-    """Return the batch that `save_batch` wrote; raises the errors of `batch_reader`."""
+    """Return the batch that `save_batch` wrote; the errors are those of `batch_reader`."""
     return batch_reader(path).get_batch(0)

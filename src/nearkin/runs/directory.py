@@ -70,7 +70,7 @@ class RunDirectory:
         return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / _IDENTITY)
 
     def is_left_by(self, command: str) -> bool:
-        """Whether a killed run of a command that cannot be resumed left its work here."""
+        """Whether a killed run, of a command that cannot be resumed, left its work here."""
         if self.manifest.exists() and not self._is_to_replace:
             return False
         identity = json_in(self.work / _IDENTITY)
@@ -225,7 +225,7 @@ class RunDirectory:
         return tuple(found)
 
     def _remove_leftovers(self) -> None:
-        """Remove files left half-written by a killed process; we hold the lock, so no process is writing them."""
+        """Remove incomplete files of a killed process; this process holds the lock, so no other is writing them."""
         for name in (*TABLES, MANIFEST, "overlay*"):
             for leftover in self.path.glob(f".{name}.*.part"):
                 leftover.unlink(missing_ok=True)

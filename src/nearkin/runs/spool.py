@@ -35,7 +35,7 @@ class Chunk:
 
     @property
     def end(self) -> int:
-        """Row after the last document."""
+        """Number of the row after the last document."""
         return self.start + self.n_documents
 
     def column(self, name: str) -> pa.Array:

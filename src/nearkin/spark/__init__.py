@@ -1,7 +1,7 @@
-"""Nearkin in a program for Apache Spark: data frames in, data frames out; in a notebook, or by spark-submit.
+"""Functions for Apache Spark, in a notebook or by spark-submit: they take data frames and return data frames.
 
-The executors need Nearkin as well, and a folder that all of them and the driver see under the same path. The results
-are those of one machine; see ``docs/guides/spark.md``.
+Nearkin must be installed on the executors, and the driver and all executors need a folder that they see under the same
+path. The results are the same as on one machine; see ``docs/guides/spark.md``.
 """
 
 from nearkin.spark.deduplicating import SparkDedupResult, dedup, dedup_result

@@ -24,9 +24,9 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
     named : sequence of (str, str or None)
         Parameters of the function that the user called, and the columns that they name.
     of : str
-        That function.
+        Function that the user called.
     place : str
-        What it calls the data frame.
+        Name of the data frame in that function.
     """
     for name, value in named:
         if value is not None and value not in df.columns:
@@ -41,7 +41,7 @@ def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
     Raises
     ------
     ParameterError
-        It sends none of such a type; Spark itself would find out late, when the result is asked for.
+        Spark cannot send a column of this type. Spark itself would report this only when the result is computed.
     """
     from pyspark.errors import PySparkTypeError
     from pyspark.sql.pandas.types import to_arrow_schema

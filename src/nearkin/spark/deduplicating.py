@@ -1,4 +1,4 @@
-"""The near-duplicates among the rows of a data frame."""
+"""Near-duplicates among the rows of a data frame."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _OF = "spark.dedup"
 class SparkDedupResult:
     """Result of `dedup_result`.
 
-    Data frames are computed when they are used, from the work folder: write them elsewhere before you remove it.
+    Data frames are computed from the work folder when they are used: write them elsewhere before you delete the folder.
 
     Parameters
     ----------
     documents : DataFrame
-        The rows that came, in any order, with ``group``, ``is_principal``, ``similarity_to_principal``, ``copy_of``,
+        The given rows, in any order, with ``group``, ``is_principal``, ``similarity_to_principal``, ``copy_of``,
         ``keep`` and ``reason``.
     pairs : DataFrame
-        Every verified pair at or above the threshold: id_a, id_b, and its similarity by every measure: jaccard,
+        Every verified pair at or above the threshold: id_a, id_b, and a column for each measure of similarity: jaccard,
         containment_a_in_b, …
     kept : DataFrame
         The rows to keep, unchanged.
     manifest : mapping
-        Parameters, plan, counts.
+        Parameters, the plan, and counts.
     """
 
     documents: DataFrame
@@ -65,12 +65,12 @@ class FrameGiven(SearchGiven, total=False):
 
 
 def dedup(df: DataFrame, text: str = "text", **options: Unpack[FrameGiven]) -> DataFrame:
-    """Find the near-duplicates among the rows of a data frame; every pair that counts is verified.
+    """Find the near-duplicates among the rows of a data frame; every match is verified.
 
     Parameters
     ----------
     df, text, **options
-        As of `dedup_result`.
+        As for `dedup_result`.
 
     Returns
     -------
@@ -98,21 +98,21 @@ def dedup_result(
     progress: Progress | None = None,
     **given: Unpack[SearchGiven],
 ) -> SparkDedupResult:
-    """Find the near-duplicates among the rows of a data frame, and return pairs and counts, too.
+    """Find the near-duplicates among the rows of a data frame; return also the pairs and counts.
 
     Parameters
     ----------
     df : DataFrame
-        It must give the same rows in the same partitions whenever it is computed; the order of reading, which decides
-        between equals, is that of its partitions.
+        The documents. The data frame must give the same rows in the same partitions each time it is computed. The order
+        of its partitions is the order of reading, which decides ties.
     text, id : str
-        Columns of the texts and of the ids, which must be unique. Without ``id``, rows are named ``table:1``,
-        ``table:2``, ….
+        Columns with the texts and the ids. Ids must be unique. Without ``id``, rows are named ``table:1``, ``table:2``,
+        ….
     work : str or Path, optional
-        A folder that is new or empty, and that every executor sees under this path. A temporary one if the master is
+        New or empty folder that every executor sees under this path. By default a temporary folder, if the master is
         local.
     resume : bool
-        Continue the run of the same data frame that was interrupted in ``work``.
+        Whether to continue an interrupted run of the same data frame in ``work``.
     prefix : str
         Prefix of the names of the added columns.
     max_unreadable : float or str
@@ -121,7 +121,7 @@ def dedup_result(
         Receives progress reports.
     **given
         Options of the search, as on the command line: ``threshold``, ``measure`` and all others of
-        `nearkin.DedupOptions` but ``drop`` and ``min_shared``, which need another set to compare with; and ``preset``,
+        `nearkin.DedupOptions` except ``drop`` and ``min_shared``, which need another set of documents; and ``preset``,
         ``ignore`` and ``ignore_numbers`` of `nearkin.DedupOptions.of`.
 
     Returns
@@ -131,15 +131,15 @@ def dedup_result(
     Raises
     ------
     ParameterError
-        A parameter breaks its rule, or ids repeat.
+        A parameter is invalid, or ids repeat.
     DocumentError, SourceError
-        More documents than ``max_unreadable`` allows are unreadable, or all are.
+        All documents are unreadable, or more than ``max_unreadable`` allows.
     EngineError
-        Executors without Nearkin, or that do not see the folder; a cluster that gave up.
+        Nearkin is not installed on the executors, they do not see the folder, or the cluster failed.
     OutputExistsError, ResumeError
-        The folder holds something else.
+        The folder is not empty and holds no run to continue.
     RunError
-        Another process works in the folder.
+        Another process is using the folder.
 
     Examples
     --------

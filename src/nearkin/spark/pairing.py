@@ -1,4 +1,4 @@
-"""The similar pairs of two data frames."""
+"""Similar pairs of two data frames."""
 
 from __future__ import annotations
 
@@ -52,31 +52,32 @@ def similar_pairs(
     resume: bool = False,
     progress: Progress | None = None,
 ) -> DataFrame:
-    """Find the similar pairs of two data frames, in one language or in two, with their true cosine.
+    """Find the similar pairs of two data frames, in one language or in two, with their exact cosine.
 
     Parameters
     ----------
     left, right : DataFrame
-        They must give the same rows in the same partitions whenever they are computed; the order of reading, which
-        decides between equals, is that of the partitions.
+        The documents. The data frames must give the same rows in the same partitions each time they are computed. The
+        order of the partitions is the order of reading, which decides ties.
     text, id : str
-        Columns of both. Ids must be unique on each side; without them rows are named ``left:1``, ``left:2``, …, and
-        ``right:1``, ….
+        Columns of both sides. Ids must be unique on each side. Without ids, rows are named ``left:1``, ``left:2``, …,
+        and ``right:1``, ….
     right_text, right_id : str, optional
-        Columns of the right side, where they have other names there.
+        Columns of the right side, if they have other names there.
     table : str or Path, optional
-        A translation table of `nearkin align` for the languages of both sides; without, both are in one language.
+        Translation table from `nearkin align` for the languages of the two sides. Without a table, both sides must be
+        in one language.
     left_language, right_language : str, optional
-        Codes of the languages of the sides; by default the left side is in the table's source language.
+        Language codes of the two sides; by default the left side is in the table's source language.
     threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method
-        As on the command line; see `nearkin.workflows.pairing.options.PairOptions`.
+        As for `nearkin.pairs`.
     bits, distance, permutations, window : int, optional
-        Parameters of the search, by default as planned; see there.
+        Parameters of the search method; by default as planned.
     work : str or Path, optional
-        A folder that is new or empty, and that every executor sees under this path; the pairs stay in it. A temporary
-        one if the master is local.
+        New or empty folder that every executor sees under this path; the pairs stay in it. By default a temporary
+        folder, if the master is local.
     resume : bool
-        Continue the run of the same data frames that was interrupted in ``work``; if it was finished, its pairs are
+        Whether to continue an interrupted run of the same data frames in ``work``. The pairs of a finished run are
         returned at once.
     progress : Progress, optional
         Receives progress reports.
@@ -84,21 +85,21 @@ def similar_pairs(
     Returns
     -------
     DataFrame
-        Columns: left_id, right_id, cosine, rank (among the pairs of the left document, from the most similar), and
-        terms (those that add most to the cosine).
+        Columns: left_id, right_id, cosine, rank (1 for the most similar pair of the left document), and terms (the
+        words that add most to the cosine).
 
     Raises
     ------
     ParameterError
-        A parameter breaks its rule, or ids repeat.
+        A parameter is invalid, or ids repeat.
     SourceError, FingerprintError
-        A side has no documents, no words or no texts; the table cannot be read, or does not fit.
+        A side has no documents, no words or no texts; or the table cannot be read, or has other languages.
     EngineError
-        Executors without Nearkin, or that do not see the folder; a cluster that gave up.
+        Nearkin is not installed on the executors, they do not see the folder, or the cluster failed.
     OutputExistsError, ResumeError
-        The folder holds something else.
+        The folder is not empty and holds no run to continue.
     RunError
-        Another process works in the folder.
+        Another process is using the folder.
 
     Examples
     --------

@@ -38,20 +38,20 @@ def claimed(
     work : str or Path or None
         None: a temporary one, if the master is local.
     identity : mapping
-        Everything that determines the result except the rows; the release of Nearkin is added.
+        Everything except the rows that determines the result; the version of Nearkin is added.
     resume : bool
-        Go on with the run that was interrupted there.
+        Whether to continue the run that was interrupted there.
     of : str
-        The function that the user called.
+        Function that the user called.
 
     Raises
     ------
     ParameterError
         There is no folder that every executor sees.
     OutputExistsError, ResumeError
-        It holds something else.
+        The folder is not empty and holds no run to continue.
     RunError
-        Another process works there.
+        Another process is using the folder.
     """
     folder = _folder(spark, work, of)
     wanted = json.loads(json.dumps({"nearkin": __version__, **identity}))

@@ -1,4 +1,4 @@
-"""Storage of a collection: one SQL schema, in SQLite or PostgreSQL. It does not know what documents mean."""
+"""Storage of a collection: one SQL schema, in SQLite or PostgreSQL. It knows nothing about documents."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def _begun(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
-    """Begin a transaction, on another connection if the pooled one was lost: nothing was asked or written on it yet."""
+    """Begin a transaction, on another connection if the pooled one was lost: no statement was sent on it yet."""
     with contextlib.ExitStack() as opened:
         for has_another in (True, False):
             connection = opened.enter_context(engine.connect()).execution_options(is_writing=is_writing)

@@ -1,4 +1,4 @@
-"""Files of a database rewritten without what was deleted: freed pages, old versions of rows, the write-ahead log."""
+"""Files of a database, rewritten without deleted data: freed pages, old versions of rows, the write-ahead log."""
 
 from __future__ import annotations
 

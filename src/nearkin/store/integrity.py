@@ -97,7 +97,7 @@ class Findings:
 
 @dataclass(slots=True)
 class _Doubtful:
-    """Documents whose rows prove nothing: one may have been changed, or may be missing.
+    """Documents whose rows are not proven: a row may have been changed, or may be missing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Values that were computed from an open store, kept while what they were computed from stays the same."""
+"""Values that were computed from an open store, kept while their source stays the same."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class KeptValues(Generic[Value]):
         self._kept: WeakKeyDictionary[Engine, dict[str, tuple[object, Value]]] = WeakKeyDictionary()
 
     def get(self, engine: Engine, name: str, made_from: object, make: Callable[[], Value]) -> Value:
-        """Return the value of a name; make it again if it was made from something else."""
+        """Return the value of a name; compute it again if its source has changed."""
         of_store = self._kept.setdefault(engine, {})
         known = of_store.get(name)
         if known is None or known[0] != made_from:
@@ -36,5 +36,5 @@ class KeptValues(Generic[Value]):
         return known[1]
 
     def forget(self, engine: Engine, name: str) -> None:
-        """Keep no value of a name any more."""
+        """Forget the value of a name."""
         self._kept.get(engine, {}).pop(name, None)

@@ -57,7 +57,7 @@ class PipelinedConnection(dbapi.Connection):  # type: ignore[misc]  # the driver
         return _Cursor(self)
 
     def is_quiet(self) -> bool:
-        """Whether nothing has arrived since the last answer; a server that went away has said so, or closed."""
+        """Whether nothing has arrived since the last answer; a server that ends sends a message, or disconnects."""
         watching = select.poll()
         watching.register(self._usock, select.POLLIN)
         return not watching.poll(0)

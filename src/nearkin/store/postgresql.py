@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: encrypted and verified as asked for, and with few round trips."""
+"""Connections to PostgreSQL: encrypted and verified as requested, with few round trips."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def postgresql_engine(place: Place, wait_s: float) -> Engine:
 
 
 class _Server:
-    """The server of a place, with what is learnt of it at the first connection."""
+    """The server of a place, with the properties found at the first connection."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -109,7 +109,7 @@ def _set_up(connection: Any, place: Place) -> None:
 
 
 def _begin(connection: Connection, wait_s: float) -> None:
-    """Begin a transaction, in one round trip with its isolation level and its patience, unless none is wanted."""
+    """Begin a transaction, in one round trip with its isolation level and its timeout, unless none is wanted."""
     if not connection.get_execution_options().get("is_one_transaction", True):
         return
     is_writing = connection.get_execution_options().get("is_writing", False)

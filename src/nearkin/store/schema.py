@@ -313,7 +313,7 @@ origins = Table(
     Column("removed_at", Text),  # only of a document without a text
     Column("checksum", BigInteger),
 )
-"""Origins of documents that were extracted from files, or are inside of others, one for each version."""
+"""Origins of documents that were extracted from files, or are inside others; one for each version."""
 Index("origins_of_row", origins.c.row)
 Index("origins_of_id", origins.c.doc_id)
 ORIGINS_OF_PARENT = Index("origins_of_parent", origins.c.parent)

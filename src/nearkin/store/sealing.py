@@ -1,4 +1,4 @@
-"""Checksums and seals for rows that have none yet, or new ones for all rows."""
+"""Checksums and seals for rows without them, or new ones for all rows."""
 
 from __future__ import annotations
 

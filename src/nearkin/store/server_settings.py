@@ -1,4 +1,4 @@
-"""Server, user, password and encryption of a connection to PostgreSQL, from where its own programs take them.
+"""Server, user, password and encryption of a connection to PostgreSQL, from the same sources as for psql.
 
 What a URL does not say comes from the service that it names, from environment variables, and then from defaults, in
 this order; the password also from the password file. The files are those of libpq: PostgreSQL's documentation,
@@ -226,7 +226,7 @@ def _service_in(path: Path, name: str) -> dict[str, str] | None:
 
 
 def _password_in(path: Path, host: str, port: str, database: str, user: str) -> tuple[str | None, str]:
-    """Return the password of the first line that fits, and why the file was not used, if it was not."""
+    """Return the password of the first line that fits, or the reason why the file was not used."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
@@ -275,7 +275,7 @@ def usual_cache() -> Path:
 
 
 def usual_configuration() -> Path:
-    """Return the directory for what users configure: in ``XDG_CONFIG_HOME``, if that is absolute."""
+    """Return the directory for configuration: in ``XDG_CONFIG_HOME``, if that is absolute."""
     return _own_directory("XDG_CONFIG_HOME", ".config")
 
 

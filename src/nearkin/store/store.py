@@ -30,7 +30,7 @@ from nearkin.store.seals import PARTS, Seal, write_seals
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Patience and permission with which a store is opened.
+    """Timeout and permission with which a store is opened.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class Store:
         unsay(connection, name)
 
     def forget_settings(self) -> None:
-        """Take back the facts of a new collection if nothing was added, so that the next load may choose others."""
+        """Delete the settings of a new collection if nothing was added, so that the next load can choose others."""
         with self.writing() as connection:
             if self.is_new and _is_empty(connection):
                 connection.execute(schema.facts.delete())
@@ -196,7 +196,7 @@ class Store:
         say(connection, {"generation": str(self.generation(connection) + 1)})
 
     def erase_freed(self) -> None:
-        """Rewrite the database, so that its files hold nothing of what was deleted or overwritten.
+        """Rewrite the database, so that its files contain no deleted or overwritten data.
 
         Raises
         ------
@@ -271,7 +271,7 @@ def _make_tables(connection: Connection, place: Place) -> None:
 
 
 def _is_bare(connection: Connection) -> bool:
-    """Whether nothing is in the tables: ``nearkin sql schema`` makes them so, and a first load that failed."""
+    """Whether the tables are empty, as after ``nearkin sql schema`` or a first load that failed."""
     return _are_empty(connection, schema.facts) and _is_empty(connection)
 
 

@@ -16,7 +16,7 @@ from nearkin.tabular.page import Histogram, shown_in_notebook
 class Tabular:
     """Tables of a result as data frames.
 
-    The fields named in `tables` are Arrow tables; the first is the one that is meant if none is named.
+    The fields named in `tables` are Arrow tables; the first of them is the default of the methods.
     """
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class Tabular:
         Parameters
         ----------
         table : str, optional
-            Name of a table of this result; by default its first.
+            Name of a table of this result; by default its first table.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class Tabular:
         Parameters
         ----------
         table : str, optional
-            Name of a table of this result; by default its first.
+            Name of a table of this result; by default its first table.
 
         Raises
         ------

@@ -26,9 +26,9 @@ class AcceptedSocket(socket.socket):
 
     reading_s = 30.0
     min_read_bytes = 64 << 10
-    """Minimum number of bytes that a client takes in each `reading_s` seconds while some are waiting for it."""
+    """Minimum number of bytes that a client must read in each `reading_s` seconds while bytes are waiting for it."""
     unsent: ClassVar[set[int]] = set()
-    """File descriptors whose clients have not taken everything yet."""
+    """File descriptors whose clients have not read everything yet."""
 
     def __init__(self, accepted: socket.socket, ended: Callable[[], None] | None = None) -> None:
         super().__init__(fileno=accepted.detach())
@@ -39,11 +39,11 @@ class AcceptedSocket(socket.socket):
             self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 32 << 10)
 
     def send(self, data: ReadableBuffer, flags: int = 0, /) -> int:
-        """Send what fits, and watch the client if something is left."""
+        """Send as much as fits, and watch the client if something is left."""
         return self._watched(lambda: super(AcceptedSocket, self).send(data, flags), memoryview(data).nbytes)
 
     def sendmsg(self, buffers: Iterable[ReadableBuffer], /, *others: Any) -> int:
-        """Send what fits, and watch the client if something is left."""
+        """Send as much as fits, and watch the client if something is left."""
         parts: Sequence[ReadableBuffer] = list(buffers)
         size = sum(memoryview(part).nbytes for part in parts)
         return self._watched(lambda: super(AcceptedSocket, self).sendmsg(parts, *others), size)

@@ -27,7 +27,7 @@ def network_of(address: str) -> str:
 
 
 def plain_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address without a port; an IPv4 address in the form of an IPv6 address as what it is.
+    """Return an address without a port; an IPv4 address that is written as an IPv6 address becomes an IPv4 address.
 
     Raises
     ------

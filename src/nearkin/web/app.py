@@ -119,7 +119,7 @@ def visitor_of(request: Request) -> Visitor:
 
 
 def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
-    """Return a route for visitors whose role is enough."""
+    """Return a route for visitors with a sufficient role."""
 
     async def checked(request: Request) -> Response:
         check_role(visitor_of(request).role, role)
@@ -238,7 +238,7 @@ async def _static(service: ReviewService, request: Request) -> Response:
 
 
 async def _failed(service: ReviewService, request: Request, error: Exception) -> Response:
-    """Say what went wrong: to a person as a page, to a program as JSON."""
+    """Answer with an error: as a page for a person, as JSON for a program."""
     status, message = _told(error)
     headers = {"retry-after": "1"} if status == 503 else {}
     if isinstance(error, RefusedError):
@@ -254,7 +254,7 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
 
 
 def _told(error: Exception) -> tuple[int, str]:
-    """Return the status and the message of an error; one that is not foreseen tells nothing of itself."""
+    """Return the status and the message of an error; the message of an unexpected error reveals nothing."""
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail)
     if isinstance(error, NearkinError):

@@ -64,7 +64,7 @@ class CurrentAudits:
             return StoredState.now(connection) != made.state
 
     def measure(self, progress: Progress) -> str:
-        """Audit by letters and by wording, and say what the recall is."""
+        """Audit by letters and by wording, and report the recall."""
         with self._opened.store.reading() as connection:
             state = StoredState.now(connection)
         threads = Resources().n_threads

@@ -1,4 +1,4 @@
-"""Client of a running service: checks a file by it. It imports the standard library alone, and so starts quickly."""
+"""Client of a running service, for checks of a file. It imports only the standard library, so it starts quickly."""
 
 from __future__ import annotations
 

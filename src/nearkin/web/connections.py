@@ -1,4 +1,4 @@
-"""Connections of clients: how many one client may have, and how long a request may take to arrive."""
+"""Connections of clients: the maximum number of a client, and the time in which a request must arrive."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from nearkin.web.settings import Network
 
 _SAY_AGAIN_S = 60.0
 _FAREWELL_S = 24 * 60 * 60.0
-"""Time of the farewell of TLS, in which all of an answer must have left: `TimedConnection` ends it much earlier."""
+"""Time for closing TLS, in which a whole answer must be sent: `TimedConnection` ends a connection much earlier."""
 _MIN_PER_CLIENT = 4
-"""Connections that a client may always have, unless the service has too many."""
+"""Number of connections that a client can always have, unless the service has too many."""
 
 
 class LimitedListener(socket.socket):
@@ -122,22 +122,22 @@ class TimedConnection(H11Protocol):
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request, or for the rest of a body that nobody reads."""
+        """Begin to wait for the next request, or for the rest of a body that is not read."""
         super().on_response_complete()
         self._watch()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection, but none whose answer is still on its way: TLS would cut that off soon."""
+        """Close an idle connection, but not one whose answer is still being sent: TLS would truncate it."""
         if not self._is_sending():
             super().timeout_keep_alive_handler()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self._wait_for(None)
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Begin to measure whenever something else is waited for."""
+        """Start a new time limit whenever the connection waits for something else."""
         state, cycle = self.conn.their_state, self.cycle
         is_answered = cycle is not None and cycle.response_complete
         is_awaited = state is h11.IDLE or (is_answered and (state is h11.SEND_BODY or self.transport.is_closing()))
@@ -162,7 +162,7 @@ class TimedConnection(H11Protocol):
 
 
 class ReviewLoop(asyncio.SelectorEventLoop):
-    """Loop of the service: a handshake of TLS has the time of a request's head, not the minute of asyncio.
+    """Event loop of the service: a TLS handshake has the time limit of a request's head, not the minute of asyncio.
 
     And a farewell has not the half minute of asyncio, which would cut off answers that are read slowly. uvicorn passes
     no such limits on; others than the loop of selectors accept connections without asking the listener.

@@ -17,7 +17,7 @@ from nearkin.store.schema import documents
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Figures about the collection, and the numbers of exceptions and of documents with a text that others have."""
+    """Figures about the collection, and the numbers of exceptions and of documents with copies."""
 
     info: Info
     n_with_same_text: int
@@ -37,7 +37,7 @@ class CurrentInfo:
         self._known: tuple[StoredState, Counted] | None = None
 
     def get(self) -> Counted:
-        """Return the figures of now."""
+        """Return the current figures."""
         with self._lock:  # one thread counts, and those that wait get its answer
             with self._opened.store.reading() as connection:
                 state = StoredState.now(connection)

@@ -50,7 +50,7 @@ def exposure_of(
     behind_proxy: Sequence[str] = (),
     public_url: str | None = None,
 ) -> Exposure | None:
-    """Return how other machines reach the service; None if only this one can.
+    """Return the way in which other machines reach the service; None if only this machine can connect.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The gate before every request: host, origin, sign-in, limits; what it does not allow never reaches a route."""
+"""The gate before every request: host, origin, sign-in, limits. A request that it refuses never reaches a route."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEADERS = {
 }
 """Headers of every response. No referrer at all would make browsers send "Origin: null" with forms."""
 _ONLY_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
-"""Header of a service that browsers reach over TLS: for a year they never try its name without."""
+"""Header of a service that browsers reach over TLS: for a year, they connect to its host name only with TLS."""
 _SANDBOX = "sandbox"
 _SAFE = frozenset(("GET", "HEAD"))
 _METHODS = _SAFE | {"POST", "PUT", "DELETE"}
@@ -111,7 +111,7 @@ class Gate:
         return self._entry.of_cookie(cookie_of(headers, self._settings.cookie))
 
     def _source(self, scope: Scope, headers: Headers) -> RequestSource | Response:
-        """Return where a request comes from, or the answer to one that comes from elsewhere."""
+        """Return the source of a request, or the refusal of a request from another site."""
         try:
             found = source_of(scope, headers, self._settings)
         except RefusedError as error:
@@ -130,7 +130,7 @@ class Gate:
         return found
 
     def _refusal(self, scope: Scope, headers: Headers, visitor: Visitor | None) -> Response | None:
-        """Return the answer to a request of a visitor who may not make it, or None."""
+        """Return the refusal of a request that the visitor may not make; None if it is allowed."""
         if visitor is None and "authorization" in headers:
             refusal = refused(401, "The token is wrong, or there were too many wrong ones in the last minute.")
             refusal.headers["www-authenticate"] = "Bearer"
@@ -229,7 +229,7 @@ def _too_large(limit: int) -> str:
 
 
 def _for_programs(scope: Scope, refusal: Response) -> Response:
-    """Return a refusal as JSON where a program asked."""
+    """Return a refusal, as JSON for a program."""
     if not scope["path"].startswith("/api/"):
         return refusal
     told = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}

@@ -1,4 +1,4 @@
-"""Jobs in the background: one at a time, with their progress; a closed page or a restart loses no word of them."""
+"""Jobs in the background, one at a time, with their progress; their records survive closed pages and restarts."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _INTERRUPTED_WITHIN: Mapping[JobKind, str] = {
 }
 """Messages of interrupted jobs that store while they run."""
 _SHARED = frozenset[JobKind](("groups", "threads", "audit", "representatives"))
-"""Jobs that depend on nothing but the collection: one that waits already serves everybody who asks for it."""
+"""Jobs that depend only on the collection: a waiting job serves all requests for it."""
 JobState = Literal["waiting", "running", "done", "failed", "interrupted"]
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """An update of the groups or of the threads of mails, an audit, files that are read or stored, or comparisons.
+    """A job: an update of groups or threads, an audit, reading or storing of files, or comparisons.
 
     ``measure`` and ``value`` are the tolerance of the groups that it is about.
     ``stage`` is what it does now: ``n_done`` of ``n_total`` (0 if unknown) of a unit. ``message`` says why it failed,
@@ -62,7 +62,7 @@ class Job(msgspec.Struct, kw_only=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the job has ended."""
         return self.state not in ("waiting", "running")
 
 
@@ -74,7 +74,7 @@ _BUG = "The job failed because of a bug in Nearkin; the terminal of nearkin serv
 
 
 class JobRunner:
-    """Runs jobs in a thread of its own.
+    """Runs jobs in a separate thread.
 
     A job stores its result in one transaction, so an interrupted job leaves nothing behind; one that stores texts has
     a transaction for each wave, and one that compares texts for every few hundred. Jobs are recorded in a file: after a
@@ -96,7 +96,7 @@ class JobRunner:
         self._jobs = self._recorded()
 
     def update_groups(self, measure: Measure, tolerance: Tolerance, *, by: str) -> Job:
-        """Begin an update of the groups, unless the same one waits already, and return the job."""
+        """Start an update of the groups, unless the same update is waiting already; return the job."""
 
         def update(progress: JobProgress) -> str:
             found = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
@@ -113,7 +113,7 @@ class JobRunner:
         measure: Measure | None = None,
         value: float | None = None,
     ) -> Job:
-        """Begin a job, and return it; one that waits already and would do the same is not begun again.
+        """Start a job and return it; if an equal job is waiting already, return that.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class JobRunner:
             return msgspec.structs.replace(job)
 
     def wait(self, number: int, seconds: float) -> Job | None:
-        """Wait for a job for some time, and return it as it is then; raise the error for which it failed."""
+        """Wait for a job for some time, and return its state; raise the error if it failed."""
         with self._changed:
             self._changed.wait_for(lambda: (job := self._find(number)) is None or job.is_over, seconds)
             if number in self._errors:
@@ -155,7 +155,7 @@ class JobRunner:
             return [msgspec.structs.replace(one) for one in reversed(self._jobs)]
 
     def find(self, number: int) -> Job | None:
-        """Return a job as it is now."""
+        """Return the current state of a job."""
         with self._changed:
             found = self._find(number)
             return None if found is None else msgspec.structs.replace(found)
@@ -177,7 +177,7 @@ class JobRunner:
             return sum(not one.is_over for one in self._jobs)
 
     def close(self) -> None:
-        """End: a running job is interrupted; what it does is given up at its next step."""
+        """Stop: a running job is interrupted at its next step."""
         with self._changed:
             self._is_closing = True
             for job in self._jobs:
@@ -225,7 +225,7 @@ class JobRunner:
             self._changed.notify_all()
 
     def _recorded(self) -> list[Job]:
-        """Return the jobs of earlier processes; those that had not ended are interrupted."""
+        """Return the jobs of earlier processes; unfinished ones are marked as interrupted."""
         if self._path is None or not self._path.is_file():
             return []
         try:
@@ -282,7 +282,7 @@ class JobProgress:
 
 
 def _own_file(opened: OpenedCollection) -> tuple[Path | None, IO[str] | None]:
-    """Return the file of jobs, locked for this process; None if nothing may be written, or another process has it."""
+    """Return the file of jobs, locked for this process; None if the service is read-only or another process has it."""
     if opened.store.access.is_read_only:
         return None, None
     folder = opened.index.folder

@@ -29,12 +29,12 @@ from nearkin.workflows.threads.options import ThreadOptions
 from nearkin.workflows.threads.reporting import card_of
 
 MAX_DOCUMENTS = 200_000
-"""Number of documents up to which the service computes threads; beyond it, the command does."""
+"""Maximum number of documents for which the service computes threads; for more, use the command."""
 _COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail"), "row"]
 
 
 class StoredMails(NamedTuple):
-    """Counts of stored documents and their state; threads are out of date if one has changed."""
+    """Counts of stored documents and their state; if one of them has changed, the threads are out of date."""
 
     n_mails: int
     n_documents: int
@@ -95,7 +95,7 @@ class FoundThreads:
         return self.table.filter(self.table["is_inclusive"])
 
     def cards(self, first: int, n: int) -> list[ThreadCard]:
-        """Return some threads of those in order, without their rows."""
+        """Return some threads in order, without their rows."""
         return [self._card(int(index), 0) for index in self.order[first : first + n]]
 
     def card(self, number: int, max_rows: int) -> ThreadCard | None:
@@ -139,7 +139,7 @@ class CurrentThreads:
             return self._found
 
     def stored(self) -> StoredMails:
-        """Return what threads depend on, as it is now."""
+        """Return the current state of the data on which threads depend."""
         mails = select(func.count()).select_from(origins.join(documents, documents.c.row == origins.c.row))
         current = select(func.count()).select_from(documents).where(documents.c.is_current)
         with self._opened.store.reading() as connection:

@@ -11,7 +11,7 @@ _BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class RequestMetrics:
-    """Requests by route and status, and how long they took.
+    """Counts and durations of requests by route and status.
 
     Routes come from a fixed list, so that requests for made-up paths take no memory.
     """

@@ -1,4 +1,4 @@
-"""Look-up of a name within a time limit: that of the system takes as long as its resolver is configured to wait."""
+"""Look-up of a host name within a time limit, because the system's look-up takes as long as its resolver waits."""
 
 from __future__ import annotations
 

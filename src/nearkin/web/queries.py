@@ -24,7 +24,7 @@ DEFAULTS: dict[Measure, float] = {"words": THRESHOLD, "letters": GAMMA, "contain
 def parsed(
     kind: type[Asked], given: Iterable[tuple[str, str]], place: Place = "query", in_path: Collection[str] = ()
 ) -> Asked:
-    """Return the record of named values; an empty one counts as missing, a repeated one is a list.
+    """Return the record of named values; an empty value counts as missing, a repeated value is a list.
 
     Messages name the value with its place: ``query.value``, ``form.tag``, or ``path.number`` for those ``in_path``.
 
@@ -55,14 +55,14 @@ def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
 
 
 class DoneQuery(msgspec.Struct):
-    """Number of the activity that led to a page, and of the job that shall bring the groups up to date after it."""
+    """Number of the activity that led to a page, and of the job that updates the groups after it."""
 
     done: int | None = None
     job: int | None = None
 
 
 class ToleranceQuery(msgspec.Struct, kw_only=True):
-    """Tolerance of a question: a measure and its limit."""
+    """Tolerance of a query: a measure and its limit."""
 
     measure: Measure = "words"
     value: float | None = None

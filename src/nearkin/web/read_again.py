@@ -1,4 +1,4 @@
-"""Files that gave no text, sent again and read with another encoding: shown first, stored only on request."""
+"""Files without a readable text, sent again and read with another encoding: shown first, stored only on request."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ENCODINGS: Mapping[str, str] = {
     "utf-16": "UTF-16",
     "utf-8": "UTF-8",
 }
-"""Encodings that the page offers, with what they are used for."""
+"""Encodings that the page offers, with their usual texts."""
 MAX_FILES = 500
 _MAX_KEPT, _MAX_BYTES = 8, 128 << 20
 
@@ -77,7 +77,7 @@ class FileReadAgain:
 
 @dataclass(frozen=True, slots=True)
 class SentAgain:
-    """Files as they were sent, the encoding to read them with, and what was read; None before the job is done."""
+    """Files as they were sent, the encoding with which to read them, and the texts; None before the job has ended."""
 
     files: tuple[tuple[str, bytes], ...]
     encoding: str
@@ -96,7 +96,7 @@ class FilesSentAgain:
         self._lock, self._kept = threading.Lock(), OrderedDict[int, SentAgain]()
 
     def keep(self, job: int, sent: SentAgain) -> None:
-        """Keep files, or what was read of them."""
+        """Keep files, or their texts."""
         with self._lock:
             self._kept[job] = sent
             while len(self._kept) > 1 and (

@@ -1,4 +1,4 @@
-"""Host that a browser asked for, and address of the sender, of a request: behind proxies too."""
+"""Host and sender of a request, also behind proxies."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def source_of(scope: Scope, headers: Headers, settings: ServiceSettings) -> Requ
 
 
 def _sender(headers: Headers, peer: str, settings: ServiceSettings) -> str:
-    """Return the last address of X-Forwarded-For that is no proxy: what stands before it, anyone may have written."""
+    """Return the last address of X-Forwarded-For that is not a proxy; earlier addresses may be forged."""
     sender = peer
     for address in reversed(_listed(headers, "x-forwarded-for")):
         try:

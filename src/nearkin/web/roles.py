@@ -1,4 +1,4 @@
-"""Roles of users, and which role each address needs; an address that is not listed here cannot be served."""
+"""Roles of users, and the role that each address needs; an address that is not listed here cannot be served."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nearkin.errors import RefusedError
 
 Role = Literal["viewer", "reviewer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""Roles, from the one that may do least to the one that may do everything."""
+"""Roles, in ascending order of their permissions."""
 
 _SCREENS: Mapping[Role, tuple[str, ...]] = {
     "viewer": (
@@ -129,7 +129,7 @@ def _found(address: str, roles: Mapping[Role, tuple[str, ...]]) -> Role:
 
 
 def is_within(role: Role, limit: Role) -> bool:
-    """Whether a role may do no more than another one.
+    """Whether a role has no more permissions than another one.
 
     Examples
     --------
@@ -140,12 +140,12 @@ def is_within(role: Role, limit: Role) -> bool:
 
 
 def lower_of(one: Role, other: Role) -> Role:
-    """Return the role of two that may do less."""
+    """Return the one of two roles that has fewer permissions."""
     return one if is_within(one, other) else other
 
 
 def check_role(own: Role, needed: Role) -> None:
-    """Refuse a visitor whose role may do less than what is needed.
+    """Refuse a visitor whose role is not sufficient.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A screen: its address, its parameters, and what it answers, as a page and as JSON."""
+"""A screen: its address, its parameters, and its answer as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScreenFile:
-    """File with what a screen shows.
+    """File with the contents of a screen.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files that a browser or a script sent: read once; those of forms stay in memory until something is decided."""
+"""Files that a browser or a script sent: they are read once; texts from forms stay in memory until the user decides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
 
 
 def source_of_sent(name: str | None, otherwise: str) -> str:
-    """Return what is stored as the source of a sent document: never a path of this machine, whatever its name.
+    """Return the source to store for a sent document: never a path of this machine, whatever its name is.
 
     Sources that are paths of files are read again, such as load files for an overlay.
 

@@ -1,4 +1,4 @@
-"""Service over one collection: the open collection, the templates, and the threads that every screen works with."""
+"""Service over one collection: the open collection, the templates, and the threads, which all screens use."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class ReviewService:
         )
 
     def _has(self, path: str) -> bool:
-        """Whether a screen has something to show: those of runs, for one, are empty for most services."""
+        """Whether a screen has something to show; those of runs, for example, are empty for most services."""
         found: dict[str, object] = {
             "/reports": self.runs.all,
             "/pairs": self.runs.of_pairs,
@@ -183,7 +183,7 @@ class ReviewService:
         return bool(found.get(path, True))
 
     def parameters(self, path: str, asked: msgspec.Struct) -> dict[str, object]:
-        """Return what an export was made with, as JSON types: all but the choice of a page, as it has all rows."""
+        """Return the parameters of an export as JSON types, except the page, because an export has all rows."""
         given = {name: value for name, value in msgspec.to_builtins(asked).items() if name not in _OF_A_PAGE}
         tolerance = {"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {}
         return {"nearkin": __version__, "collection": self.name, "export": path, **given, **tolerance}

@@ -49,15 +49,15 @@ class Visitor:
     can_sign_out: bool = False
 
     def may_open(self, path: str) -> bool:
-        """Whether the role of the visitor is enough for a screen."""
+        """Whether the role of the visitor is sufficient for a screen."""
         return is_within(role_of_screen(path), self.role)
 
     def may_send(self, path: str) -> bool:
-        """Whether the role of the visitor is enough for a form."""
+        """Whether the role of the visitor is sufficient for a form."""
         return is_within(role_of_form(path), self.role)
 
     def may_undo(self, by: str) -> bool:
-        """Whether the visitor may undo an activity of somebody: reviewers their own, admins those of all."""
+        """Whether the visitor may undo an activity of a user: reviewers only their own, admins all."""
         return self.may_send("/undo") and (by == self.name or self.role == "admin")
 
     @property
@@ -117,11 +117,11 @@ class SignIn:
         return self._link
 
     def is_blocked(self) -> bool:
-        """Whether there were so many wrong attempts in the last minute that no other is accepted."""
+        """Whether further attempts are refused, because there were too many wrong ones in the last minute."""
         return len(self._failures) == _MAX_FAILURES and time.monotonic() - self._failures[0] < _FAILURES_S
 
     def sign_in(self, link: str) -> str | None:
-        """Return the cookie of a new session for the token of a link, which then works no more; None if it is wrong."""
+        """Return the cookie of a new session for the token of a link, which then expires; None if it is wrong."""
         with self._lock:
             if not _same(link, self._link):
                 self._failures.append(time.monotonic())

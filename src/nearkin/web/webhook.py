@@ -1,4 +1,4 @@
-"""Webhook: another service is asked before a document is stored; its address comes from the configuration alone."""
+"""Webhook: another service is asked before a document is stored; its address comes only from the configuration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 
 
 class _UnansweredError(Exception):
-    """The webhook did not answer, or did not as it should."""
+    """The webhook gave no answer, or an invalid one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ class Webhook:
             connection.close()
 
     def _address(self, host: str, port: int) -> str:
-        """Resolve the host once, and return the address to connect to: all that the name has must be allowed."""
+        """Resolve the host once, and return the address to connect to; all of its addresses must be allowed."""
         found = addresses_of(host, port, within_s=self.timeout_s)
         for address in found:
             if not self.allows_private and not _is_public(address):

@@ -1,1 +1,1 @@
-"""One package a job: the only place that chains stages."""
+"""Jobs, one package each: the only place that chains stages."""

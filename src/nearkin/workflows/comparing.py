@@ -1,4 +1,4 @@
-"""Two texts, compared word by word and measured by the similarities of every job."""
+"""Word-by-word comparison of two texts, with the similarities that the jobs use."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ComparedTexts:
     edit_similarity : float or None
         1 - Levenshtein distance / length of the longer text, in [0, 1]; None if the texts are too long for it.
     jaccard : float
-        Share of all distinct shingles that both texts have, in [0, 1].
+        Jaccard similarity: number of distinct shingles in both texts divided by that in either, in [0, 1].
     containment_a_in_b, containment_b_in_a : float
-        Share of one text's distinct shingles that the other text has, in [0, 1].
+        Share of one text's distinct shingles that occur in the other, in [0, 1].
     shingle : str
         The shingles that were compared, such as ``words:5``.
     """
@@ -76,9 +76,9 @@ def compare(
     shingle : str, default "words:5"
         ``words:N`` or ``chars:N``.
     context_lines : int, default 2
-        Lines shown around each difference.
+        Number of unchanged lines shown around each difference.
     ignore : collection of {"case", "punctuation", "numbers"}
-        Differences that do not count; white space never does. The similarities ignore nothing more for it.
+        Differences that do not count; white space never counts. It has no effect on the similarities.
 
     Returns
     -------
@@ -87,8 +87,8 @@ def compare(
     Raises
     ------
     ParameterError
-        A text is not a string of valid Unicode, both are names of files by the rule of `check_are_texts`, or a
-        parameter breaks its rule.
+        A text is not a string of valid Unicode; both texts are names of files, by the rule of `check_are_texts`; or a
+        parameter is invalid.
 
     Examples
     --------

@@ -90,7 +90,7 @@ def collections(
 
 
 def _show(console: Console, results: CollectionsResults) -> None:
-    """Precision and recall of each question, a row a setting."""
+    """Print the precision and recall of each question, with a row for each setting."""
     from nearkin.lab.collections.experiment import QUESTIONS
     from nearkin.lab.collections.pairs import SETTINGS
 

@@ -117,7 +117,7 @@ def _show(console: Console, results: CrossLingualResults) -> None:
 
 
 def _finding(results: CrossLingualResults) -> Table:
-    """Tabulate the methods, one row each."""
+    """Tabulate the methods, with a row for each."""
     headings = ("documents", "way", "translation first", "mean cosine", "recall at 0.3")
     table = result_table(headings, left=headings[:2])
     for one in results.sets:

@@ -36,7 +36,7 @@ class OptionGroup:
 
     @classmethod
     def of(cls, **given: Any) -> OptionGroup:
-        """Make the group of the values of its options."""
+        """Make the group from the values of its options."""
         return cls(**given)
 
 

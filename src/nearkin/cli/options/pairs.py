@@ -164,7 +164,7 @@ class SidesOptions(OptionGroup):
     rules: RulesOptions = field(default_factory=RulesOptions)
 
     def given(self, left: Sequence[str], right: Sequence[str]) -> PairInput:
-        """Ask for both to be read."""
+        """Request that both corpora be read."""
         from nearkin.workflows.pairing.inputs import PairInput
 
         sides = (
@@ -223,7 +223,7 @@ class BesideOptions(OptionGroup):
     left_translated: LeftTranslated = None
 
     def beside(self, encoding: str, rules: RulesOptions) -> Beside:
-        """Ask for it to be read as the sides are."""
+        """Request that the known pairs and translations be read with the rules of the two corpora."""
         from nearkin.workflows.pairing.job import Beside
         from nearkin.workflows.reading.request import ReadingRequest
 

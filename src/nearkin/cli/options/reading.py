@@ -1,4 +1,4 @@
-"""Rules for reading, as options. This module knows no formats, which few questions to a collection need."""
+"""Options that set the rules for reading. Formats are in another module: few queries of a collection need them."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def parse_count(text: str, option: str) -> int:
 
 
 def parse_terms(text: str) -> tuple[float, float]:
-    """Parse mean numbers of terms, for both collections or for each.
+    """Parse mean numbers of terms: one for both corpora, or one for each.
 
     Examples
     --------

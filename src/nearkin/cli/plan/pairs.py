@@ -102,7 +102,7 @@ it assumes one.
 """
 
 Sizes = tuple[str | None, str | None]
-"""Numbers of documents of the left and the right collection, as they were given."""
+"""Numbers of documents of the left and the right corpus, as they were given."""
 
 
 def plan_pairs(

@@ -25,7 +25,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import named
 
 MAX_SAMPLES = 4_096
-"""Maximum number of sampled shingles looked up: all of a text of 130,000 words; of longer ones every 2nd, 3rd, …"""
+"""Maximum number of sampled shingles to look up: all of a text of 130,000 words; every 2nd, 3rd, … of a longer text."""
 _MAX_COUNTED = 1_024
 _MISSED = 0.01
 
@@ -98,7 +98,7 @@ class CheckCandidates:
 
 
 def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
-    """Return the contents that may be similar to a text, always including one with the same digest."""
+    """Return the contents that may be similar to a text; a content with the same digest is always included."""
     return (_by_keys if options.method == "minhash" else _by_index)(searched, query, options)
 
 
@@ -127,14 +127,14 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
 
 
 def _min_containment(options: CheckOptions) -> float:
-    """Return the smallest containment of a text that is looked for; that of a near-duplicate, if parts are not."""
+    """Return the smallest containment to search for; without a search for parts, that of a near-duplicate."""
     if options.containment is None:
         return 2 * options.threshold / (1 + options.threshold)
     return options.containment
 
 
 def _power_of_two(n_samples: int) -> int:
-    """Return a total for which a table serves texts of about this size: a stream of texts needs few tables."""
+    """Round a size, so that texts of about the same size share a table and a stream needs few tables."""
     return min(1 << n_samples.bit_length(), _MAX_COUNTED)
 
 
@@ -160,7 +160,7 @@ def min_shared(chance: float, n_counted: int) -> I64:
 
 
 def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Shared) -> CheckCandidates:
-    """Return the contents that a current document has, with the lengths of their texts.
+    """Return the contents of current documents, with the lengths of their texts.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def _looked_up(connection: Connection, query: Query, numbers: I64) -> KnownConte
 
 
 def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """Return the contents that a current document has, in order, with the lengths of their texts."""
+    """Return the contents of current documents, in order, with the lengths of their texts."""
     contents, documents, sizes = schema.contents.c, schema.documents.c, dict[int, int]()
     has_one = exists().where(documents.content == contents.content, documents.is_current)
     for some in named(numbers):
@@ -213,7 +213,7 @@ def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckC
 
 
 def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:
-    """Walk the indexed column up and down from the index itself, until enough contents are found."""
+    """Search the indexed column upwards and downwards from the index of the query, until enough contents are found."""
     low, high = interval(own, options.tolerance)
     profiles = schema.profiles.c
     value = profiles.similarity_index

@@ -60,7 +60,7 @@ def make_keys(collection: OpenedCollection) -> None:
 
 
 def _fill_keys(collection: OpenedCollection, first: int) -> None:
-    """Store missing keys; without permission, or while another process writes, they stay missing."""
+    """Store missing keys, unless permission is denied or another process is writing."""
     if first == 0:
         collection.progress.say("computing the keys of the stored texts (first check only)")
     try:
@@ -169,7 +169,7 @@ def _answers(
     *,
     stops: bool,
 ) -> tuple[CheckAnswer, ...]:
-    """Return the answers in order; if it stops, up to the first document with a problem."""
+    """Return the answers in order; if the check stops at a problem, those up to the first document with a problem."""
     answers = list[CheckAnswer]()
     for place, (doc_id, _) in enumerate(documents):
         answers.append(_answer(connection, doc_id, partial(ask, place)))
@@ -179,7 +179,7 @@ def _answers(
 
 
 def _answer(connection: Connection, doc_id: str, ask: Callable[[], tuple[Checked, bool]]) -> CheckAnswer:
-    """Return the answer for one of several documents; the others are checked although this one cannot be."""
+    """Return the answer for one of several documents; if it cannot be checked, the others are checked all the same."""
     started = time.perf_counter()
     try:
         checked, is_again = ask()

@@ -126,7 +126,7 @@ def check(
 
 
 def _expected_recall(options: CheckOptions, n_skewed: int) -> float | None:
-    """Return that of the bands; what is missed of wording that very many documents share is not known."""
+    """Return the expected recall of the bands; None if the text shares wording with too many documents to know it."""
     if options.method != "minhash" or n_skewed:
         return None
     return round(float(BANDS.probability(options.threshold)), 4)
@@ -140,7 +140,7 @@ def _compared(
     options: CheckOptions,
     fetched: Fetched,
 ) -> tuple[list[_Likeness], list[int]]:
-    """Return the similar contents, the most similar first, and the damaged ones that may be similar."""
+    """Return the similar contents, the most similar first, and the damaged contents that may be similar."""
     own = np.sort(query.shingles)
     normalise = counting.normalise
     normalised = normalise.apply(strings([query.text]))[0].as_py()
@@ -227,7 +227,7 @@ def _part(n: int, of: int) -> float:
 
 
 def _some_at_a_time(candidates: CheckCandidates) -> Iterator[list[int]]:
-    """Yield the first contents, in lots whose texts fit in memory."""
+    """Yield the first contents, in batches whose texts fit in memory."""
     batch, n_bytes = list[int](), 0
     for number, size in zip(candidates.contents[:MAX_COMPARED], candidates.sizes_bytes):
         if batch and n_bytes + size > _TEXT_BYTES_AT_A_TIME:
@@ -242,7 +242,7 @@ def _some_at_a_time(candidates: CheckCandidates) -> Iterator[list[int]]:
 def _documents(
     fetched: Fetched, alike: Sequence[_Likeness], query: Query, limit: int
 ) -> tuple[tuple[CheckedDocument, ...], int]:
-    """Return the documents that have the texts now, and their total number."""
+    """Return the current documents with the texts, and their total number."""
     found, n_found = fetched.documents_of([one.content for one in alike], limit)
     by_content = {one.content: one for one in alike}
     contents = list({one.content for one in found})

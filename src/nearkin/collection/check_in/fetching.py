@@ -1,4 +1,4 @@
-"""Texts of candidates with the documents that have them now: in PostgreSQL, one query for both."""
+"""Texts of candidates with their current documents; PostgreSQL returns both in one query."""
 
 from __future__ import annotations
 

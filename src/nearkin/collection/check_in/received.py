@@ -1,4 +1,4 @@
-"""Result of a check, from its JSON types: as another process sent it."""
+"""Result of a check, restored from the JSON that another process sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAME = (
 
 
 def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
-    """Return the result whose `Checked.to_dict` is the answer; of damaged documents it has the ids only.
+    """Return the result whose `Checked.to_dict` is the answer; damaged documents have only their ids.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def _document(one: Mapping[str, Any]) -> StoredDocument:
 
 
 def _named(doc_id: str) -> StoredDocument:
-    """Return a document of which only the id is known, and is shown."""
+    """Return a document of which only the id is known."""
     return StoredDocument(
         doc_id=doc_id, version=1, wave="", source="", line=1, n_characters=0, n_letters=0, is_counted=False,
         is_current=True, content=0,

@@ -24,7 +24,7 @@ Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
 """Verdicts in order; the first that applies to any document is the verdict."""
 DROPPED_FROM_STREAMS: frozenset[Verdict] = frozenset(("exact", "near", "contained"))
-"""Verdicts by which a stream of new documents drops one: a document that contains another has text of its own."""
+"""Verdicts with which a stream drops a document. "contains" is none of them: such a document has text of its own."""
 Method = Literal["minhash", "si"]
 MAX_TOLD = 10_000
 MIN_COMMON = 8
@@ -43,14 +43,14 @@ class CheckOptions:
         Minimum share of one text's word 5-grams that occur in the other, in (0, 1]. None: a text that is part of
         another is not similar to it, and the verdicts "contained" and "contains" do not occur.
     method : {"minhash", "si"}
-        Search for candidates. "minhash": bands and sampled shingles. "si": the similarity index alone, the nearest
-        documents within ``tolerance``. Every listed document was compared word by word.
+        Search for candidates. "minhash": bands and sampled shingles. "si": only the similarity index, the nearest
+        documents within ``tolerance``. With both, every listed document was compared word by word.
     tolerance : float
-        Maximum relative difference of similarity indexes.
+        Maximum relative difference of similarity indexes, for the method "si".
     limit : int
         Maximum number of documents to return.
     with_passage : bool
-        Whether to return the passage in which the text differs from the most similar document; doubles the time.
+        Whether to return the passage in which the text differs from the most similar document; this doubles the time.
     """
 
     threshold: float = 0.7
@@ -89,12 +89,12 @@ class CheckIn:
     only_new : bool
         Store it only if the verdict is "new".
     file : KnownFile
-        What is known of the file that its text was extracted from.
+        The file from which the text was extracted.
     id_is_new : bool, optional
-        Whether the id must be new (True) or that of a current document (False); by default it may be either. It is
-        looked up in the transaction that stores the document.
+        Whether the id must be new (True) or must be that of a current document (False); by default both are accepted.
+        The id is looked up in the transaction that stores the document.
     by : str, optional
-        Name of a person: what is stored is then an activity of theirs in the log.
+        Name of the person who stores the document, for the activity log.
     """
 
     doc_id: str
@@ -111,7 +111,7 @@ class CheckIn:
             check_name(name, "CheckIn", getattr(self, name))
 
     def refuse_other_id(self, is_there: bool) -> None:
-        """Refuse an id that is not as it must be.
+        """Refuse an id that breaks the rule of ``id_is_new``.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class CheckIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckInMany:
-    """Wave and rule under which to store several documents that are checked in together.
+    """Wave under which to store several documents that are checked in together, and which of them to store.
 
     Parameters
     ----------
@@ -143,7 +143,8 @@ class CheckInMany:
     lines : sequence of int
         Line of each document in its source; by default 1, 2, …
     only_new : bool
-        Store a document only if its verdict is "new", or "contains": that text is not stored elsewhere.
+        Store a document only if its verdict is "new" or "contains". A document that contains another has text that is
+        not stored yet.
     """
 
     wave: str = "check-ins"
@@ -166,7 +167,7 @@ class CheckedDocument:
     ----------
     document : StoredDocument
     relation : {"exact", "near", "contained", "contains"}
-        Relation of the checked text to this document: "contained" in it, or "contains" it.
+        Relation of the checked text to this document; for example, "contained": the text is contained in the document.
     jaccard : float
         Jaccard similarity of the word 5-grams, ignoring case and white space; in [0, 1].
     contained : float
@@ -174,13 +175,13 @@ class CheckedDocument:
     contains : float
         Share of the document's word 5-grams that occur in the text.
     edit_similarity : float or None
-        In characters; None if the texts are too long, or one is only part of the other.
+        Edit similarity in characters; None if the texts are too long, or if one is only part of the other.
     similarity_index : int or None
         Similarity index of the document, if it has one.
     is_same_text : bool
         Whether the texts are identical.
     is_damaged : bool
-        Whether the stored text is damaged; its SHA-256 equals that of the checked text.
+        Whether the stored text is damaged. It is listed because its stored SHA-256 equals that of the checked text.
     """
 
     document: StoredDocument
@@ -207,28 +208,28 @@ class Checked(Tabular):
     ----------
     verdict : {"exact", "near", "contained", "contains", "new"}
     documents : tuple of CheckedDocument
-        In the order of the verdicts, the most similar first; at most ``limit``.
+        Similar documents in the order of the verdicts, the most similar first; at most ``limit``.
     n_found : int
         Number of similar documents, including those not returned.
     passage : tuple of Piece
-        First telling difference between the first document ("only_a") and the text ("only_b"); empty if there is
+        First significant difference between the first document ("only_a") and the text ("only_b"); empty if there is
         none, or if one text is only part of the other.
     options : CheckOptions
     expected_recall : float or None
-        Expected share of near-duplicates that are found at exactly the threshold; higher above it. None if it is not
-        known: with the similarity index, and if `n_hot_keys` is not 0.
+        Expected share of the near-duplicates exactly at the threshold that are found; more are found above it. None if
+        it is unknown: with the method "si", and if ``n_hot_keys`` is not 0.
     n_candidates, n_compared : int
         Number of candidates, and of candidates that were compared word by word.
     n_hot_keys : int
-        Number of keys that occur in too many texts to look at all of them.
+        Number of keys of the text that occur in too many stored texts to compare all of these.
     is_answered : bool
-        False: the text has too few words to compare; only identical texts are listed.
+        Whether the text has enough words to compare; if not, only identical texts are listed.
     similarity_index : int or None
-        Similarity index of the text. `Collection.check_many` makes it only for the method "si".
+        Similarity index of the text. `Collection.check_many` computes it only for the method "si".
     stored_as : str or None
         Id under which the text was stored; None if it was not.
     version : int or None
-        Version of the stored document; above 1 the id had another text before.
+        Version of the stored document. Above 1: the id had another text before.
     damaged : tuple of StoredDocument
         Documents that could not be compared because their stored texts are damaged; at most ``limit``.
     n_damaged : int
@@ -236,11 +237,11 @@ class Checked(Tabular):
     is_repaired : bool
         Whether a damaged stored copy of this text was repaired.
     contradiction : str or None
-        Decisions of which two cannot both be kept with the text that was stored; see `Added`.
+        Decisions that contradict each other since this text was stored; see ``contradiction`` of `Added`.
     missing : str or None
-        What the text lacks, if its file gave only a part of it.
+        The parts that the text lacks, if it could be extracted only partly from its file.
     elapsed_s : float
-        Including the time to make missing keys of stored texts.
+        Time of the check, including that to make missing keys of stored texts.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -319,11 +320,11 @@ class CheckAnswer:
     ----------
     doc_id : str
     checked : Checked or None
-        None: the document could not be checked, or could not be stored.
+        None if the document could not be checked or stored.
     problem : str or None
-        Reason for that.
+        Reason why the document could not be checked or stored.
     is_resent : bool
-        Whether this text was stored under this id already.
+        Whether this text was already stored under this id.
     """
 
     doc_id: str
@@ -335,7 +336,7 @@ class CheckAnswer:
     def is_kept(self) -> bool:
         """Whether the document is part of the cleaned stream.
 
-        It is new, contains a stored document, or was stored under its id by an earlier call.
+        That is so if it is new, contains a stored document, or was stored under its id by an earlier call.
         """
         return self.checked is not None and (self.checked.verdict not in DROPPED_FROM_STREAMS or self.is_resent)
 

@@ -24,11 +24,11 @@ MAX_OF_A_SAMPLE = 64
 """Maximum number of texts examined for a sampled shingle: a shingle in more texts is common wording."""
 _KINDS = EXACT, BAND, SAMPLE
 _CURRENT, _SUSPECT = 1, 2
-"""Bits of what is known of a content: a current document has it; a document that has it may be hidden by damage."""
+"""Flags of a content: a current document has it; a document with it may be hidden by damage."""
 
 
 def _is_current(of: str) -> str:
-    """Return the condition added if there are too many: older versions and removed documents must displace none."""
+    """Return the condition added if there are too many contents: old versions and removed documents must not count."""
     return f"EXISTS (SELECT 1 FROM documents WHERE documents.content = {of}.content AND documents.is_current)"
 
 
@@ -62,7 +62,7 @@ class KnownContents:
     seen: frozenset[int]
 
     def joined(self, other: KnownContents) -> KnownContents:
-        """Add what is known of other contents."""
+        """Add the data of other contents."""
         return KnownContents(self.same, self.sizes | other.sizes, self.suspect | other.suspect, self.seen | other.seen)
 
 
@@ -131,7 +131,7 @@ class AskedKeys:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Searched data: a snapshot of a store, the counting of its texts, and the reach of its keys if it is known."""
+    """Data to search: a snapshot of the store, the methods for its texts, and the reach of its keys, if known."""
 
     connection: Connection
     store: Store
@@ -180,7 +180,7 @@ def _in_texts(searched: Searched, asked: AskedKeys, first: int, lost: list[int])
 
 
 def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
-    """Look up each key in a query of its own: in SQLite that takes microseconds, and each may end early."""
+    """Look up each key in a separate query: in SQLite this takes microseconds, and a query can end early."""
     ask = driver_of(searched.connection).execute
     query, of_current = (
         f"SELECT content FROM check_keys WHERE key = ? {more} ORDER BY content LIMIT ?"
@@ -257,11 +257,11 @@ _QUERY = text(f"""
         (SELECT json_agg(json_build_array(content, n_exact, n_bands, n_shared, n_samples, encode(signature, 'hex'),
             n_bytes, flags) ORDER BY content) FROM known) AS contents
 """)
-"""One row: the driver takes longer to read many than the server takes to find them."""
+"""Query with a single row as its result: the driver reads many rows more slowly than the server finds them."""
 
 
 def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, KeysState]:
-    """Look up all keys in one query, with all that is to be known of the contents; and the reach of the keys."""
+    """Look up all keys in one query, which returns the data of the contents and the reach of the stored keys."""
     n_samples = min(asked.n_samples, len(asked.least) - 1)
     values: dict[str, Sequence[int] | Sequence[str] | int | bytes] = {
         "keys": asked.keys.tolist(),
@@ -288,7 +288,7 @@ def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, 
 
 
 class _Told(NamedTuple):
-    """Answer of the query for PostgreSQL about a content; without numbers of keys: it has the digest of the text."""
+    """Answer of the query for PostgreSQL about a content; without numbers of keys if it has the digest of the text."""
 
     content: int
     n_exact: int | None

@@ -22,7 +22,7 @@ from nearkin.store import schema
 
 
 class CheckInTransaction:
-    """Check-ins inside one write transaction: each document sees those that were stored before it.
+    """Check-ins in one write transaction: each document is also compared with those stored before it.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class CheckInTransaction:
     def take(
         self, place: int, query: Query, options: CheckOptions, *, refused: Container[Verdict]
     ) -> tuple[Checked, bool]:
-        """Check the document at a place, and store it unless the verdict is one of those refused.
+        """Check the document at a position, and store it unless its verdict is refused.
 
         The second value: whether this text was stored under this id before.
 
@@ -78,13 +78,13 @@ class CheckInTransaction:
         return checked, is_again
 
     def finish(self) -> None:
-        """Write the counts and seals of what was stored."""
+        """Write the counts and seals of the stored documents."""
         if self._load is not None:
             self._load.finish()
             mark_complete(self._connection, self._collection.store, self._load.next_content)
 
     def _repaired(self, one: Examined) -> bool:
-        """Replace the damaged stored copy of a text, also if the document itself is not stored."""
+        """Replace the damaged stored copy of a text, even if the document itself is not stored."""
         digest = one.digests[0]
         if digest not in self._examined.damaged:
             return False
@@ -96,7 +96,7 @@ class CheckInTransaction:
         return True
 
     def _stored(self, one: Examined, query: Query) -> int:
-        """Store a document with the keys of its text, or nothing of it, and return its version."""
+        """Store a document and the keys of its text, or neither; return its version."""
         with self._connection.begin_nested():
             load = self._load.copy() if self._load is not None else self._begun()
             number = load.next_content
@@ -116,7 +116,7 @@ class CheckInTransaction:
 
 
 def _document_at(examined: Examined, place: int) -> Examined:
-    """Return one of the documents alone."""
+    """Return one of the documents as a batch."""
     digest = examined.digests[place]
     of_text = {digest} & examined.contents.keys()
     return Examined(

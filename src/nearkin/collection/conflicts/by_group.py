@@ -1,10 +1,10 @@
-"""Near-duplicates with different labels: by group, the documents that do not have the label of most.
+"""Near-duplicates with different labels: in each group, the documents without the label of the majority.
 
 Groups are those of `nearkin.collection.groups.current`, with their numbers and the decisions of people, stored or not.
 
 Source: the check of a training set in Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar
-Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013. There every pair within a
-distance is listed; here a document is listed once, with the most similar one that has another label.
+Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013. The paper lists every pair within
+a distance; here a document is listed once, with the most similar document that has another label.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class Conflict:
     Parameters
     ----------
     group : int or None
-        Number of its group, as `Collection.groups` has it; None if it is in none: a document with two labels, or copies
-        of a text with too few words.
+        Number of its group in `Collection.groups`. None if it is in no group: it has two labels, or is a copy of a text
+        with too few words.
     majority_label : str
         Label of most documents of the group; in a tie, that of the document stored first.
     n_documents, n_with_majority_label : int
-        Number of labelled documents of the group, and of those with that label.
+        Number of labelled documents of the group, and number of documents with the majority's label.
     is_tie : bool
-        Whether another label is as frequent as that one.
+        Whether another label is as frequent as the majority's label.
     a : StoredDocument
         The document; it does not have the majority's label.
     b : StoredDocument
@@ -71,13 +71,13 @@ class Conflict:
     relative_distance : float
         Distance of the letter counts, as a share of the longer vector's length.
     edit_similarity : float or None
-        In characters; None if it would take too long.
+        Edit similarity in characters; None if it would take too long.
     jaccard : float
         Jaccard similarity of the word 5-grams.
     is_match : bool
-        Whether the texts match. If not, the documents are in one group because that was decided.
+        Whether the texts match. If not, the documents are in one group by a decision.
     passage : tuple of Piece
-        Most telling difference, with a few words around it; empty if the texts are identical.
+        Most significant difference, with a few words around it; empty if the texts are identical.
     """
 
     group: int | None
@@ -122,11 +122,11 @@ class Conflicts(Tabular):
     ----------
     tolerance : Tolerance
     conflicts : tuple of Conflict
-        By group, the most similar texts first; at most ``limit``.
+        Conflicts sorted by group, the most similar texts first; at most ``limit``.
     n_found : int
         Total number, including those not returned.
     n_groups : int
-        Number of groups that they are in.
+        Number of groups with conflicts.
     n_labelled : int
         Number of documents of the collection with a label.
     unknown : tuple of str
@@ -136,7 +136,7 @@ class Conflicts(Tabular):
     n_not_compared : int
         See `CollectionGroups`.
     are_groups_stored : bool
-        Whether `Collection.groups` has stored these groups; otherwise they have the numbers that it would give them.
+        Whether `Collection.groups` has stored these groups. Otherwise the numbers are those that it would give to them.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -254,7 +254,7 @@ def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> lis
 
 
 def _units(same: I64) -> dict[int, int]:
-    """Number the contents that were decided to be in one group, the same number for those that belong together."""
+    """Number the contents that decisions put into one group; contents that belong together get the same number."""
     nodes, places = np.unique(same, return_inverse=True)
     forest = Forest(len(nodes))
     forest.connect(*places.reshape(-1, 2).T)
@@ -262,7 +262,7 @@ def _units(same: I64) -> dict[int, int]:
 
 
 def _group_of(entries: Sequence[Entry], membership: Membership) -> list[int]:
-    """Return the group of each entry; those in no group get a number below NO_GROUP, one for each text."""
+    """Return the group of each entry; entries in no group get numbers below NO_GROUP, one number per text."""
     contents = np.array([one.document.content for one in entries], np.int64)
     groups = membership.group_of(contents)
     found: list[int] = np.where(groups == NO_GROUP, NO_GROUP - 1 - contents, groups).tolist()

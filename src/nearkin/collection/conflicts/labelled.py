@@ -1,4 +1,4 @@
-"""Labelled documents by group: the label of most of them, and those that have another."""
+"""Labelled documents by group: the label of the majority, and the documents with another label."""
 
 from __future__ import annotations
 
@@ -66,18 +66,18 @@ class LabelledGroup:
                 self._with_one_label.setdefault(own[0].label, []).append(content)
 
     def others(self, label: str) -> tuple[I64, I64]:
-        """Return the contents that have the majority's label, and those that have any but a given one; ascending."""
+        """Return the contents with the majority's label, and those with any label other than a given one; ascending."""
         if label not in self._others:
             without = np.array(self._with_one_label.get(label, ()), np.int64)
             self._others[label] = self._majority, np.setdiff1d(self._contents, without, assume_unique=True)
         return self._others[label]
 
     def first_with_another_label(self, label: str, content: int) -> Entry:
-        """Return the first entry of a content with another label than the given one, if possible the majority's."""
+        """Return the first entry of a content with another label than the given one, preferably the majority's."""
         return next(one for one in self._candidates[content] if one.label != label)
 
     def _first_of_two_labels(self, own: Sequence[Entry]) -> list[Entry]:
-        """Return the first entry, of the majority's label if there is one, and the first with another label than it."""
+        """Return the first entry, preferably with the majority's label, and the first entry with a different label."""
         first = next((one for one in own if one.label == self.majority_label), own[0])
         second = next((one for one in own if one.label != first.label), None)
         return [first] if second is None else [first, second]

@@ -1,4 +1,4 @@
-"""Labelled documents that contradict a near-duplicate of their group: which one each is shown with."""
+"""Labelled documents that contradict a near-duplicate of their group, each with the near-duplicate to show."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from nearkin.collection.matching.matches import Matching, PairMeasures
 from nearkin.records import I64
 
 _MAX_EXAMINED = 1_024
-"""Maximum number of texts with another label of which the most promising are chosen, unless none of them matches."""
+"""Maximum number of texts with another label among which the most promising are chosen, unless none of them matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """An entry, and the nearest one with another label; if it is no match, it was decided to be in the same group."""
+    """An entry, and the nearest entry with another label. If they do not match, a decision put them into one group."""
 
     group: LabelledGroup
     odd: Entry
@@ -69,7 +69,7 @@ class ContradictionSearch:
     def _nearest(
         self, group: LabelledGroup, asked: Sequence[tuple[Entry, int]]
     ) -> dict[tuple[int, str], Contradiction]:
-        """Return the nearest entry with another label of each one, by its row and label; the majority's is better."""
+        """Return, by row and label, the nearest entry with another label, preferably with the majority's label."""
         left = np.array([odd.document.content for odd, _ in asked], np.int64)
         right = np.array([content for _, content in asked], np.int64)
         likeness = self.measures.of(left, right)
@@ -93,7 +93,7 @@ class ContradictionSearch:
         return nearest
 
     def _of(self, group: LabelledGroup, odd: Entry, most: int | None) -> list[int]:
-        """Return contents with another label that may be the most similar: of the majority first, then of all."""
+        """Return contents with another label that may be the most similar, those with the majority's label first."""
         content, others = odd.document.content, group.others(odd.label)
         promising = [self.matching.promising(content, _spread(some, most)).tolist() for some in others]
         decided = [one for one in others[1].tolist() if self._are_decided(content, one)] if self.unit_of else []
@@ -105,7 +105,7 @@ class ContradictionSearch:
 
 
 def _spread(contents: I64, most: int | None) -> I64:
-    """Return at most so many of them, at even distances."""
+    """Return at most this many of them, evenly spaced."""
     if most is None or len(contents) <= most:
         return contents
     return contents[np.linspace(0, len(contents) - 1, most).astype(np.int64)]

@@ -1,4 +1,4 @@
-"""Stored groups with different tags, counted as they are stored: nothing is compared."""
+"""Counts of stored groups with different tags; nothing is compared."""
 
 from __future__ import annotations
 

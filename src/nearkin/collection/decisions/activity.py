@@ -1,4 +1,4 @@
-"""The activity log, written: an activity, its changes, and the values that are current after it, in one transaction."""
+"""Writing the activity log: an activity, its changes, and the values that are current after it, in one transaction."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def record(
     data: Mapping[str, object],
     undoes: int | None = None,
 ) -> int:
-    """Store an activity and what is current after it, in a write transaction; return its number."""
+    """Store an activity and the current values after it, in a write transaction; return its number."""
     number = next_number(connection)
     at, seals = datetime.now(UTC).isoformat(timespec="seconds"), Seals()
     told = json.dumps(dict(data), ensure_ascii=False)
@@ -96,7 +96,7 @@ def _insert(connection: Connection, table: Table, rows: Sequence[Row], seals: Se
 
 
 def _forget(connection: Connection, changes: Sequence[SettingChange], seals: Seals) -> None:
-    """Delete the former values of what is changed; purged and removed documents have none."""
+    """Delete the former values that change; purged and removed documents have none."""
     tags, decisions = schema.tags.c, schema.decisions.c
     valued = [one for one in changes if one.kind not in OF_DOCUMENTS]
     for (kind, other), some in groupby(sorted(valued, key=_kind_and_other), key=_kind_and_other):
@@ -132,7 +132,7 @@ def current_tags(connection: Connection, condition: Any = None) -> Iterator[Row]
 
 
 def current_decisions(connection: Connection, condition: Any = None) -> Iterator[tuple[SettingKey, str, int]]:
-    """Yield the keys and values of current decisions, and the numbers of the activities, in order of these.
+    """Yield the keys and values of current decisions, with the numbers of their activities, in this order.
 
     Raises
     ------

@@ -39,7 +39,7 @@ class PairDecisions:
 
     @classmethod
     def read(cls, connection: Connection, changes: Iterable[SettingChange] = ()) -> PairDecisions:
-        """Read the current decisions, as they are after some changes."""
+        """Read the current decisions, with some changes applied."""
         kinds: dict[str, dict[DocumentPair, int | None]] = {kind: {} for kind in _OF_GROUPS}
         leaving = dict[DocumentPair, str]()
         for (kind, *pair), value, activity in current_decisions(connection, decisions.c.kind.in_(_OF_GROUPS)):
@@ -61,7 +61,7 @@ class PairDecisions:
         return cls(kinds[SAME_GROUP], kinds[NEVER_GROUP], content_of, leaving)
 
     def refuse_contradictions(self, *, added_only: bool = False) -> None:
-        """Refuse decisions of which two cannot both be kept.
+        """Refuse decisions that contradict each other.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ def contradiction_of_version(connection: Connection, doc_id: str) -> str | None:
 
 
 def contradiction_of_load(connection: Connection) -> str | None:
-    """Return which current decisions cannot both be kept with the texts that are stored now; None if all can.
+    """Describe the current decisions that contradict each other with the stored texts; None if there are none.
 
     Damaged decisions keep no document from being stored: None for them, too.
     """
@@ -137,7 +137,7 @@ def refuse_contradicting(connection: Connection, changes: Sequence[SettingChange
 
 
 def _united(pairs: Iterable[DocumentPair]) -> Callable[[str], str]:
-    """Return a function that gives all documents linked by pairs, directly or through others, one lead.
+    """Return a function that maps all documents that pairs link, directly or through others, to one representative.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def _numbered(number: int | None) -> str:
 
 
 def _path(links: Iterable[tuple[str, str, str]], a: str, b: str) -> list[str]:
-    """Return the reasons why two linked documents belong together: the fewest.
+    """Return the shortest chain of reasons why two linked documents belong together.
 
     Examples
     --------

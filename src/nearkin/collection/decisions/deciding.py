@@ -27,7 +27,7 @@ from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
 
 SPLIT_OFF = "split-off"
-"""Stored as a decision never to group two documents whose value is the one that leaves."""
+"""Kind "split off": stored as a decision never to group two documents, whose value is the document that leaves."""
 _MAX_OF_A_NOTE = 2_000
 _RULE = "Give one decision: 'never_group', 'split_off', 'same_group', 'principal', 'note' or 'group_note'."
 
@@ -87,7 +87,7 @@ def decide(
 
 
 def record_principal(connection: Connection, doc_id: str) -> None:
-    """Store that a document was chosen as principal, in the caller's transaction."""
+    """Store the choice of a document as principal, in the caller's transaction."""
     wanted = _of_principal(connection, doc_id)
     was = values_of(connection, [wanted.key]).get(wanted.key)
     if was != wanted.now:
@@ -97,7 +97,7 @@ def record_principal(connection: Connection, doc_id: str) -> None:
 
 
 def _of_principal(connection: Connection, doc_id: str) -> SettingChange:
-    """Return the choice of a principal; its value is a number: of two principals in one group the higher counts."""
+    """Return the choice of a principal. Its value is a number: of two principals in one group, the higher counts."""
     chosen = chosen_principals(connection)
     highest = max(chosen.values(), default=0)
     value = highest if doc_id in chosen and chosen[doc_id] == highest else next_number(connection)

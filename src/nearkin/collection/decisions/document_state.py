@@ -12,7 +12,7 @@ from nearkin.store.schema import activity, loads
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """Two numbers, one of which changes whenever documents are added, replaced, removed or erased.
+    """Two numbers; at least one of them changes whenever documents are added, replaced, removed or erased.
 
     Parameters
     ----------

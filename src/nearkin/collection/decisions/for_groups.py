@@ -1,4 +1,4 @@
-"""Decisions as groups need them: pairs of contents, and the contents whose groups must be computed again."""
+"""Decisions in the form that groups need: pairs of contents, and the contents whose groups must be computed again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class GroupDecisions:
 
     @classmethod
     def read(cls, connection: Connection, state: GroupState) -> GroupDecisions:
-        """Read the decisions, and compare them with those that the stored groups keep.
+        """Read the decisions, and compare them with those that the stored groups follow.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class GroupDecisions:
         before: FormerGroups,
         linked: Linked,
     ) -> tuple[I64, I64]:
-        """Return components that keep the decisions, without those that a single document is left in."""
+        """Return components that follow the decisions, without components of a single document."""
         if not (len(self.same) or len(self.never)):
             return nodes, component
         _, united = constrained(nodes, component, self.same, self.never[:0])
@@ -90,14 +90,14 @@ class GroupDecisions:
 
 
 def say_grouped(connection: Connection, tolerance: str, last: int) -> None:
-    """Store that groups keep the decisions up to an activity, in the transaction that stores the groups."""
+    """Store up to which activity the groups follow the decisions, in the transaction that stores the groups."""
     name = _fact(tolerance)
     if last and read_facts(connection, "The collection", [name]).get(name) != str(last):
         say(connection, {name: str(last)})
 
 
 def seen_activity(connection: Connection, tolerance: str) -> int:
-    """Return the last activity that the stored groups keep; 0 if there was none."""
+    """Return the last activity that the stored groups follow; 0 if there was none."""
     name = _fact(tolerance)
     return int(read_facts(connection, "The collection", [name]).get(name, "0"))
 
@@ -113,7 +113,7 @@ def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> s
 
 
 def _leaving(pairs: PairDecisions) -> dict[ContentPair, int]:
-    """Return the content that leaves, by pair; of a pair of which either leaves, by two decisions, neither does."""
+    """Return the content that leaves, by pair; if two decisions name both contents of a pair, neither leaves."""
     found = dict[ContentPair, set[int]]()
     for (a, b), doc_id in pairs.leaving.items():
         if a in pairs.content_of and b in pairs.content_of:
@@ -129,7 +129,7 @@ def _as_array(pairs: set[ContentPair]) -> I64:
 def _former(
     connection: Connection, pairs: PairDecisions, seen: int, seen_row: int
 ) -> tuple[set[ContentPair], set[ContentPair]]:
-    """Return the pairs that were in one group, and in different ones, when the groups were computed.
+    """Return the pairs that were in one group, and those in different groups, when the groups were computed.
 
     A document that is removed is taken as one that was current then: nothing says which happened first.
     """

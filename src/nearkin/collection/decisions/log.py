@@ -1,4 +1,4 @@
-"""The activity log, read; and a table of it for other programs."""
+"""Reading the activity log, and a table of it for other programs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def activities(
     by: str | None = None,
     kind: str | None = None,
 ) -> list[Activity]:
-    """Return the activities in order, also only those of a person or of a kind; see `Collection.log`.
+    """Return the activities in order, on request only those of a person or of a kind; see `Collection.log`.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def activity_of(connection: Connection, number: int) -> Activity | None:
 
 
 def _activities_of(connection: Connection, rows: Sequence[Row], doc_id: str) -> set[int]:
-    """Return the activities that changed something of a document: as the subject, or as the second one of a pair.
+    """Return the activities that changed a document, as the subject or as the second document of a pair.
 
     Only subjects have an index. The second one is looked for in the few changes of decisions on pairs, by their key.
     """

@@ -1,4 +1,4 @@
-"""Methods of `Collection` about decisions of people."""
+"""Methods of `Collection` for decisions of people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DecisionMethods:
-    """Tags, decisions on groups, and the log in which each is an activity that can be undone."""
+    """Tags, decisions on groups, and the activity log. An activity of the log can be undone."""
 
     opened: OpenedCollection
 
@@ -33,9 +33,9 @@ class DecisionMethods:
         dry_run: bool = False,
         max_changes: int | None = None,
     ) -> ActivityResult:
-        """Set a tag of documents, or of all documents of a group; all of them, or none if anything fails.
+        """Set a tag of documents, or of all documents of a group. If anything fails, no tag is set.
 
-        A tag belongs to an id and stays when the document gets a new version. A field has one value per document; a
+        A tag belongs to an id, and stays when the document gets a new version. A document has one value per field; a
         later value replaces it.
 
         Parameters
@@ -44,9 +44,9 @@ class DecisionMethods:
         field : str
             Name of the tag.
         value : str
-            Empty for a bare tag.
+            Value of the tag; empty for a tag without a value.
         group : int, optional
-            Number of a stored group, in place of ``doc_ids``.
+            Number of a stored group, instead of ``doc_ids``.
         threshold, gamma : float, optional
             Tolerance of the group; see `groups`.
         by : str, optional
@@ -54,7 +54,7 @@ class DecisionMethods:
         dry_run : bool
             Store nothing; return what would be changed.
         max_changes : int, optional
-            Maximum number of documents to change. If there are more, it is a dry run.
+            Maximum number of documents to change. If there are more, nothing is stored, as in a dry run.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class DecisionMethods:
         dry_run: bool = False,
         max_changes: int | None = None,
     ) -> ActivityResult:
-        """Remove a tag of documents, whatever its value; see `tag`."""
+        """Remove a tag of documents, whatever its value is; see `tag`."""
         from nearkin.collection.decisions.tags import tag
 
         return tag(
@@ -125,7 +125,7 @@ class DecisionMethods:
         dry_run: bool = False,
         max_changes: int | None = None,
     ) -> ActivityResult:
-        """Set a tag to a value for each document, such as labels or dates of a table, in one activity; see `tag`.
+        """Set a tag to a different value for each document, such as labels or dates from a table, in one activity.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class DecisionMethods:
         )
 
     def tags(self) -> Tags:
-        """Count the tags, and list those of current documents."""
+        """List the tags of current documents, with counts of their values."""
         from nearkin.collection.decisions.tags import tags
 
         return tags(self.opened.store)
@@ -181,23 +181,24 @@ class DecisionMethods:
         by: str | None = None,
         dry_run: bool = False,
     ) -> ActivityResult:
-        """Store a decision on groups, which every later call of `groups` keeps, at every tolerance; or a note.
+        """Store a decision on groups, which every later call of `groups` follows at every tolerance; or store a note.
 
         A note has no effect on groups.
 
         Parameters
         ----------
         never_group : two ids, optional
-            Documents that must not be in one group. The other members go to the one that they are more similar to.
+            Documents that must not be in one group. Each other member of the group joins the document that it is more
+            similar to.
         split_off : two ids, optional
-            Documents that must not be in one group, of which the first leaves it. With it go only members that equal
-            it, and those that are linked to the second only through it.
+            Documents that must not be in one group; the first of them leaves the group. Only members that equal the
+            first document, or that are linked to the second only through it, leave with it.
         same_group : two ids, optional
             Documents that must be in one group.
         principal : str, optional
-            Document that represents its group. If two were chosen for one group, the later choice counts.
+            Document that represents its group. If two documents were chosen for one group, the later choice counts.
         note : (id, text), optional
-            Note on a document; it replaces the current one, and an empty text removes it.
+            Note on a document; it replaces the current note. An empty text removes the note.
         group_note : (group, text), optional
             Note on a stored group.
         threshold, gamma : float, optional
@@ -211,8 +212,8 @@ class DecisionMethods:
         ------
         UnknownDocumentError
         ParameterError
-            None or several are given; or a decision on two documents contradicts others, which the message lists.
-            Contradictions among earlier decisions alone do not raise it.
+            No decision or several are given; or a decision on two documents contradicts others, which the message
+            lists. Contradictions among earlier decisions do not raise this error.
         """
         from nearkin.collection.decisions.deciding import decide
 
@@ -232,15 +233,16 @@ class DecisionMethods:
     def undo(
         self, number: int, *, by: str | None = None, dry_run: bool = False, max_changes: int | None = None
     ) -> ActivityResult:
-        """Undo an activity: the values that it changed become what they were before it.
+        """Undo an activity: set the values that it changed back to what they were before.
 
-        The undo is an activity itself, and can be undone. With more than ``max_changes`` changes it is a dry run.
+        The undo is itself an activity, and can be undone. If there are more than ``max_changes`` changes, nothing is
+        stored, as in a dry run.
 
         Raises
         ------
         ParameterError
-            There is no such activity; it was undone; a later activity changed the same value; it was a purge; or a
-            decision on two documents that would hold again contradicts later ones.
+            The activity does not exist, was undone, or was a purge; a later activity changed the same value; or a
+            decision on two documents that would be restored contradicts later decisions.
         """
         from nearkin.collection.decisions.undoing import undo
 
@@ -260,7 +262,7 @@ class DecisionMethods:
         since : str, optional
             Date or time in ISO 8601; without a zone it is UTC.
         of : str, optional
-            Id of a document: only activities that changed something of it.
+            Id of a document: list only activities that changed it.
         """
         from nearkin.collection.decisions.log import activities
 
@@ -270,16 +272,17 @@ class DecisionMethods:
     def purge(
         self, doc_ids: Sequence[str], *, copies: bool = False, by: str | None = None, dry_run: bool = False
     ) -> Purged:
-        """Remove documents and erase the texts of all of their versions from the files of the collection.
+        """Remove documents, and erase the texts of all of their versions from the files of the collection.
 
-        The ids, the log and the SHA-256 of each text stay. An erased text cannot be added again. This cannot be undone.
+        The ids, the log and the SHA-256 of each text stay. An erased text cannot be added again. A purge cannot be
+        undone.
 
         Parameters
         ----------
         doc_ids : sequence of str
-            Current or removed documents.
+            Ids of current or removed documents.
         copies : bool
-            Also remove other current documents with one of these texts.
+            Whether to remove also other current documents that have one of these texts.
         by : str, optional
             Who decides; by default the name of the system's user.
         dry_run : bool
@@ -289,10 +292,10 @@ class DecisionMethods:
         ------
         UnknownDocumentError
         ParameterError
-            Another current document has one of the texts, and ``copies`` is False; nothing is erased.
+            Another current document has one of the texts, and ``copies`` is False. Nothing is erased.
         CollectionBusyError
-            Another process reads or writes. If the texts are erased but may still be found in the database's files,
-            the message says so.
+            Another process is reading or writing. The message says whether the texts are erased but can still be found
+            in the files of the database.
         """
         from nearkin.collection.decisions.purging import purge
 
@@ -300,7 +303,7 @@ class DecisionMethods:
 
 
 def _tolerance_of(name: str, group: object, threshold: float | None, gamma: float | None) -> Tolerance:
-    """Return the tolerance of a group; it is refused where no group is named."""
+    """Return the tolerance of a group; without a group, a tolerance is refused."""
     if group is None and (threshold is not None or gamma is not None):
         raise ParameterError(f"'threshold' and 'gamma' require '{name}'.", named=("threshold", "gamma", name))
     return Tolerance.of(threshold=threshold, gamma=gamma)
@@ -312,7 +315,7 @@ def checked_max(parameter: str, owner: str, value: object) -> int | None:
     Raises
     ------
     ParameterError
-        It is neither None nor an int of at least 0.
+        The maximum is neither None nor an int of at least 0.
     """
     if value is None or (isinstance(value, int) and value >= 0):
         return value

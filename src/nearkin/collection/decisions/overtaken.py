@@ -1,4 +1,4 @@
-"""Decisions on documents that have another text since they were made."""
+"""Decisions on documents whose text has changed since."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_TEXTS = (NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE)
 
 
 def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[str, tuple[SettingChange, ...]]:
-    """Return the current tags of documents, and decisions on them, that were made for an earlier text of theirs.
+    """Return the current tags and decisions on documents that were made for an earlier text of the document.
 
     Times are compared by the second: what was decided in the second in which the present text was stored counts as
     earlier. A document that was removed, and added again with the same text, has no other text.
@@ -42,7 +42,7 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
 
 
 def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, str]:
-    """Return when the present text of documents was stored, for those that had another text before."""
+    """Return when the current text was stored, for documents that had another text before."""
     documents, loads = schema.documents.c, schema.loads
     query = select(documents.doc_id, documents.content, documents.is_current, loads.c.added_at)
     rows = connection.execute(
@@ -57,7 +57,7 @@ def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, st
 
 
 def _made(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[str, SettingChange, int]]:
-    """Return the documents, the current tags and decisions on them, and the activities that made these."""
+    """Return the documents, their current tags and decisions, and the activities that made these."""
     made = list[tuple[str, SettingChange, int]]()
     for doc_id, field, value, number in current_tags(connection, schema.tags.c.doc_id.in_(doc_ids)):
         made.append((doc_id, SettingChange(TAG, doc_id, field, None, value), number))

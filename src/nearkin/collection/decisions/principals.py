@@ -15,19 +15,19 @@ from nearkin.records import I64
 from nearkin.store.schema import contents, decisions, documents, groupings, groups, members
 
 PrincipalChange = tuple[str, str, str]
-"""A tolerance, and the ids of the former and the present principal of a group at it."""
+"""A tolerance, and the ids of the former and the current principal of a group at this tolerance."""
 N_LETTERS = contents.c.n_letters + contents.c.n_other_letters
-"""Length of a text by which principals are proposed, in letters and digits: white space adds nothing to it."""
+"""Length of a text in letters and digits, without white space, by which principals are proposed."""
 
 
 def chosen_principals(connection: Connection) -> dict[str, int]:
-    """Return the documents that were chosen; of two in one group, the one with the higher number is its principal."""
+    """Return the chosen documents; if a group has two of them, the one with the higher number is its principal."""
     chosen = current_decisions(connection, decisions.c.kind == PRINCIPAL)
     return {doc_id: int(value) for (_, doc_id, _), value, _ in chosen}
 
 
 def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping[str, int]) -> dict[int, int]:
-    """Return, by group, the position of the document that was chosen last among its members.
+    """Return, by group, the position of the member that was chosen last.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def make_principal_everywhere(connection: Connection, doc_id: str) -> list[Princ
 
 
 def restore_principals(connection: Connection, changes: Sequence[PrincipalChange]) -> list[PrincipalChange]:
-    """Make former principals principals again where nothing else has replaced them; return what changed."""
+    """Restore former principals, unless another choice has replaced them; return the changes."""
     restored = list[PrincipalChange]()
     for tolerance, former, now in changes:
         if _make(connection, tolerance, former, now) is not None:
@@ -61,7 +61,7 @@ def restore_principals(connection: Connection, changes: Sequence[PrincipalChange
 def propose_anew(
     connection: Connection, changes: Sequence[SettingChange], known: Collection[str]
 ) -> list[PrincipalChange]:
-    """Replace principals whose choice is about to be undone, in groups made after the choice; return what changed.
+    """Replace principals whose choice is about to be undone, in groups made after the choice; return the changes.
 
     The new principal is the member chosen last, otherwise the one with the most letters and digits.
 
@@ -100,7 +100,7 @@ def _documents_of(connection: Connection, grouping: int, number: int) -> Sequenc
 
 
 def _make(connection: Connection, tolerance: str, doc_id: str, instead_of: str | None) -> str | None:
-    """Make a document the principal of its group; return the former one, or None if it is not to be replaced."""
+    """Make a document the principal of its group; return the former principal, or None if it must not be replaced."""
     of_members = members.join(groupings).join(
         groups, (groups.c.grouping == members.c.grouping) & (groups.c.group_number == members.c.group_number)
     )

@@ -1,4 +1,4 @@
-"""Purging: documents are removed, and their texts erased from the store, from its files and from the index."""
+"""Purging: documents are removed, and their texts are erased from the store, its files and the index."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
 
 
 def _unread_among(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return those ids that are of files without a text, extracted or not, current or not."""
+    """Return the ids that belong to files without a text, extracted or not, current or not."""
     found, origins = set(unread_sources(connection, doc_ids)), schema.origins.c
     for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         is_one = origins.row.is_(None) & origins.doc_id.in_(some)
@@ -195,7 +195,7 @@ def _versions(connection: Connection, column: Any, values: Sequence[object]) -> 
 
 
 def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequence[str], plan: _Plan, by: str) -> int:
-    """Remove the documents, erase the texts and what is derived from them, and record it; return its number."""
+    """Remove the documents, erase the texts and their derived data, and record the activity; return its number."""
     documents, contents, store = schema.documents.c, schema.contents, collection.store
     if store.dialect == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete = ON")
@@ -242,7 +242,7 @@ def _origins_of(doc_ids: Sequence[str], holders: Sequence[StoredDocument]) -> It
 
 
 def _forget_problems(connection: Connection, seals: Seals, doc_ids: Sequence[str]) -> None:
-    """Delete what was said of files with the ids of purged documents that could not be read."""
+    """Delete the problems of unreadable files with the ids of purged documents."""
     problems = schema.problems
     for some in named(doc_ids):
         is_one = problems.c.doc_id.in_(some)

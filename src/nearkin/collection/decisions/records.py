@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 FIRST = "first"
-"""Name, in the data of a decision on two documents, of the one that was given first, if it is not the subject."""
+"""Key, in the data of a decision on two documents, of the document that was named first, if it is not the subject."""
 PURGE, REMOVE, STORE = "purge", "remove", "store"
 OF_DOCUMENTS = (PURGE, REMOVE, STORE)
-"""Kinds of changes that are of stored documents; they set no value, and cannot be undone."""
+"""Kinds of changes that store or remove documents; they set no value, and cannot be undone."""
 GONE_IN = "gone_in"
 """Detail of a removal: the wave whose files no longer contain the documents."""
 NO_VERSION = "no text"
-"""Value of a removed or purged file without a text, in the place of the version of a document."""
+"""Value of a removed or purged file without text, which has no version."""
 SettingKey = tuple[str, str, str]
 """Kind, subject and other, as in `SettingChange`."""
 
@@ -28,13 +28,13 @@ class SettingChange:
     ----------
     kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge", "remove", "store"}
     subject : str
-        Id of the document; the tolerance of the group of a note.
+        Id of the document; for a note on a group, the tolerance of the group.
     other : str
-        Name of the field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text;
-        empty for a stored or removed document, and for a file without a text.
+        Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text. Empty for a
+        stored or removed document, and for a file without text.
     was, now : str or None
-        None: it was, or is, not set. The value of a bare tag, and of a decision on two documents, is empty;
-        of two documents of which one was split off, the id of this one.
+        Values before and after; None if not set. Empty for a tag without a value, and for a decision on two documents;
+        if one of these was split off, its id.
     """
 
     kind: str
@@ -64,15 +64,15 @@ class Activity:
         "tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge", "remove" or
         "store".
     data : mapping of str to object
-        Details by kind. Tag: field, value, and the group and its tolerance if one was named; of several values their
-        number, n_values, in place of the value. Store: the wave. Remove: the wave, if one was named; gone_in, the wave
-        whose files no longer contain the documents. Principal: the former ones. Undo: number and kind of the undone
-        activity. Purge: number of erased texts. Otherwise empty.
+        Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
+        its tolerance, if a group was named. Store: the wave. Remove: the wave, if a wave was named; gone_in, the wave
+        whose files no longer contain the documents. Principal: the former principals. Undo: number and kind of the
+        undone activity. Purge: number of erased texts. Otherwise empty.
     undoes : int or None
-        Number of the activity that it undid.
+        Number of the activity that this one undid.
     changes : tuple of SettingChange
     undone_by : int or None
-        Number of the activity that undid it, unless that one is undone itself.
+        Number of the activity that undid this one, unless that was undone itself.
     """
 
     number: int
@@ -100,7 +100,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityResult:
-    """Result of a command that decides something, or would.
+    """Result of a decision, or of its dry run.
 
     Parameters
     ----------
@@ -109,11 +109,11 @@ class ActivityResult:
     kind : str
         As in `Activity`.
     changes : tuple of SettingChange
-        What was changed, or would be.
+        Changes that were made, or would be made.
     n_unchanged : int
-        Number of named documents that had the value already.
+        Number of named documents that already had the value.
     is_dry_run : bool
-        Nothing was stored.
+        Whether nothing was stored.
     """
 
     number: int | None

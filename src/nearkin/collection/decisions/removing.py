@@ -56,7 +56,7 @@ class Removed:
         return len(self.unread_ids)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, with the ids of a dry run only."""
+        """Return the fields as JSON types; ids only for a dry run."""
         shown = {"doc_ids": list(self.doc_ids), "unread_ids": list(self.unread_ids)} if self.is_dry_run else {}
         told = {"n_documents": self.n_documents, "n_unread": self.n_unread, "is_dry_run": self.is_dry_run}
         return {**told, "number": self.number, **shown}
@@ -108,7 +108,7 @@ def remove_rows(
     dry_run: bool = False,
     max_documents: int | None = None,
 ) -> Removed:
-    """Remove current documents, and files without a text, that meet conditions; the log has an entry of it.
+    """Remove current documents, and files without a text, that meet conditions; record it in the log.
 
     A dry run only finds them, and so does a call that finds more than ``max_documents``.
     """
@@ -142,7 +142,7 @@ def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> lis
 
 
 def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
-    """Refuse ids without a current document; the message names the first of them and says why the first is missing."""
+    """Refuse ids without a current document; the message names some of them, and says why the first is missing."""
     known = current_ids(connection, wanted) | _unread(connection, wanted)
     unknown = [doc_id for doc_id in wanted if doc_id not in known]
     if not unknown:
@@ -160,7 +160,7 @@ def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
 
 
 def _unread(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return those ids that are of files without a text."""
+    """Return the ids that belong to files without a text."""
     found = set[str]()
     for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         is_one = IS_UNREAD & origins.c.doc_id.in_(some)

@@ -1,4 +1,4 @@
-"""Current tags and decisions, made again from the activity log if they were damaged."""
+"""Current tags and decisions, rebuilt from the activity log if they were damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Principals of stored groups as they are shown: where one is gone, another member stands in until the next update."""
+"""Principals of stored groups to show: another member replaces a principal that is gone, until the next update."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nearkin.store.schema import contents, documents
 
 
 class ShownPrincipal(NamedTuple):
-    """A current document that stands for a stored group."""
+    """A current document that represents a stored group."""
 
     row: int
     content: int
@@ -52,7 +52,7 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
 
 
 def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, str]) -> dict[int, ShownPrincipal]:
-    """Return the members that stand for groups whose principals, of these ids, are gone."""
+    """Return the members that represent groups whose principals, with these ids, are gone."""
     if not gone:
         return {}
     is_wanted = np.isin(state.member_groups, list(gone))

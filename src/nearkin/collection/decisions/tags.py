@@ -109,7 +109,7 @@ def tag(
 def tag_values(
     store: Store, values: Mapping[str, str], field: str, *, by: str | None, dry_run: bool, max_changes: int | None
 ) -> ActivityResult:
-    """Set a field of documents to a value each; see `Collection.tag_values`."""
+    """Set a field to a different value for each document; see `Collection.tag_values`."""
     field, who = checked_field(field), checked_by(by)
     if not isinstance(values, Mapping) or not values:
         raise ParameterError.of("values", "tag_values", "a mapping of ids of documents to values, not empty", values)
@@ -257,7 +257,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
 
 
 def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:
-    """Refuse ids without a current document; an id of a removed document counts if it has the field ``tagged``."""
+    """Refuse ids without a current document; a removed document is accepted if it has the field ``tagged``."""
     known = current_ids(connection, doc_ids)
     if tagged is not None:
         known |= {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}

@@ -1,4 +1,4 @@
-"""Undoing an activity: the values that it changed become what they were before; the undo is an activity itself."""
+"""Undoing an activity: the values that it changed are set back; the undo is itself an activity."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingC
 
 
 def _undos(connection: Connection) -> dict[int, int]:
-    """Return the activities that are undos, and what each undid."""
+    """Return the activities that are undos, with the activity that each undid."""
     table = schema.activity.c
     return dict(connection.execute(select(table.number, table.undoes).where(table.undoes.is_not(None))).all())

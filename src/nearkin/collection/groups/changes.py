@@ -84,7 +84,7 @@ def group_changes(
     is_new: Bool,
     gone: Mapping[int, str],
 ) -> tuple[GroupChange, ...]:
-    """Compare the former and the present group of each content."""
+    """Compare the former and the current group of each content."""
     before = Membership(state.member_contents, state.member_groups)
     now_of_old = membership.group_of(before.contents)
     was_of_now = before.group_of(membership.contents)
@@ -172,7 +172,7 @@ def _departed(
 def _gone_members(
     connection: Connection, state: GroupState, rows: MemberRows, group_of: Mapping[int, int]
 ) -> dict[int, list[str]]:
-    """Return the former members of each group that are no longer current documents with a text of it.
+    """Return the former members of each group that are no longer current documents with a text of the group.
 
     Parameters
     ----------

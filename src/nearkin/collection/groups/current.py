@@ -62,16 +62,16 @@ class Group:
     number : int
         Permanent number; never given to another group.
     principal : str
-        Document that represents the group. It stays principal, in any version, as long as it is in the group, and is
-        principal again if a decision that took it out of the group is undone.
+        Document that represents the group. It stays the principal, in any version, as long as it is in the group; if a
+        decision took it out and is undone, it is the principal again.
     proposed_principal : str or None
-        Document with the most letters and digits, or the earliest of these, if it is not the principal. It is only a
-        suggestion; None if a person chose the principal.
+        Suggestion of a better principal: the document with the most letters and digits, in a tie the earliest. None if
+        that is the principal, or if a person chose the principal.
     n_documents : int
     n_texts : int
         Number of distinct texts.
     n_chained : int
-        Number of documents that do not match the principal, only linked to it through others.
+        Number of documents that do not match the principal; they are linked to it only through other documents.
     """
 
     number: int
@@ -92,7 +92,7 @@ class CollectionGroups(Tabular):
     groups : tuple of Group
         The largest first.
     changes : tuple of GroupChange
-        By number of the group; empty the first time.
+        Changes sorted by the number of the group; empty the first time.
     is_first : bool
         Whether there were no groups at this tolerance before.
     new_waves : tuple of str
@@ -100,10 +100,11 @@ class CollectionGroups(Tabular):
     n_uncounted : int
         Number of current documents with too few letters or words to compare; they are in no group.
     n_not_compared : int
-        Number of pairs of texts with near signatures that were not compared by words, in this and all earlier calls,
-        as nearer pairs of the same groups or texts did not match. Later calls may have put some of them into one group.
+        Number of pairs of texts with near signatures that were not compared by words, in this call and all earlier
+        ones, because nearer pairs of the same groups or texts did not match. Later calls may have put some of these
+        pairs into one group.
     members : Table
-        Table with `MEMBERS_SCHEMA`: the principal of each group first, then the others, the most similar first.
+        One row per document in a group: the principal of each group first, then the others, the most similar first.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("members",)
@@ -154,7 +155,7 @@ class CollectionGroups(Tabular):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Updated:
-    """Groups with what is stored of them, up to a row of documents and a number of the log."""
+    """Groups and their stored data, up to a row of documents and a number of the log."""
 
     grouping: CollectionGroups
     state: GroupState
@@ -219,7 +220,7 @@ def group(
 
 
 def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
-    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is compared again, and none is new.
+    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is compared again, and no member is new.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class Membership:
         return len(self.contents)
 
     def group_of(self, contents: I64) -> I64:
-        """Return the group of each content; NO_GROUP for those in no group.
+        """Return the group of each content; NO_GROUP if it is in no group.
 
         Examples
         --------
@@ -56,7 +56,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regrouped:
-    """Groups that are up to date.
+    """Updated groups.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def regroup(
 
 
 def _linked(matching: Matching, contents: I64, same: I64, threads: int) -> I64:
-    """Return a label for each content: equal for those that match, or must be together, through these alone."""
+    """Return a label for each content: equal if contents match, or must be together, through these contents alone."""
     n_contents = len(matching.is_comparable)
     forest, is_part = Forest(n_contents), np.zeros(n_contents, np.bool_)
     is_part[contents] = True
@@ -148,7 +148,7 @@ def _linked(matching: Matching, contents: I64, same: I64, threads: int) -> I64:
 
 
 def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
-    """Return pairs that keep earlier groups connected: each member with the one before it in its group."""
+    """Return pairs that keep earlier groups connected: each member with the previous member of its group."""
     order = np.lexsort((contents, groups))
     contents, groups = contents[order], groups[order]
     is_same = groups[1:] == groups[:-1]
@@ -156,7 +156,7 @@ def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
 
 
 def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -> tuple[I64, int]:
-    """Return the group number of each node: that of most of its component's members, or a new one.
+    """Return the group number of each node: the number that most members of its component had, or a new number.
 
     An old number goes to the component with most of its members; in a tie, to that with the lowest content.
     """

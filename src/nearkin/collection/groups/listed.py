@@ -1,4 +1,4 @@
-"""Stored groups at one tolerance, listed as they are: nothing is computed."""
+"""Lists of stored groups at one tolerance; nothing is computed."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def stored_groups(
     min_documents: int = 2,
     max_documents: int | None = None,
 ) -> StoredGroups:
-    """List the stored groups at a tolerance that have so many current documents, at least two.
+    """List the stored groups at a tolerance that have at least a number of current documents, two or more.
 
     Raises
     ------

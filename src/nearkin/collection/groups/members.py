@@ -98,7 +98,7 @@ class GroupMembers:
 
     @property
     def principal(self) -> GroupMember:
-        """The member that stands for the group."""
+        """The member that represents the group."""
         return self.members[0]
 
     @property

@@ -1,4 +1,4 @@
-"""Documents to review instead of all: the principal of each group, with what its other members add."""
+"""Documents to review instead of all: the principal of each group, with the text that the other members add."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Addition:
     passages: tuple[str, ...]
 
     def in_words(self) -> str:
-        """Say it in a line.
+        """Return the addition as one line of text.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class Representative:
 
 
 def passages_added(comparison: MemberComparison) -> tuple[str, ...]:
-    """Return the first passages that a member has and the principal has not."""
+    """Return the first passages that a member has and the principal lacks."""
     return tuple(one.member.text for one in comparison.shown if one.member.text.strip())
 
 
@@ -98,7 +98,7 @@ def representatives(
     max_new: int | None = None,
     progress: Progress | None = None,
 ) -> list[Representative]:
-    """Return the principals of some stored groups, in this order, each with what the other members add.
+    """Return the principals of some stored groups, in this order, each with the text that the other members add.
 
     Comparisons of texts are stored when they are first made.
 
@@ -150,7 +150,7 @@ def representatives(
 
 
 def _distinct(connection: Connection, additions: Mapping[int, Addition]) -> list[Addition]:
-    """Return what some contents add, without those that differ from an earlier one only in white space."""
+    """Return the additions of some contents, without contents that differ from an earlier one only in white space."""
     alike = dict[tuple[int, tuple[str, ...]], list[int]]()
     for content, one in additions.items():
         alike.setdefault((one.n_words, one.passages), []).append(content)
@@ -196,7 +196,7 @@ class _CurrentMember(NamedTuple):
 
 
 def _pairs(members: Mapping[int, Sequence[_CurrentMember]]) -> list[Pair]:
-    """Return the texts of groups to compare: that of the principal, and each other one."""
+    """Return the pairs of texts to compare: the principal of each group with each other text."""
     return [
         (here[0].content, content)
         for here in members.values()

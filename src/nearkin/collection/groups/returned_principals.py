@@ -1,4 +1,4 @@
-"""Principals that left their group by a decision, and are its principals again when the decision is undone."""
+"""Principals that left their group by a decision, and become its principals again when the decision is undone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nearkin.store.schema import documents
 
 
 def returned_principals(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, int]:
-    """Return, by group, the position of the member that was its principal last before it left.
+    """Return, by group, the position of the member that was its last principal before it left.
 
     A group with a new number, such as one that was united with another and is apart again, gets the member that was the
     principal of any group last. A document that was stored since the last call, for example because it had been removed

@@ -1,4 +1,4 @@
-"""Changes of the stored groups since the state at the end of a wave; asked at any time, and nothing is written."""
+"""Changes of the stored groups since the end of a wave; nothing is written."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ class GroupChangeSince:
     ----------
     number : int
     is_new : bool
-        There was no group of this number.
+        Whether no group had this number at the end of the wave.
     is_dissolved : bool
-        There is no group of this number any more. Members that are not listed here are in another group.
+        Whether the group no longer exists. Its members that are not listed here are in another group.
     n_documents, n_documents_were : int
     new_documents : tuple of str
-        Documents that were stored, or got another text, after that wave, and were not in this group.
+        Documents that were stored or got another text after that wave, and were not in this group before.
     joined_documents : tuple of str
-        Documents that were stored and in no group, and are in this one now.
+        Documents that were stored before but in no group, and are in this group now.
     new_versions : tuple of str
-        Members with another text than then.
+        Members whose text has changed since then.
     left_documents : tuple of str
-        Members then that are in no group now.
+        Former members that are in no group now.
     removed_documents : tuple of str
-        Members then that were removed from the collection.
+        Former members that were removed from the collection.
     merged : tuple of int
         Groups whose members are now in this one; their numbers are gone.
     split_from : tuple of int
-        Groups, still existing, to which members of this one belonged.
+        Existing groups to which members of this group belonged.
     principal, principal_was : str or None
-        None: the group did not exist.
+        Principal now, and at the end of the wave; None if the group does not exist, or did not exist.
     """
 
     number: int
@@ -102,18 +102,18 @@ class GroupsSince(Tabular):
     tolerance : Tolerance
     wave : str
     grouped_then, grouped_now : str
-        When the two compared groupings were computed: the first one after the wave, and the latest. UTC, ISO 8601.
+        Times of the two compared groupings: the first one after the wave, and the latest. UTC, ISO 8601.
     n_groups, n_groups_were : int
     changes : tuple of GroupChangeSince
-        By number of the group. A group that is wholly part of another one now is listed there.
+        Changes sorted by the number of the group. A group that was merged into another is listed with that one.
     n_not_grouped : int
-        Number of documents added since the latest grouping, which is all that is compared.
+        Number of documents added since the latest grouping; they are not in any compared group.
     n_gone : int
         Number of members that were removed or got another text since the latest grouping.
     n_decisions : int
         Number of decisions on groups since the latest grouping.
     documents : Table
-        Table with `CHANGES_SCHEMA`: a row for each document with a change, by group.
+        One row per document with a change, sorted by group.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("documents",)
@@ -146,7 +146,7 @@ class GroupsSince(Tabular):
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A document in a group, at one of the two moments."""
+    """A document in a group, at one of the two times."""
 
     row: int
     group: int
@@ -154,7 +154,7 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class _GroupsOf:
-    """Groups at one moment, by the ids of documents."""
+    """Groups at one time, by the ids of documents."""
 
     members: dict[str, _Member]
     principals: dict[int, str]
@@ -206,7 +206,7 @@ def _usable(last_loads: Mapping[str, int], grouped: set[int]) -> list[str]:
 
 
 def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups]:
-    """Return the groups after the wave, and the latest ones with their present principals.
+    """Return the groups after the wave, and the latest groups with their current principals.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def _by_id(groups: PastGroups, known: Mapping[int, StoredDocument]) -> _GroupsOf
 
 
 def _kinds(before: _GroupsOf, after: _GroupsOf, current: set[str], seen_row: int) -> Iterator[tuple[str, ChangeKind]]:
-    """Yield the documents with a change, and its kind."""
+    """Yield the documents with a change, and the kind of the change."""
     for doc_id in before.members.keys() | after.members.keys():
         was, now = before.members.get(doc_id), after.members.get(doc_id)
         if now is None:
@@ -343,7 +343,7 @@ def _n_not_grouped(connection: Connection, seen_row: int) -> int:
 
 
 def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
-    """Return the number of decisions that a grouping has not heeded yet."""
+    """Return the number of decisions that a grouping does not follow yet."""
     changes = changed_settings.c
     is_new = changes.kind.in_((NEVER_GROUP, SAME_GROUP)) & (
         changes.activity > seen_activity(connection, str(tolerance))

@@ -1,4 +1,4 @@
-"""Members of a stored group in time, each with its largest change from the member before."""
+"""Members of a stored group in order of time, each with its largest change from the previous member."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from nearkin.tabular.tabular import Tabular
 
 _N_NAMED = 3
 MAX_COMPARED = 4_000_000
-"""Maximum number of characters of the members that one call compares; of later ones only the similarity is known."""
+"""Maximum number of characters that one call compares; for later members only the similarity is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeLineEntry:
-    """A member of a group, compared with the member before it in time.
+    """A member of a group, compared with the previous member in time.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class TimeLineEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTimeLine(Tabular):
-    """Current members of a stored group in time.
+    """Current members of a stored group in order of time.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def group_time_line(
     limit: int = 50,
     offset: int = 0,
 ) -> GroupTimeLine:
-    """Put the current members of a stored group in time, and compare each with the member before.
+    """Sort the current members of a stored group by time, and compare each with the previous member.
 
     Relations are stored when they are first computed; while another process writes, they are missing.
 

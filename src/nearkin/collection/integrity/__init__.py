@@ -1,1 +1,1 @@
-"""Comparison of all that is stored with what it is made from."""
+"""Comparison of all stored data with its sources."""

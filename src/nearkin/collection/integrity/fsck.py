@@ -1,4 +1,4 @@
-"""Comparison of all stored data with what it is made from; rebuilds damaged derived data."""
+"""Comparison of all stored data with its sources, and repair of damaged derived data."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class IntegrityReport:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is lost, and nothing waits for repair."""
+        """Whether nothing is lost and nothing needs repair."""
         return not (self.damaged_documents or self.faults or self.repairable)
 
     def to_dict(self) -> dict[str, object]:
@@ -182,7 +182,7 @@ def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:
 
 
 def _remade(collection: OpenedCollection) -> tuple[str, ...]:
-    """Rebuild damaged parts of the index and of what is derived; return their faults."""
+    """Rebuild damaged parts of the index and of other derived data; return their faults."""
     store, remade = collection.store, list[str]()
     with store.reading() as connection:
         loads = loads_of(connection, store)
@@ -204,7 +204,7 @@ def _remade(collection: OpenedCollection) -> tuple[str, ...]:
 def _derived(
     collection: OpenedCollection,
 ) -> Iterator[tuple[Callable[[Connection], str | None], Callable[[Connection], object]]]:
-    """Yield, for each kind of derived tables, what finds a difference from the texts, and what mends it."""
+    """Yield, for each kind of derived table, the functions that find a difference from the texts and repair it."""
     store, counting, progress = collection.store, collection.counting, collection.progress
     yield (
         partial(key_table.difference, store=store, counting=counting, progress=progress),

@@ -1,4 +1,4 @@
-"""Integrity check of a collection opened read-only: what `fsck` would repair is listed, and nothing is changed."""
+"""Integrity check of a collection opened read-only: it lists what `fsck` would repair, and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries about stored documents by their ids and their words, which `Collection` inherits."""
+"""Queries for stored documents by their ids and words, which `Collection` inherits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DocumentQueries:
-    """Queries that read documents as they are stored, and compare none."""
+    """Queries that read stored documents and do not compare them."""
 
     opened: OpenedCollection
 
@@ -80,25 +80,26 @@ class DocumentQueries:
         wave : str, optional
             Wave that added the listed version.
         doc_id, source : str, optional
-            Pattern of the id, or of the name of the file: ``*`` stands for any characters, ``?`` for one.
+            Pattern of the id, or of the file name: ``*`` stands for any characters, ``?`` for one character.
         which : {"current", "removed", "all"}
-            "removed": the last version of each removed document. "all": every version, also replaced ones.
+            "current": current versions. "removed": the last version of each removed document. "all": every version,
+            including replaced ones.
         added_since, added_before : str, optional
             Date or time in ISO 8601, in UTC unless it has an offset.
         has_copies : bool
-            Only documents whose text another current document has, too, to the character; not all exact copies, which
-            are compared once normalised.
+            Only documents whose text is identical to that of another current document. Exact copies that are equal only
+            after normalisation do not count.
         tag : str, optional
-            ``FIELD`` or ``FIELD=VALUE``: only documents with this tag; without ``=``, whatever its value.
+            ``FIELD`` or ``FIELD=VALUE``: only documents with this tag; ``FIELD`` alone means any value.
         group : int, optional
             Only members of this stored group; see `groups`.
         has_near_duplicates : bool
-            Only documents in a stored group with another text.
+            Only documents that are in a stored group together with another text.
         threshold, gamma : float, optional
             Tolerance of these groups; by default that of `groups`.
         sort : {"id", "added", "length", "wave", "date"}
-            By id; the newest first; the longest first; the earliest wave first; or by the dates in tags, the earliest
-            first and documents without a date last.
+            "id": by id. "added": the newest first. "length": the longest first. "wave": the earliest wave first.
+            "date": by the dates in tags, the earliest first; documents without a date come last.
         date_tag : str
             Field of the tags that have the dates.
         limit : int, optional
@@ -154,26 +155,26 @@ class DocumentQueries:
         kind: str | None = None,
         which: WhichExceptions = "all",
     ) -> StoredExceptions:
-        """List the files and documents that gave no text, or only a part of it, with the reason.
+        """List the files and documents from which no text, or only a part of it, could be read, with the reason.
 
-        A file that gives a text when it is added again is no exception any more.
+        A file whose text can be read when it is added again is no longer an exception.
 
         Parameters
         ----------
         wave : str, optional
-            Only those that this wave added.
+            Only exceptions that this wave added.
         doc_id : str, optional
-            Pattern: ``*`` stands for any characters, ``?`` for one.
+            Pattern of the id: ``*`` stands for any characters, ``?`` for one character.
         reason : str, optional
-            Such as "encrypted"; see `REASONS`.
+            Reason, such as "encrypted"; `nearkin exceptions --help` lists them.
         kind : str, optional
-            By content, such as "pdf".
+            Kind of the file by its content, such as "pdf".
         which : {"all", "no text", "partial"}
 
         Returns
         -------
         StoredExceptions
-            ``exceptions``, ``table``, a pyarrow Table of them, and ``counts`` by wave and reason.
+            ``exceptions``; ``table``, a pyarrow Table of these; and ``counts`` by wave and reason.
 
         Raises
         ------
@@ -203,13 +204,13 @@ class DocumentQueries:
         Parameters
         ----------
         doc_id : str
-            Id of a document; it may have been removed.
+            Id of a current or removed document.
 
         Returns
         -------
         DocumentHistory
-            ``versions``: each with its ``document``, ``added_at``, ``removed_at``, and its ``change`` from the version
-            before, with the most telling passage.
+            ``versions``: each with its ``document``, ``added_at``, ``removed_at``, and its ``change`` from the previous
+            version, with the most significant passage.
 
         Raises
         ------
@@ -234,19 +235,19 @@ class DocumentQueries:
             return history(connection, doc_id)
 
     def search(self, query: str, *, wave: str | None = None, limit: int | None = 50) -> SearchResult:
-        """Find the current documents that have all words of a query, the most relevant first.
+        """Find the current documents that contain all words of a query, the most relevant first.
 
-        Words are compared as everywhere in Nearkin: runs of letters and digits, without case, after NFKC; words are
-        not stemmed. The words of all texts are stored by the first search, and by later ones those of new texts.
+        Words are runs of letters and digits. Case and Unicode compatibility forms (NFKC) do not count; words are not
+        stemmed. The first search stores the words of all texts; later searches store those of new texts.
 
         Parameters
         ----------
         query : str
-            Words; phrases in "quotes", whose words follow one another; beginnings of words before a ``*``.
+            Words; phrases in "quotes"; beginnings of words followed by ``*``.
         wave : str, optional
             Only documents whose current version this wave added.
         limit : int, optional
-            Maximum number of documents to return, None for all; the result always has the total.
+            Maximum number of documents to return; None means all. The result always has the total.
 
         Returns
         -------

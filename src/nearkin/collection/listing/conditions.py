@@ -24,7 +24,7 @@ Which = Literal["current", "removed", "all"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFilter:
-    """Conditions that a listed document meets, all of them; see `Collection.documents`.
+    """Conditions, all of which a listed document meets; see `Collection.documents`.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class DocumentFilter:
 
 
 def _of_several_texts(grouping: int | None) -> Select[Any]:
-    """Return the numbers of the groups of which current documents have several texts."""
+    """Return the numbers of the groups whose current documents have several texts."""
     own, current = members.alias("of_groups"), documents.alias("in_groups")
     is_one = (own.c.grouping == grouping) & exists().where(current.c.content == own.c.content, current.c.is_current)
     grouped = select(own.c.group_number).where(is_one).group_by(own.c.group_number)
@@ -176,7 +176,7 @@ def _of_several_texts(grouping: int | None) -> Select[Any]:
 
 
 def _has_tag(connection: Connection, tag: str) -> ColumnElement[bool]:
-    """Condition for documents with a tag, whose rows are compared with their checksums."""
+    """Condition for documents with a tag; rows of tags are compared with their checksums."""
     field, value = parsed(tag)
     for _ in current_tags(connection, tags.c.field == field):
         pass  # raises an error at a changed row
@@ -192,7 +192,7 @@ def _is_copy(others: FromClause) -> ColumnElement[bool]:
 
 
 def _matches(connection: Connection, column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
-    """Condition for values that match a pattern, in capitals and small letters as they are written."""
+    """Condition for values that match a pattern; capital and small letters differ."""
     if connection.dialect.name == "sqlite":  # its LIKE ignores the case of a to z
         return column.op("GLOB")(pattern.replace("[", "[[]"))
     for sign in ("\\", "%", "_"):

@@ -1,4 +1,4 @@
-"""A stored document with its text and all that is known of it."""
+"""A stored document with its text and its metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions of a collection: added files that gave no text, or only a part of it, each with the reason."""
+"""Exceptions of a collection: added files from which no text, or only a part of it, could be read, with the reasons."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from nearkin.store.schema import contents, documents, loads, origins, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
 REASONS = (*EXCEPTIONS, "unreadable", "not stored")
-"""Reasons of exceptions: those of extraction, and those of documents that no extractor saw."""
+"""Reasons of exceptions: those of extraction, and those of documents that were not extracted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredException:
-    """A document that gave no text, or only a part of it.
+    """A document from which no text, or only a part of it, could be read.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class StoredExceptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExceptionFilter:
-    """Conditions that a listed exception meets, all of them; see `Collection.exceptions`."""
+    """Conditions, all of which a listed exception meets; see `Collection.exceptions`."""
 
     wave: str | None = None
     doc_id: str | None = None
@@ -176,7 +176,7 @@ def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> Stored
 
 
 def _all(connection: Connection) -> Iterable[StoredException]:
-    """Return the exceptions, one for each id: of a file without a text rather than of an older text under its id."""
+    """Return the exceptions, one per id: that of a file without a text before that of an older text with its id."""
     blank = blank_documents(connection)
     found = dict[str, StoredException]()
     for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):
@@ -207,7 +207,7 @@ def _without_origin(
 
 
 def _plain_files(connection: Connection) -> dict[tuple[str, bool], Mapping[str, Any]]:
-    """Return what is known of files that were read as text and gave none: by id, and whether it is a document."""
+    """Return, by id, the data of files that were read as text and had none, and whether each is a document."""
     is_listed = origins.c.row.is_(None) | exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
     rows = connection.execute(with_origins().where(IS_PLAIN_FILE & is_listed).order_by(origins.c.number))
     told = [dict(zip(COLUMNS, row, strict=False)) for row in whole_rows(rows)]
@@ -217,14 +217,14 @@ def _plain_files(connection: Connection) -> dict[tuple[str, bool], Mapping[str, 
 
 @dataclass(frozen=True, slots=True)
 class _OfOrigin:
-    """An exception, and whether it is of a current document."""
+    """An exception, and whether it belongs to a current document."""
 
     exception: StoredException
     is_current: bool
 
 
 def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_OfOrigin]:
-    """Yield what extraction said of current documents, and of files without a text."""
+    """Yield the exceptions that extraction reported, for current documents and for files without a text."""
     has_one = origins.c.exception.is_not(None)
     has_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
     named_loads = select(loads.c.load, waves.c.name).select_from(loads.join(waves))
@@ -246,7 +246,7 @@ def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_OfOr
 
 
 def textless_contents(connection: Connection, normalise: Normalisation) -> dict[int, str]:
-    """Return the contents of which a normalisation leaves nothing, each with the reason that `nearkin dedup` gives."""
+    """Return the contents that are empty after normalisation, each with the reason that `nearkin dedup` gives."""
     found = {content: normalise.normalised(strings([text])) for content, text in _perhaps_blank(connection)}
     return {
         content: "numbers only" if is_only_numbers is not None and is_only_numbers[0] else "empty"
@@ -269,7 +269,7 @@ def blank_documents(connection: Connection) -> list[StoredDocument]:
 
 
 def _perhaps_blank(connection: Connection) -> Iterator[tuple[int, str]]:
-    """Yield the texts without letters and features, but those that are damaged or were erased."""
+    """Yield the texts without letters and features, except damaged and erased texts."""
     has_nothing = (contents.c.n_letters == 0) & (contents.c.n_other_letters == 0) & contents.c.signature.is_(None)
     query = select(contents.c.content, contents.c.n_bytes, contents.c.text).where(has_nothing)
     for content, n_bytes, stored in connection.execute(query):

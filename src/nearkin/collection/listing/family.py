@@ -1,4 +1,4 @@
-"""Family of a document: the mail, archive or record that it is inside of, and what else is in there."""
+"""Family of a document: the mail, archive or record that contains it, and the other members of that."""
 
 from __future__ import annotations
 

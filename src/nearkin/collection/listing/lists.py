@@ -27,7 +27,7 @@ from nearkin.tabular.tabular import Tabular
 Sort = Literal["id", "added", "length", "wave", "date"]
 _ROWS_AT_A_TIME = 1 << 13
 _MOST_ROWS = (1 << 63) - 1
-"""Largest number of rows that both databases take."""
+"""Largest number of rows that both databases accept."""
 _FIELDS: dict[str, pa.DataType] = {
     "doc_id": pa.large_string(),
     "version": pa.int32(),
@@ -101,7 +101,7 @@ def listed(
 
 
 def asked_columns(wanted: DocumentFilter) -> list[str]:
-    """Return the columns of a list as a file: those of groups only if a condition is about groups.
+    """Return the columns of a list in a file: columns of groups only if a condition is about groups.
 
     Empty columns would read as "in no group".
     """
@@ -170,7 +170,7 @@ def _with_groups(query: Select[Any], groups: GroupState | None) -> Select[Any]:
 
 
 def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
-    """Add the number of copies to a query, where the documents with each text are counted once, not for each row."""
+    """Add the number of copies to a query, so that the documents with each text are counted once, not for each row."""
     counted, own = documents.alias("counted"), documents.alias("own")
     counts = select(counted.c.content, func.count().label("n")).where(counted.c.is_current).group_by(counted.c.content)
     if is_cut:  # only the texts on the page

@@ -1,4 +1,4 @@
-"""Problems of added documents: why they were not stored, or got another id."""
+"""Problems of added documents: the reasons why they were not stored, or got another id."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Problem:
 
 
 def problems_of(connection: Connection) -> tuple[Problem, ...]:
-    """Return the problems of added documents, oldest first, without documents that have been stored since.
+    """Return the problems of added documents, the oldest first, without documents that have been stored since.
 
     Raises
     ------

@@ -38,43 +38,44 @@ class Added:
     n_new_versions : int
         Documents whose text differs from the current one of their id.
     n_unchanged : int
-        Documents stored already with the same id and text, or stored earlier in this wave and changed by a later one.
+        Documents already stored with the same id and text; also documents that this wave added before, if a later wave
+        changed them.
     n_problems : int
         Documents that could not be stored; listed in the table of problems.
     n_erased : int
-        Those of them whose text was purged.
+        Number of these whose text was purged.
     n_contents : int
         Texts that the collection did not have under any id.
     n_repeated : int
         New versions whose id occurred before in the same load.
     n_earlier_texts : int
-        New versions with a text that the document had before this load.
+        New versions whose text the document had had before this load.
     n_repaired : int
         Stored texts, and rows of documents, that were damaged or missing and have been restored.
     n_missing : int
         Texts of added documents that are missing from the store. The added text is not proven to be the same, and is
         stored as a new version.
     n_no_text, n_partial : int
-        Exceptions, as `nearkin exceptions` lists them: documents without a text, blank ones included, and those that
-        gave a part of it.
+        Exceptions, as `nearkin exceptions` lists them: documents without text, including blank ones; documents with
+        only a part of their text.
     n_extracted : int
-        Documents that were extracted from files, whether or not they gave a text.
+        Documents that were extracted from files, with or without text.
     n_in_part, n_not_read : int
-        Those of which a part of the text is missing; those that gave none.
+        Extracted documents of which a part of the text is missing; extracted documents without text.
     n_other_extractor : int
-        Documents of the same bytes as the stored ones, of which another extractor makes another text. The stored text
-        is kept; these documents are counted as unchanged, too.
+        Documents with the same bytes as the stored ones, but from which another extractor made another text. The stored
+        text is kept, and these documents are also counted as unchanged.
     n_by_ocr : int
-        Documents whose text was recognised in images, or a part of it.
+        Documents whose text was recognised in images, wholly or partly.
     removed : tuple of str
-        Documents that their files contained when they were added before, and contain no more.
+        Documents that their files contained when the files were added before, and no longer contain.
     removed_unread : tuple of str
-        Those without a text.
+        Such documents that had no text.
     contradiction : str or None
-        Decisions of which two cannot both be kept with the texts that are stored now: groups are refused until one is
-        undone. None, too, if no id that was stored before has another text: new ids have no decisions.
+        Decisions that contradict each other with the texts that are stored now: groups are refused until one of them is
+        undone. Not computed, and None, if no stored id got another text: new ids have no decisions.
     is_dry_run : bool
-        Nothing was stored; a load would store this.
+        Whether nothing was stored, and the counts are what a load would store.
     """
 
     wave: str

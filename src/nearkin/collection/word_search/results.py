@@ -15,7 +15,7 @@ from nearkin.tabular.tabular import Tabular
 
 @dataclass(frozen=True, slots=True)
 class SnippetPiece:
-    """A stretch of a snippet: a word that was searched for, or the text around it; an omission is "…"."""
+    """Piece of a snippet: a word that was searched for, or text around it; "…" stands for omitted text."""
 
     text: str
     is_match: bool
@@ -29,9 +29,9 @@ class FoundDocument:
     ----------
     document : StoredDocument
     relevance : float
-        BM25 of the words of the query, above 0: higher if they are frequent in the text and rare in the collection.
+        BM25 score of the query, above 0. It is higher if the words are frequent in the text and rare in the collection.
     snippet : tuple of SnippetPiece
-        Passage with the most of the words, in one line.
+        Passage with as many of the words as possible, on one line.
     """
 
     document: StoredDocument
@@ -56,13 +56,13 @@ class SearchResult(Tabular):
     ----------
     query : str
     documents : tuple of FoundDocument
-        The most relevant first; at most ``limit``.
+        Documents, the most relevant first; at most ``limit``.
     n_found : int
         Number of current documents that have all words, including those not returned.
     ignored : tuple of str
         Parts of the query without letters and digits.
     n_read : int
-        Number of texts that were read for this query because their words could not be stored.
+        Number of texts that this query had to read because their words could not be stored.
     n_damaged : int
         Number of stored texts that are damaged and could not be searched.
     elapsed_s : float
@@ -84,7 +84,7 @@ class SearchResult(Tabular):
         return self.n_found > len(self.documents)
 
     def first(self, n: int) -> SearchResult:
-        """Return the same result with the first documents only."""
+        """Return the same result with only the first documents."""
         return replace(self, documents=self.documents[:n])
 
     def __len__(self) -> int:

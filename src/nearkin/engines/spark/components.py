@@ -164,7 +164,7 @@ def joined(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def components_of(left: Nodes, right: Nodes) -> tuple[Nodes, Nodes]:
-    """Return the nodes of some edges, ascending, and the smallest node of each one's component.
+    """Return the nodes of some edges, ascending, and for each node the smallest node of its component.
 
     Examples
     --------

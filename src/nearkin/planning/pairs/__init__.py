@@ -1,1 +1,1 @@
-"""Choice of a search for pairs of two collections, with its predicted recall and cost."""
+"""Choice of a search for pairs of two corpora, with its predicted recall and cost."""

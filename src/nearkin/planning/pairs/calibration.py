@@ -85,9 +85,9 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
     cosines : float64 array, shape (n_pairs,)
         Cosines of pairs like those to be found.
     gaps : int array, shape (n_pairs, n_orders)
-        Distance between the two documents of a pair in each order of both collections.
+        Distance between the two documents of a pair in each order of both corpora.
     n_documents : int
-        Number of documents in both collections.
+        Number of documents in both corpora.
 
     Returns
     -------

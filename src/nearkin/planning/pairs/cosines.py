@@ -1,4 +1,4 @@
-"""Distribution of the cosines of all pairs of one document from each of two collections."""
+"""Distribution of the cosines of all pairs of one document from each of two corpora."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WIDTH = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineSpread:
-    """A histogram of the cosines of all pairs of one document from each collection.
+    """A histogram of the cosines of all pairs of one document from each corpus.
 
     Parameters
     ----------

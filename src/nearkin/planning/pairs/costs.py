@@ -20,7 +20,7 @@ _CACHE_BYTES = 32 << 20  # typical last-level cache of server processors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """Nanoseconds on one core.
+    """Costs of the steps, in nanoseconds on one core.
 
     The defaults were measured once, on one core of an AMD EPYC at 2.6 GHz, and are constants, so that a plan depends
     only on its question. ``nearkin plan pairs --machine this --json`` prints those of another machine.

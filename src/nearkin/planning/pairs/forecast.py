@@ -9,7 +9,7 @@ from nearkin.planning.pairs.search import Plan, Question
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairForecast:
-    """A question whose unknowns were measured on samples.
+    """Forecast: a question whose unknown values were measured on samples.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
     words, places = _words(chance, _SORTED, _WORDS), chance.permutation(64 * _WORDS)[:32]
     order = order_of(leading_bits(words, places))
     ordering = _seconds(lambda: order_of(leading_bits(words, places)), 1)
-    # with two collections each signature is gathered once, on the left or into tiles on the right
+    # with two corpora each signature is gathered once, on the left or into tiles on the right
     gathering = _seconds(lambda: (tiled(words, order), words[order]), 1) / 2
     return 1e9 * ordering / _SORTED, 1e9 * gathering / _SORTED
 

@@ -1,4 +1,4 @@
-"""Three methods to search two collections for pairs of similar vectors: the recall and cost of each.
+"""Three methods to search two corpora for pairs of similar vectors: the recall and cost of each.
 
 Source of the model: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing
 for cross-lingual pairwise similarity", SIGIR 2011, section 5. Unlike there, candidates get their true cosine: a larger
@@ -146,12 +146,12 @@ class Question:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents of both collections, which are sorted together."""
+        """Number of documents of both corpora, which are sorted together."""
         return self.n_left + self.n_right
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs of one document from each collection."""
+        """Number of pairs of one document from each corpus."""
         return self.n_left * self.n_right
 
     @property
@@ -164,7 +164,7 @@ class Question:
         return Chances.of(self.spread, self.threshold, n_bits)
 
     def n_in_windows(self, windows: Numbers) -> F64:
-        """Return the number of pairs, of one document from each collection, that share a window in one order."""
+        """Return the number of pairs, of one document from each corpus, that share a window in one order."""
         n = self.n_documents
         width = np.minimum(np.asarray(windows, np.float64), n - 1)
         share = (width * n - width * (width + 1) / 2) / (n * (n - 1) / 2)

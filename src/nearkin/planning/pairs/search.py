@@ -1,4 +1,4 @@
-"""Choice of the fastest method to search two collections for pairs of similar vectors that reaches the recall."""
+"""Choice of the fastest method to search two corpora for pairs of similar vectors that reaches the recall."""
 
 from __future__ import annotations
 

@@ -61,12 +61,12 @@ def within_distance(cosine: float, n_bits: int, distance: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WindowModel:
-    """A sliding window over one or two collections.
+    """A sliding window over one or two corpora.
 
     Parameters
     ----------
     n_documents : int
-        Signatures that are sorted together: those of both collections.
+        Signatures that are sorted together: those of both corpora.
     n_bits : int
     permutations : int
         Q of the article.

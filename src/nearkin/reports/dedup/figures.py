@@ -26,7 +26,7 @@ class RecallCurve:
 
 
 def outcome_figure(facts: DedupManifest) -> Figure | None:
-    """Return the documents kept and dropped; None if there are no documents. A table of the page holds its numbers."""
+    """Draw the kept and dropped documents; None if there are no documents. A table of the page has the numbers."""
     if not facts.count("documents"):
         return None
     dropped = {reason: n for reason, n in facts.by_reason.items() if n and outcome_of(facts, reason) == "dropped"}
@@ -40,7 +40,7 @@ def outcome_figure(facts: DedupManifest) -> Figure | None:
 def similarity_figure(
     facts: DedupManifest, bin_edges: Sequence[float], counts: Sequence[int], curve: RecallCurve | None
 ) -> Figure | None:
-    """Return the pairs by similarity and how likely one is found; None if there are neither pairs nor a plan."""
+    """Draw the pairs by similarity, and the probability of finding one; None if there are neither pairs nor a plan."""
     recall = _recall_line(facts, curve)
     if not sum(counts) and recall is None:
         return None

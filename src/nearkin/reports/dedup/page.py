@@ -138,7 +138,7 @@ class ByColumn:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdRow:
-    """Result at a threshold; the counts are None where the run did not search so low."""
+    """Result at a threshold; the counts are None if the run did not search this low."""
 
     threshold: float
     n_pairs: int | None = None
@@ -164,13 +164,13 @@ class RunNote:
 
     @classmethod
     def now(cls, folder: Path, elapsed_s: float, names: Sequence[str]) -> RunNote:
-        """Note that a run ends now, with those of its results that exist."""
+        """Make the note for a run that ends now, with its existing results."""
         ended = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         return cls(ended=ended, elapsed_s=elapsed_s, files=tuple(name for name in names if (folder / name).exists()))
 
     @property
     def in_words(self) -> str:
-        """Date, time and duration; that of the command is longer, by the time that this page takes."""
+        """Date, time and duration; the command takes longer, by the time for this page."""
         return f"{self.ended} · {elapsed_text(self.elapsed_s)} without this report"
 
 
@@ -185,7 +185,7 @@ class ProblemRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownException:
-    """Document without a text or with part of one, with fields of ``exceptions.csv``."""
+    """Document without a text or with a part of it, with fields of ``exceptions.csv``."""
 
     doc_id: str
     exception: str

@@ -29,7 +29,7 @@ def cosine_figure(told: PairsManifest) -> Figure | None:
 
 
 def known_figure(told: PairsManifest) -> Figure | None:
-    """Draw the cosines of known pairs, found or not; None if no two documents of them could be compared."""
+    """Draw the cosines of known pairs, found or not; None if no known pair could be compared."""
     known = told.known
     if known is None or not sum(known.histogram):
         return None

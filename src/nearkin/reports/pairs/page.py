@@ -1,4 +1,4 @@
-"""Page of a search for pairs: found pairs, probably missed ones, and the words that made each pair."""
+"""Page of a search for pairs: found pairs, probably missed pairs, and the words that each pair shares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nearkin.reports.pairs import wording
 from nearkin.reports.pairs.figures import cosine_figure, known_figure, translated_figure
 
 _N_OPEN = 25
-"""Number of pairs shown open, the most similar ones; the others are folded."""
+"""Number of the most similar pairs, which are shown open; the others are folded."""
 _LONGEST_BAR = 16.0
 """Width in rem of the bar of a word that accounts for the whole cosine."""
 

@@ -202,7 +202,7 @@ def way_rows(told: PairsManifest) -> tuple[WayRow, ...]:
 
 
 def known_sentences(known: KnownFound) -> Iterator[str]:
-    """Say how many known pairs were found, and how many reported pairs are known."""
+    """Give the number of known pairs that were found, and of reported pairs that are known."""
     recall = "" if known.recall is None else f"Recall {recall_text(known.recall)}: "
     yield f"{recall}{known.n_found:,} of {counted(known.n_known, 'known pair')} found."
     if known.n_found:
@@ -277,7 +277,7 @@ def _fates(told: PairsManifest, side: Side) -> Fates:
 
 
 def parameter_rows(told: PairsManifest) -> Iterator[ParameterRow]:
-    """Tabulate the parameters that played a part, with their meaning."""
+    """Tabulate the parameters that had an effect, with their meaning."""
     for name, meaning in _MEANINGS.items():
         value = told.parameters.get(name)
         if value is None or (told.table is None and name in _OF_TABLE):

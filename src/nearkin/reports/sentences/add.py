@@ -18,7 +18,7 @@ _MAX_NAMED = 5
 
 
 def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sentence]:
-    """Count what came with a wave, and say what was repaired, is missing or could not be stored."""
+    """Count the documents of a wave, and report repaired, missing and unreadable texts."""
     changed = f"{added.n_new_versions:,} changed"
     if added.n_new_versions:
         changed += " (their older texts are kept as versions: nearkin history)"
@@ -68,13 +68,13 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
 
 
 def contradiction_sentences(contradiction: str | None) -> Iterator[Sentence]:
-    """Say that stored texts make decisions contradict one another."""
+    """Warn that stored texts make decisions contradict one another."""
     if contradiction is not None:
         yield Sentence(f"Groups can no longer be computed. {contradiction}", "warning")
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:
-    """Name the members that their files do not contain any more."""
+    """Name the members that their files no longer contain."""
     ids = [*added.removed, *added.removed_unread]
     if not ids:
         return

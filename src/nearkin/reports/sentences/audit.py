@@ -26,7 +26,7 @@ def measured_recall(found: AuditEstimate) -> tuple[str, str]:
 
 
 def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims_all: bool) -> Sentence:
-    """Compare the predicted recall with the measured one; ``claims_all``: the prediction was that none is missed."""
+    """Compare the predicted recall with the measured recall; ``claims_all``: no missed pair was predicted."""
     if predicted is None:
         return Sentence("not known")
     if found.recall is None or found.low is None or found.high is None:
@@ -43,6 +43,6 @@ def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims
 
 
 def proposal_sentence(proposed: ProposedSample) -> Sentence:
-    """Describe a larger sample: the expected interval, and the time it takes."""
+    """Describe a larger sample: the expected interval, and the time that it takes."""
     tells = f"an interval of about {100 * proposed.width:.0f} points" if proposed.width else "the exact recall"
     return Sentence(f"For {tells}: --sample {proposed.n_documents} (about {time_text(proposed.elapsed_s)})")

@@ -39,7 +39,7 @@ def state_of(document: StoredDocument, removed_at: str | None) -> str:
 
 
 def mail_facts(origin: Origin) -> list[tuple[str, str]]:
-    """Return the headers of a mail that there are, as labels and values; none for other files."""
+    """Return the existing headers of a mail as labels and values; none for other files."""
     mail = origin.mail
     if mail is None:
         return []
@@ -103,7 +103,7 @@ def _tags(found: DocumentDetails) -> list[tuple[str, str]]:
 
 
 def listed_sentences(found: ListedDocuments, *, is_written: bool) -> Iterator[Sentence]:
-    """Count the documents, say how to see those that are not shown, and which are in no group yet."""
+    """Count the documents, say how to see the others, and count those that are in no group yet."""
     missing = found.n_found - len(found.table)
     rest = f"; {not_shown(missing, has_out=not is_written)}" if missing else ""
     yield Sentence(rest, strong=counted(found.n_found, "document"))
@@ -129,7 +129,7 @@ def change_text(entry: HistoryEntry) -> str:
 
 
 def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:
-    """Count the versions, and say what became of the document."""
+    """Count the versions, and say whether the document is current, removed or erased."""
     last = found.versions[-1]
     ended = "" if last.removed_at is None else f"; removed {minute(last.removed_at)} UTC"
     yield Sentence(f" of {found.doc_id}{ended}", strong=counted(len(found.versions), "version"))

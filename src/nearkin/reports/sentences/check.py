@@ -24,12 +24,12 @@ _SAME_ONCE_NORMALISED = "is already stored, the same text once normalised: {}"
 
 
 def copy_in_words(one: CheckedDocument) -> str:
-    """Say whether an exact copy is the same text or only once both are normalised, as by case and white space."""
+    """Say whether an exact copy is the same text, or the same only once normalised, as by case and white space."""
     return "same text" if one.is_same_text else "once normalised"
 
 
 def verdict_sentence(found: Checked, name: str) -> Sentence:
-    """Say how the checked document relates to the most similar one."""
+    """Describe the relation of the checked document to the most similar stored document."""
     elapsed = f"; {1000 * found.elapsed_s:,.0f} ms"
     if not found.documents:
         return Sentence(elapsed, strong=f"{name}: new, no match in the collection")
@@ -43,13 +43,13 @@ def verdict_sentence(found: Checked, name: str) -> Sentence:
 
 
 def truncated_sentences(found: Checked) -> Iterator[Sentence]:
-    """Say how many documents are not shown, if there are any."""
+    """Count the documents that are not shown, if there are any."""
     if found.is_truncated:
         yield Sentence(not_shown(found.n_found - len(found.documents), has_out=False), "quiet")
 
 
 def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
-    """Say what the answer does not cover, and what was stored."""
+    """Describe the limits of the answer, and the stored document."""
     yield from missing_sentences("the text", found.missing)
     yield from _on_damage(found)
     yield from _on_limits(found)
@@ -66,7 +66,7 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
 
 
 def stream_sentences(summary: StreamSummary) -> Iterator[Sentence]:
-    """Say how many documents of a stream are new, were stored, and could not be read."""
+    """Count the documents of a stream that are new, that were stored, and that could not be read."""
     told = summary.verdicts
     each_ms = 1000 * summary.elapsed_s / max(1, summary.n_documents)
     copies, near = counted(told["exact"], "exact copy", "exact copies"), counted(told["near"], "near-duplicate")

@@ -62,7 +62,7 @@ def similarity_facts(found: ComparedDocuments) -> list[tuple[str, str]]:
 
 
 def comparison_sentences(found: ComparedDocuments) -> Iterator[Sentence]:
-    """Name the two documents, count what differs, and say how similar they are."""
+    """Name the two documents, count their differences, and give their similarities."""
     return _compared(str(found.a), str(found.b.document), found.comparison, similarity_facts(found))
 
 
@@ -78,7 +78,7 @@ def text_similarity_facts(found: TextSimilarities) -> list[tuple[str, str]]:
 
 
 def text_comparison_sentences(name_a: str, name_b: str, found: TextSimilarities) -> Iterator[Sentence]:
-    """Name the two texts, count what differs, and say how similar they are."""
+    """Name the two texts, count their differences, and give their similarities."""
     return _compared(name_a, name_b, found.comparison, text_similarity_facts(found))
 
 
@@ -126,7 +126,7 @@ def change_text(one: Version) -> str:
 
 
 def relation_text(one: Version, document: object) -> str:
-    """Return the relation of a version to the document, and which of the two fills in blanks.
+    """Return the relation of a version to the document, and the text that fills in blanks.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def date_text(one: Version) -> str:
 
 
 def versions_sentences(found: Versions) -> Iterator[Sentence]:
-    """Say how many versions of a document there are, and which are in force."""
+    """Count the versions of a document, and name those in force."""
     n, more = found.n_found, found.n_found - len(found.versions)
     of_what = f": other stored versions, and documents {found.tolerance.in_words()}"
     yield Sentence(

@@ -26,7 +26,7 @@ def without_passage(one: Conflict) -> str:
 def conflicts_sentences(
     found: Conflicts, *, n_shown: int, label_column: str, id_column: str, n_without_label: int
 ) -> Iterator[Sentence]:
-    """Count the conflicts, say where the labels come from, and what is missing; tags have no column of ids."""
+    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids."""
     more = min(len(found.conflicts), found.n_found) - n_shown
     decided = f", or {BY_DECISION}" if any(not one.is_match for one in found.conflicts) else ""
     yield Sentence(
@@ -51,7 +51,7 @@ def conflicts_sentences(
 
 
 def missing_sentences(found: Conflicts, *, n_without_label: int = 0) -> Iterator[Sentence]:
-    """Say which labels have no document, and what was not compared."""
+    """Name the labels without a document, and count the texts and pairs that were not compared."""
     if found.unknown:
         yield Sentence(
             f"not in the collection: {counted(len(found.unknown), 'labelled id')}: {', '.join(found.unknown[:3])}"

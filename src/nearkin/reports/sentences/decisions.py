@@ -1,4 +1,4 @@
-"""Sentences of the commands about decisions of people: what was changed, or would be."""
+"""Sentences of the commands for decisions of people: the changes that were made, or would be."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DRY = Sentence("Nothing was changed: this is a dry run.", "warning")
 
 
 def result_sentences(found: ActivityResult, n_shown: int, *, is_asked_dry: bool) -> Iterator[Sentence]:
-    """Say what was changed, or would be, and how to undo it; ``is_asked_dry``: no error says that nothing changed."""
+    """Describe the changes made, or that would be, and how to undo them; ``is_asked_dry``: a dry run was requested."""
     what = in_words(found.kind, found.data, found.changes)
     more = len(found.changes) - n_shown
     if found.is_dry_run and more > 0:
@@ -59,7 +59,7 @@ def _without(n: int) -> str:
 
 
 def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> Iterator[Sentence]:
-    """Say which texts were erased, or would be; see `result_sentences`."""
+    """Count the texts that were erased, or would be; see `result_sentences`."""
     if not found.n_texts and not found.unread:
         yield Sentence("Nothing to erase: the texts of these documents were erased before")
         return
@@ -92,12 +92,12 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
 
 
 def activity_in_words(one: Activity) -> str:
-    """Say what an activity did, in a row of the log."""
+    """Describe an activity, in a row of the log."""
     return in_words(one.kind, one.data, one.changes)
 
 
 def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
-    """Say what was changed.
+    """Describe the changes.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
 
 
 def setting_words(setting: SettingChange) -> str:
-    """Say what a tag or a decision sets, in a list of those of a document.
+    """Describe a tag or a decision, in the list of a document.
 
     Examples
     --------

@@ -74,7 +74,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
 
 
 def extraction_sentence(told: ExtractionCounts) -> Sentence:
-    """Count documents that were extracted from files, and say where those without a text are listed, extracted or not.
+    """Count the documents that were extracted from files, and name the file that lists all documents without a text.
 
     Examples
     --------

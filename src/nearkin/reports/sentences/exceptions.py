@@ -1,4 +1,4 @@
-"""Sentences about files that gave no text, or only a part of it, in a collection."""
+"""Sentences about files of a collection from which no text, or only a part of it, could be read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def exceptions_sentences(
     found: StoredExceptions, limit: int, *, is_filtered: bool, is_written: bool, has_documents: bool
 ) -> Iterator[Sentence]:
-    """Count the exceptions, and say how to see those that are not shown."""
+    """Count the exceptions, and say how to see the others."""
     if not found.exceptions:
         none = "No exceptions: every document gave its text."
         if is_filtered:
@@ -33,7 +33,7 @@ def exceptions_sentences(
 
 
 def without_text(n_no_text: int, n_partial: int, *, n_blank: int = 0) -> str:
-    """Count exceptions by what is missing; ``n_blank`` of those without a text are stored nevertheless.
+    """Count exceptions without a text and with a part of it; ``n_blank`` of those without a text are stored.
 
     Examples
     --------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def families_sentences(told: DedupManifest, found: FamilyCounts, *, has_compiled: bool = False) -> Iterator[Sentence]:
-    """Count the documents in form groups and those that are alone."""
+    """Count the documents in form groups, and those in none."""
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
     others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
     yield Sentence(
@@ -30,7 +30,7 @@ def families_sentences(told: DedupManifest, found: FamilyCounts, *, has_compiled
 
 
 def family_group_sentences(found: CollectionGroups) -> Iterator[Sentence]:
-    """Say which groups of a collection were not compared, and what changed since they were last updated."""
+    """Count the pairs that the groups of a collection left uncompared, and describe the changes since last time."""
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
     if not found.is_first:

@@ -19,7 +19,7 @@ _SMALL = 10
 
 
 def groups_sentences(found: CollectionGroups, n_shown: int, *, has_choice: bool = False) -> Iterator[Sentence]:
-    """Count the groups and those that are shown, name the ones to look at, and say what changed since last time.
+    """Count all groups and the shown ones, name the groups to look at, and describe the changes since the last call.
 
     With ``has_choice``, a principal was chosen in this call, which is reported before.
     """
@@ -71,13 +71,13 @@ def groups_sentences(found: CollectionGroups, n_shown: int, *, has_choice: bool 
 
 
 def letters_only_groups(found: CollectionGroups) -> set[int]:
-    """Return the numbers of the groups with a member of other wording than the principal, and like letters."""
+    """Return the numbers of the groups with a member of like letters but other wording than the principal."""
     members = found.members.select(["group", "is_letters_only"]).to_pylist()
     return {one["group"] for one in members if one["is_letters_only"]}
 
 
 def not_compared_sentence(n_pairs: int) -> Sentence:
-    """Say how many pairs of texts were not compared."""
+    """Count the pairs of texts that were not compared."""
     were = agreeing(n_pairs, "was", "were")
     return Sentence(
         f"{counted(n_pairs, 'pair')} of texts with similar signatures {were} not compared, to save time: either more "
@@ -98,7 +98,7 @@ def _counted_units(found: CollectionGroups) -> str:
 def change_sentences(
     found: CollectionGroups, n_shown: int = _MAX_CHANGES, *, has_choice: bool = False
 ) -> Iterator[Sentence]:
-    """Say what changed since the groups were last updated, and list the first changes."""
+    """Describe the changes since the groups were last updated, and list the first of them."""
     since = f" (waves with new documents: {', '.join(found.new_waves)})" if found.new_waves else ""
     if not found.changes:
         yield Sentence(f"No {'other ' * has_choice}changes since the last call{since}")

@@ -1,4 +1,4 @@
-"""Sentences of ``nearkin groups --since``: how each group changed since a wave."""
+"""Sentences of ``nearkin groups --since``: the changes of each group since a wave."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
 
 
 def change_words(change: GroupChangeSince) -> str:
-    """Say how a group changed."""
+    """Describe the changes of a group."""
     said = list[str]()
     if change.is_new:
         said.append("new group")
@@ -72,7 +72,7 @@ def change_words(change: GroupChangeSince) -> str:
 
 
 def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
-    """Say why a document is to be looked at again.
+    """Give the reason why a document should be looked at again.
 
     Parameters
     ----------

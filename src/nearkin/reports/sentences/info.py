@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def info_sentences(told: Info) -> Iterator[Sentence]:
-    """Count documents, versions and waves, and what could not be counted or stored."""
+    """Count documents, versions and waves, and documents that could not be counted or stored."""
     yield Sentence(
         f" with {counted(told.n_texts, 'distinct text')} ({told.size_bytes / 1e6:,.1f} MB), in "
         f"{counted(len(told.waves), 'wave')}",
@@ -48,7 +48,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
-    """Name what is damaged and what was repaired, and say whether the collection is undamaged."""
+    """Name the damage and the repairs, and say whether the collection is undamaged."""
     for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
         yield Sentence(fault, "damage")
     for row in found.mended_rows:

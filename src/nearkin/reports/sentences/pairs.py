@@ -13,7 +13,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 
 def pairs_sentences(told: PairsManifest, out: str) -> Iterator[Sentence]:
-    """Count the pairs, say how they were searched, what was left out, and what became of known pairs.
+    """Count the pairs, and describe the search, the omitted words, and the results for known pairs.
 
     Parameters
     ----------

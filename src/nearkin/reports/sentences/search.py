@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def search_sentences(found: SearchResult, wave: str | None, n_shown: int, *, is_written: bool) -> Iterator[Sentence]:
-    """Count the documents, and say what was not searched."""
+    """Count the documents, and the texts that were not searched."""
     missing = found.n_found - n_shown
     yield Sentence(
         (f" of wave {wave}" if wave is not None else "")

@@ -10,7 +10,7 @@ Tone = Literal["plain", "quiet", "warning", "damage"]
 
 
 def not_shown(what: str | int, *, has_out: bool = True) -> str:
-    """Say what a list leaves out, and how to see it; ``has_out``: the command has the option --out, not used yet.
+    """Count the rows that a list omits, and say how to see them; ``has_out``: the command has --out, not used yet.
 
     Examples
     --------
@@ -44,6 +44,6 @@ class Sentence:
 
 
 def missing_sentences(name: str, missing: str | None) -> Iterator[Sentence]:
-    """Warn of a text that is only a part of what its file holds; nothing if ``missing`` is None."""
+    """Warn about a text that is only a part of the text of its file; no sentence if ``missing`` is None."""
     if missing is not None:
         yield Sentence(f"Only a part of {name} was read: {missing}", "warning")

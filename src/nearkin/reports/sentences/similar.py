@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
-    """Count the similar documents, and say what the answer does not cover."""
+    """Count the similar documents, and describe the limits of the answer."""
     n, missing = found.n_found, found.n_found - len(found.documents)
     yield Sentence(
         (f"; {not_shown(missing)}" if missing else "") + f"; {1000 * found.elapsed_s:,.0f} ms",
@@ -57,7 +57,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
 
 
 def not_compared_sentence(n_texts: int) -> Sentence:
-    """Say how many texts a query by words did not compare."""
+    """Count the texts that a query by words did not compare."""
     return Sentence(
         f"Not compared word by word: {counted(n_texts, 'text')}, because there were too many candidates; the "
         "most similar ones were compared. A higher threshold gives fewer candidates.",

@@ -39,7 +39,7 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
 
 
 def copy_sentences(copied: Copied) -> Iterator[Sentence]:
-    """Count what was copied, and name what is damaged."""
+    """Count the copied documents, and name the damaged texts."""
     documents, texts = counted(copied.n_rows["documents"], "document"), counted(copied.n_rows["contents"], "text")
     yield Sentence(f": {documents}, of all versions, with {texts}", strong=copied.file)
     for fault in (*copied.faults, *(f"the text of {one} is damaged" for one in copied.damaged_documents)):

@@ -33,7 +33,7 @@ def result_rows(told: ThreadsManifest) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _of_several(n_of_several: int, n_threads: int) -> str:
-    """Say how many threads have several mails.
+    """Count the threads with several mails.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def _of_several(n_of_several: int, n_threads: int) -> str:
 
 
 def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> Iterator[Sentence]:
-    """Count threads and missing mails, and say what to know of the input."""
+    """Count threads and missing mails, and add remarks about the input."""
     found = told.counts
     yield Sentence(
         _of_several(found.threads_of_several, found.threads),

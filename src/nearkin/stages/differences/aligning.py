@@ -47,12 +47,12 @@ class WordDifference:
 
     @property
     def at_a(self) -> int:
-        """First character of the stretch in the first text; if it is empty, the last one before it."""
+        """First character of the stretch in the first text; if the stretch is empty, the last character before it."""
         return self.span_a[0] if self.a else max(0, self.span_a[0] - 1)
 
     @property
     def at_b(self) -> int:
-        """First character of the stretch in the second text; if it is empty, the last one before it."""
+        """First character of the stretch in the second text; if the stretch is empty, the last character before it."""
         return self.span_b[0] if self.b else max(0, self.span_b[0] - 1)
 
 
@@ -139,7 +139,7 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
 
 
 def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) -> list[Word]:
-    """Return the words of a part, as many as the remaining work allows."""
+    """Return as many words of a part as the remaining work allows."""
     left = work.n_words[side]
     words = list(islice(wording.words(start, end), left + 1))
     if len(words) > left:
@@ -150,7 +150,7 @@ def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) 
 
 
 def _span(wording: Wording, words: Sequence[Word], start: int, end: int, default: int) -> tuple[int, int]:
-    """Return the bounds of a stretch; an empty one is behind the last character before it."""
+    """Return the bounds of a stretch; an empty stretch begins after the last character before it."""
     if end > start:
         return words[start].start, words[end - 1].end
     place = words[start - 1].end if start else default
@@ -188,7 +188,7 @@ def _by_words(a: list[int], b: list[int], work: _Work) -> Iterator[_Block]:
 def _between(
     a: Sequence[Hashable], b: Sequence[Hashable], run: int, is_telling: Callable[[Hashable], bool] | None = None
 ) -> Iterator[_Block]:
-    """Yield the rest between the shared ends and the runs that occur once in each, in the same order in both."""
+    """Yield the parts between the shared ends and the runs that occur once in each text, in the same order."""
     head, tail = _shared_ends(a, b)
     end_a, end_b = len(a) - tail, len(b) - tail
     at_a, at_b = head, head

@@ -81,7 +81,7 @@ def _share_lines(a: Wording, b: Wording) -> bool:
 
 
 def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:
-    """Merge changes with nothing, or only a few punctuation characters, between them."""
+    """Merge changes that are separated by nothing, or only by a few punctuation characters."""
     current: Span | None = None
     for span in spans:
         if current is None:

@@ -1,4 +1,4 @@
-"""Comparison of two documents word by word: what they share, what only one of them has, and where.
+"""Word-by-word comparison of two documents: their common words, the words that only one has, and their places.
 
 Every character counts except white space: a comma, a capital, a soft hyphen is shown if it differs, and distinguished
 from differing words. Line breaks do not matter, nor canonically equivalent forms (Unicode NFC) of a
@@ -31,7 +31,7 @@ def compare_texts(
     with_moves: bool = False,
     ignore: Collection[str] = (),
 ) -> Comparison:
-    r"""Find the differences of two texts by word, with the lines around each difference.
+    r"""Find the differences of two texts word by word, with the lines around each difference.
 
     Words are compared as everywhere in Nearkin: by letters and digits, after NFKC and in lower case; a punctuation
     character is separate. If equal words are written differently, that is a difference in spelling. White
@@ -115,7 +115,7 @@ def compare_texts(
 
 
 def first_passage(text_a: str, text_b: str) -> tuple[Piece, ...]:
-    """Return the first difference of two texts, for answers that show nothing else of their comparison.
+    """Return the first difference of two texts, for answers that show only one passage.
 
     Examples
     --------
@@ -132,5 +132,5 @@ def first_passage(text_a: str, text_b: str) -> tuple[Piece, ...]:
 
 
 def _has_same_counting(text_a: str, text_b: str, ignored: Collection[Ignored]) -> bool:
-    """Whether the texts have the same characters, as far as they count."""
+    """Whether the texts have the same characters, ignoring those that do not count."""
     return what_counts(text_a, 0, len(text_a), ignored) == what_counts(text_b, 0, len(text_b), ignored)

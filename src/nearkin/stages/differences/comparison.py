@@ -131,12 +131,12 @@ class Comparison:
 
     @property
     def n_words_only_a(self) -> int:
-        """Number of words found only in A; moved ones do not count."""
+        """Number of words found only in A, without moved words."""
         return sum(one.n_words_a for one in self.differences if not one.is_move)
 
     @property
     def n_words_only_b(self) -> int:
-        """Number of words found only in B; moved ones do not count."""
+        """Number of words found only in B, without moved words."""
         return sum(one.n_words_b for one in self.differences if not one.is_move)
 
     @property
@@ -156,13 +156,13 @@ class Comparison:
 
     @property
     def n_of_kind(self) -> dict[DifferenceKind, int]:
-        """Number of differences of each kind that there is, in the order of `KINDS`; one may have several."""
+        """Number of differences of each kind that occurs, in the order of `KINDS`; a difference can have several."""
         n = Counter(kind for one in self.differences for kind in one.kinds)
         return {kind: n[kind] for kind in KINDS if n[kind]}
 
     @property
     def has_several_kinds(self) -> bool:
-        """Whether a difference has several kinds, so that the numbers of `n_of_kind` exceed that of differences."""
+        """Whether a difference has several kinds, so that the sum of `n_of_kind` exceeds the number of differences."""
         return any(len(one.kinds) > 1 for one in self.differences)
 
     @property

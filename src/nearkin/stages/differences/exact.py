@@ -1,4 +1,4 @@
-"""Two texts as one sequence of segments, from which each of them can be put together again, character for character."""
+"""Two texts as one sequence of segments, from which each text can be restored character for character."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _RUN = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class TextSegment:
-    """Characters that both texts have, or one of them: ``kind`` is "equal", "only_a" or "only_b"."""
+    """Characters of both texts, or of one of them: ``kind`` is "equal", "only_a" or "only_b"."""
 
     kind: SegmentKind
     text: str
 
 
 def exact_segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
-    """Yield the segments of two texts, in order; those of A before those of B where they differ.
+    """Yield the segments of two texts in order; at a difference, the segment of A comes first.
 
     The differences are those of `find_changes`, and in addition those of white space and of characters that are
     canonically equivalent: the segments that are not only in B are A, those that are not only in A are B.
@@ -90,7 +90,7 @@ def _n_written(runs: list[str]) -> int:
 
 
 def _paired(a: list[str], b: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield runs of two texts side by side; white space that only one of them has is beside nothing."""
+    """Yield runs of two texts side by side; white space of only one text has nothing beside it."""
     i = j = 0
     while i < len(a) and j < len(b):
         if a[i].isspace() == b[j].isspace():

@@ -33,7 +33,7 @@ def check_ignored(ignore: Collection[str], *, owner: str) -> tuple[Ignored, ...]
 
 
 def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collection[Ignored]) -> tuple[str, int]:
-    r"""Return B with A's wording wherever only an ignored kind of difference is between them, and how often that is.
+    r"""Return B with A's wording wherever they differ only in an ignored way, and the number of these places.
 
     Line breaks of B stay, so that its lines keep their numbers.
 

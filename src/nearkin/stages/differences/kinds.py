@@ -107,7 +107,7 @@ def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
 
 
 def _words(own: Original, start: int, end: int) -> list[Word]:
-    """Return the words of a side; those before the ``t`` of a negation as they are without it: isn't, is."""
+    """Return the words of a side; a word before the ``t`` of a negation is returned without it: isn't, is."""
     found = [word for word in own.words(start, end) if word.is_word]
     for i, (word, after) in enumerate(pairwise(found)):
         is_contracted = after.core == "t" and own.text[word.end : after.start] in _APOSTROPHES
@@ -154,7 +154,7 @@ def _kind_of(
 
 
 def _is_before_name(own: Original, word: Word, texts: tuple[Original, Original]) -> bool:
-    """Whether the next word may be a name, too: a first name at the beginning of a sentence."""
+    """Whether the next word may also be a name: this one is a first name at the beginning of a sentence."""
     after = next((one for one in own.words(word.end, word.end + _LOOK_BACK) if one.is_word), None)
     if after is None or own.text[word.end : after.start].strip(".\u00a0 "):
         return False
@@ -162,7 +162,7 @@ def _is_before_name(own: Original, word: Word, texts: tuple[Original, Original])
 
 
 def _may_be_name(own: Original, word: Word, texts: tuple[Original, Original]) -> bool:
-    """Whether a word has a capital, here and wherever it occurs, and does not stand in a heading."""
+    """Whether a word has a capital here and wherever it occurs, and is not in a heading."""
     if not own.text[word.start].isupper() or word.core in JOINING or word.core == "i":
         return False
     if any(word.core in one.spelling.small for one in texts):
@@ -171,14 +171,14 @@ def _may_be_name(own: Original, word: Word, texts: tuple[Original, Original]) ->
 
 
 def _is_beside_capitals(text: str, start: int, end: int) -> bool:
-    """Whether the word before or the word after is in capitals, too, as in a heading."""
+    """Whether the previous or the next word is also in capitals, as in a heading."""
     before = _LAST_WORD.search(text[max(0, start - _LOOK_BACK) : start])
     after = _NEXT_WORD.match(text, end)
     return any(one is not None and one[1].isupper() for one in (before, after))
 
 
 def _begins_sentence(text: str, place: int) -> bool:
-    """Whether a word there is the first of a sentence; the dot of an initial or a title ends none."""
+    """Whether a word at this place begins a sentence; the dot of an initial or a title does not end a sentence."""
     before = text[max(0, place - _LOOK_BACK) : place]
     short = _SHORT_WORD.search(before)
     if short is not None and (len(short[1]) == 1 or short[1].lower() in PARTIES):

@@ -32,7 +32,7 @@ def mark_differences(
     max_words: int = 20_000,
     max_run: int | None = None,
 ) -> tuple[Piece, ...]:
-    """Find the words that two texts share and those that only one of them has.
+    """Find the words that two texts share, and the words that only one of them has.
 
     The common beginning and end of both texts is unlimited; ``max_words`` applies between the first and the last
     difference.
@@ -106,7 +106,7 @@ def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
 
 
 def _end_of_tokens(text: str, number: int) -> int:
-    """Return the end of the first so many words and punctuation characters of a text."""
+    """Return the end of the first words and punctuation characters of a text, up to a number of them."""
     return max((found.end() for found in islice(find_tokens(text), number)), default=0)
 
 
@@ -123,20 +123,20 @@ def _compare(a: Wording, b: Wording) -> Iterator[Piece]:
 
 
 def _shared(text_a: str, text_b: str, start: int, end: int, start_b: int) -> Piece:
-    """Return shared words, with a space before them where either side has one, so that words never run together."""
+    """Return shared words, with a space before them if either side has one, so that words never run together."""
     inner = " ".join(text_a[start:end].split())
     is_spaced = _is_spaced(text_a, start) or _is_spaced(text_b, start_b)
     return Piece("equal", f" {inner}" if inner and is_spaced else inner)
 
 
 def _spaced(text: str, start: int, end: int) -> str:
-    """Return words with single spaces, and one before them if they have white space before them."""
+    """Return words with single spaces, and with a space before the first if there is white space before it."""
     inner = " ".join(text[start:end].split())
     return f" {inner}" if inner and _is_spaced(text, start) else inner
 
 
 def _is_spaced(text: str, place: int) -> bool:
-    """Whether there is white space at a place, before or behind it."""
+    """Whether there is white space before or after a place."""
     return text[max(0, place - 1) : place + 1].strip() != text[max(0, place - 1) : place + 1]
 
 

@@ -16,7 +16,7 @@ _FRAMES: dict[Kind, tuple[str, str]] = {
 
 
 def marked_pieces(pieces: Sequence[Piece], notes: Mapping[int, str] | None = None) -> Iterator[tuple[Kind, str]]:
-    """Yield the kind and the text of each piece of a line or a passage, between its marks; and spaces between them.
+    """Yield the kind and the marked text of each piece of a line or a passage, and the spaces between pieces.
 
     ``notes`` has words for some differences, such as where a passage was moved.
     """

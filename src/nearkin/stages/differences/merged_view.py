@@ -1,4 +1,4 @@
-"""Merged view of changes: hunks of lines, those of A wherever both texts have the words."""
+"""Merged view of changes: hunks of lines, which follow A where both texts have the words."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class View:
         return tuple(page.hunks)
 
     def _begins_line(self, change: Change, before: Change | None) -> bool:
-        """Whether a change begins a line: as in A, or, if A has nothing there, as in B between lines or alone."""
+        """Whether a change begins a line: as in A; if A has nothing there, as in B between lines or alone."""
         at_a, at_b = (before.end_a, before.end_b) if before else (0, 0)
         if change.end_a > change.start_a:
             return _has_break_before(self.a.text, at_a, change.start_a)
@@ -105,7 +105,7 @@ class View:
     def _put_equal(
         self, page: _Page, before: Change | None, after: Change | None, ends_line: bool, begins_next: bool
     ) -> None:
-        """Append the common text between two changes: the adjacent lines, a long one in part."""
+        """Append the common text between two changes: the adjacent lines, of a long line only a part."""
         at_a, at_b = (before.end_a, before.end_b) if before else (0, 0)
         to_a, to_b = (after.start_a, after.start_b) if after else (len(self.a.text), len(self.b.text))
         lines = _lines_of(self.a.text, at_a, to_a)
@@ -148,7 +148,7 @@ class View:
             page.put([_piece("only_b", self.b.text, start, end, number)], None, self.b.line_of(start))
 
     def _place_in_b(self, from_a: int, to_a: int, from_b: int) -> int:
-        """Return the position in B of A's text at ``to_a``, if both are the same from the other two positions on."""
+        """Return the position in B of A's text at ``to_a``, if both texts are equal from the other two positions."""
         between = self.a.text[from_a:to_a]
         if self.b.text.startswith(between, from_b):
             return _next(self.b.text, from_b + len(between))
@@ -203,7 +203,7 @@ def _next(text: str, place: int) -> int:
 
 
 def _after(text: str, place: int, n: int) -> int:
-    """Return the position behind ``n`` characters other than white space."""
+    """Return the position after ``n`` characters other than white space."""
     for found in _CHUNK.finditer(text, place):
         length = _n_written(found.group())
         if n < length:

@@ -1,4 +1,4 @@
-"""Changes → moves: passages that one text has in another place than the other, character for character."""
+"""Changes → moves: passages that both texts have, character for character, in different places."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class _ChangedToken:
-    """A token of one side of a change; ``written`` is what counts of it."""
+    """A token of one side of a change; ``written`` are its characters that count."""
 
     written: str
     start: int
@@ -85,7 +85,7 @@ def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignor
 
 
 def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, is_a: bool) -> list[_ChangedToken]:
-    """Return the tokens of one side of all changes, as far as they count."""
+    """Return the tokens of one side of all changes, without those that do not count."""
     tokens = []
     for i, one in enumerate(found.changes):
         span = (one.start_a, one.end_a) if is_a else (one.start_b, one.end_b)
@@ -96,7 +96,7 @@ def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, i
 
 
 def _runs(tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken]) -> Iterator[_MovedRun]:
-    """Find passages from left to right in A, the longest at each place; no part of a text is in two of them.
+    """Find passages from left to right in A, the longest at each place; passages do not overlap.
 
     Of places in B that begin alike, `_MAX_PLACES` are compared. A passage that has too few words is not looked into
     again, so that the time is linear in the tokens.
@@ -128,7 +128,7 @@ def _key(tokens: Sequence[_ChangedToken], i: int) -> tuple[str, ...]:
 def _length(
     tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken], is_used: Sequence[bool], i: int, j: int
 ) -> int:
-    """Count the tokens that both have from two places on, inside one change of each; 0 inside the same change."""
+    """Count the equal tokens of both texts from two places, within one change of each; 0 within the same change."""
     in_a, in_b, n = tokens_a[i].change, tokens_b[j].change, 0
     if in_a == in_b:
         return 0
@@ -184,7 +184,7 @@ def _cut(
 
 
 def _add(cut: list[Change], a: Wording, b: Wording, span: tuple[int, int, int, int]) -> None:
-    """Add a part of a change without the white space around it; nothing if it is empty."""
+    """Add a part of a change without the white space around it, unless it is empty."""
     start_a, end_a = _stripped(a.text, *span[:2])
     start_b, end_b = _stripped(b.text, *span[2:])
     if end_a > start_a or end_b > start_b:

@@ -1,4 +1,4 @@
-"""Shortened stretches of a comparison: long equal ones with a gap, the first difference as a one-line passage."""
+"""Shortened stretches of a comparison: long equal stretches with a gap, the first difference as a one-line passage."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
 
 
 def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
-    """Return the difference with the most words, the first of these, as `first_difference` returns the first.
+    """Return the first difference with the most words, in the form of `first_difference`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Pie
 
 
 def passage_of(hunks: Sequence[Hunk], number: int, max_words: int = 30) -> tuple[Piece, ...]:
-    """Return the difference with this number as `first_difference` returns the first."""
+    """Return the difference with this number, in the form of `first_difference`."""
     pieces = _around(hunks, number)
     places = [i for i, piece in enumerate(pieces) if piece.difference == number]
     marked: list[Piece] = []
@@ -140,7 +140,7 @@ def passage_of(hunks: Sequence[Hunk], number: int, max_words: int = 30) -> tuple
 
 
 def _around(hunks: Sequence[Hunk], number: int) -> list[Piece]:
-    """Return the pieces of the lines of a difference, and of some lines around it, as if they were one line."""
+    """Return the pieces of the lines of a difference, and of some lines around it, as one line."""
     for hunk in hunks:
         rows = [i for i, line in enumerate(hunk.lines) if any(piece.difference == number for piece in line.pieces)]
         if rows:

@@ -69,7 +69,7 @@ RULES: dict[str, str] = {
     ),
     "revised": "No other rule applies: read the differences.",
 }
-"""Rules, a sentence each; the first that holds decides."""
+"""Rules, one sentence each; the first that holds decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def judge_relation(
 
 
 def _is_filled_in(full: Side, blank: Side) -> bool:
-    """Whether one side fills in what the other leaves blank; without a blank it must be a signature or a date."""
+    """Whether one side fills in a blank of the other; without a blank, it must add a signature or a date."""
     if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MAX_FILLED_IN:
         return False
     return blank.n_blanks > 0 or (full.is_signing and full.n_other <= full.n_signing)

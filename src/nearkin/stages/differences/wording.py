@@ -28,7 +28,7 @@ _LONGEST_KEPT = 40  # maximum length of a token whose core is cached
 
 
 class Word(NamedTuple):
-    """A word, a punctuation character or a blank of a text; a tuple, since long texts have hundreds of thousands.
+    """A word, a punctuation character or a blank of a text; a tuple, because long texts have hundreds of thousands.
 
     Parameters
     ----------

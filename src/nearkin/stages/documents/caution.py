@@ -1,10 +1,10 @@
-"""Message of a probable mistake in how documents are read."""
+"""Message about a probable mistake in reading documents."""
 
 from __future__ import annotations
 
 
 class Caution(str):
-    """Message of a probable mistake; the command line shows it as a warning after the work.
+    """Message about a probable mistake; the command line shows it as a warning after the work.
 
     Other receivers of progress may treat it as any other message.
 

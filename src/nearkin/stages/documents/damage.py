@@ -45,7 +45,7 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None
 
 
 def problem_of(fault: StreamFault | str) -> str:
-    """Return the problem of the row that stands for the missing rest of a file.
+    """Return the problem of the row that represents the missing rest of a file.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def problem_of(fault: StreamFault | str) -> str:
 
 
 def fault_of(problem: str) -> str:
-    """Return what is wrong with the file, from such a problem.
+    """Return the fault of the file from such a problem.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def fault_of(problem: str) -> str:
 
 
 def is_damage(problem: str | None) -> bool:
-    """Whether a problem stands for the missing rest of a file instead of a document.
+    """Whether a problem represents the missing rest of a file instead of a document.
 
     Examples
     --------

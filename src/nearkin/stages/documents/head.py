@@ -48,7 +48,7 @@ class Head:
 
     @property
     def encoding(self) -> str | None:
-        """Encoding that the byte order mark stands for, or else that the user named; None if neither is there."""
+        """Encoding of the byte order mark, otherwise the encoding that the user named; None if there is neither."""
         from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS
 
         return next((encoding for mark, encoding in BYTE_ORDER_MARKS if mark == self.mark), self.named)

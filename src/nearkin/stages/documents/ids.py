@@ -15,7 +15,7 @@ from nearkin import _compute as pc
 
 
 class IdKind(IntEnum):
-    """Kind of the ids of some documents. For several parts of a collection, the greatest kind applies."""
+    """Kind of the ids of some documents. For several parts of a corpus, the greatest kind applies."""
 
     NONE = 0
     """No document has an id."""
@@ -38,7 +38,7 @@ class IdKind(IntEnum):
 
     @classmethod
     def joint(cls, kinds: Iterable[int]) -> IdKind:
-        """Return the kind for several parts of a collection, from that of each.
+        """Return the kind for several parts of a corpus, from the kind of each part.
 
         Examples
         --------

@@ -84,7 +84,7 @@ class Ignored:
 
     @classmethod
     def of(cls, given: object, *, numbers: bool = False) -> Ignored:
-        """Make it from a file, or from passages in the syntax of the file's lines.
+        """Make the object from a file, or from passages in the syntax of the file's lines.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class Ignored:
 
     @classmethod
     def parse(cls, content: str) -> Ignored:
-        """Read the lines of a file: a passage each, or several lines between ``<<<`` and ``>>>``.
+        """Read the lines of a file: one passage per line, or several lines between ``<<<`` and ``>>>``.
 
         Lines that begin with ``#`` are comments.
 
@@ -147,7 +147,7 @@ class Ignored:
 
     @property
     def literals(self) -> tuple[str, ...]:
-        """The literal passages, without their mark, the longest first: one may be a part of another."""
+        """The literal passages, without their mark, the longest first because a passage can be a part of another."""
         found = {one.removeprefix(LITERAL) for one in self.passages if one.startswith(LITERAL)}
         return tuple(sorted(found, key=lambda one: (-len(one), one)))
 
@@ -172,11 +172,11 @@ class Ignored:
 
 
 NOTHING = Ignored()
-"""Everything counts."""
+"""Value if everything counts."""
 
 
 def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
-    """Remove a passage wherever it is not a part of longer words."""
+    """Remove a passage unless it is a part of longer words."""
     words = [_SPECIAL.sub(r"\\\1", word) for word in literal.split()]
     before = rf"(^|{_EDGE})" if _is_of_word(words[0][0]) else "()"
     after = rf"($|{_EDGE})" if _is_of_word(words[-1][-1]) else "()"

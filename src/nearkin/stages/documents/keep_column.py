@@ -1,4 +1,4 @@
-"""Values of the column that chooses survivors, as numbers: numbers unchanged, dates and times as moments."""
+"""Values of the column that chooses survivors, as numbers: numbers unchanged, dates and times as microseconds."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def copy_records(
 def _write_kept_parts(
     data: memoryview, starts: I64, ends: I64, is_kept: Bool, stream: ByteStream, sink: IO[bytes]
 ) -> None:
-    """Write the kept ones of the parts of ``data``, in their original encoding."""
+    """Write the kept parts of ``data`` in their original encoding."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_kept, [False]])))
     for first, stop in edges.reshape(-1, 2):
         if int(ends[stop - 1] - starts[first]) == int((ends[first:stop] - starts[first:stop]).sum()):

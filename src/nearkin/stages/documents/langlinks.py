@@ -113,7 +113,7 @@ class _Text:
         return SourceError(f"{self._name}, line {self._n_lines + 1:,}, byte {byte:,}: {what}.")
 
     def _fault(self, what: str) -> StreamFault:
-        """Return the fault of a file that breaks off here."""
+        """Return the fault of a file that is truncated here."""
         self._count_lines()
         byte = self._n_passed + self._place - self._line_begins + 1
         return StreamFault(f"{what}, in line {self._n_lines + 1:,}, byte {byte:,}")

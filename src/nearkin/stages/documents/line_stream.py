@@ -1,4 +1,4 @@
-"""Lines of a stream as they arrive: as many as are there, without waiting for more."""
+"""Lines of a stream as they arrive: all that have arrived, without waiting for more."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ArrivedLine:
 def arriving_lines(
     stream: BinaryIO, *, max_lines: int = MAX_LINES, max_line_bytes: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[list[ArrivedLine]]:
-    r"""Yield the lines that have arrived, in lots of at most ``max_lines`` and about 4 MiB.
+    r"""Yield the lines that have arrived, in batches of at most ``max_lines`` and about 4 MiB.
 
     A lot is yielded as soon as one line is complete and no more can be read without waiting, so a program that waits
     for the answer to a line gets it. The last line may lack its newline. Of a line that is too long nothing is kept.

@@ -28,7 +28,7 @@ def read_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBa
 
 
 def read_text_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Yield batches of documents, one per line; blank lines are no documents."""
+    """Yield batches of documents, one per line, without blank lines."""
     yield from _batches(stream, opened, _texts)
 
 

@@ -1,4 +1,4 @@
-"""Load files in a folder, and the files that they name, which are not documents of their own."""
+"""Load files in a folder, and the files that they name, which are not separate documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class ListedFiles:
-    """The files of a folder, apart from those that load files account for.
+    """The files of a folder, without those that belong to load files.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ListedFiles:
 
 
 def listed_files(folder: str, paths: Sequence[str]) -> ListedFiles:
-    """Set the load files of a folder apart, with the texts and originals that they name, and lists of images."""
+    """Separate load files, the texts and originals that they name, and lists of images from other files."""
     images = image_lists(paths)
     found = [path for path in paths if path.lower().endswith(_SUFFIXES) and is_load_file(path)]
     loads = tuple(path for path in found if _has_texts(path))
@@ -92,7 +92,7 @@ def image_lists(paths: Sequence[str]) -> list[str]:
 
 
 def said_of_image_lists(place: str, paths: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence about skipped lists of images, if there are some."""
+    """Yield a sentence about skipped lists of images, if any."""
     if paths:
         what = counted(len(paths), "list of images (Opticon or LFP)", "lists of images (Opticon or LFP)")
         yield f"{place}: skipped {what}, which hold no text: {_names(place, paths)}"

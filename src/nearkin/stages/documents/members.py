@@ -37,7 +37,7 @@ class InnerDocument:
 
 
 class MemberIds:
-    """Ids of the documents inside one file: distinct, and the same whenever the file is read.
+    """Ids of the documents inside one file: distinct, and the same each time that the file is read.
 
     Examples
     --------

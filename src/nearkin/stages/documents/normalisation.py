@@ -41,7 +41,8 @@ class Normalisation:
     Parameters
     ----------
     nfkc, case, space : bool
-        See `STEPS` for the effect of each; they are applied in this order.
+        Steps, applied in this order: Unicode compatibility forms become one (NFKC), such as full-width letters and
+        ligatures; letters become lower case; runs of white space become one space.
     ignored : Ignored
         Passages and numbers that do not count; they are removed before the steps.
 
@@ -83,7 +84,7 @@ class Normalisation:
         return cls(**{step: step in steps for step in STEPS}, ignored=Ignored.restored(mark + ignored))
 
     def ignoring(self, ignored: Ignored) -> Normalisation:
-        """Return it with other passages that do not count."""
+        """Return the same steps with other passages that do not count."""
         return replace(self, ignored=ignored)
 
     @property
@@ -151,4 +152,4 @@ class Normalisation:
 
 
 AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
-"""Texts as they were read: stored, digested and counted letter by letter unchanged."""
+"""Value for texts that are stored, digested and counted letter by letter without a change."""

@@ -1,4 +1,4 @@
-"""Origin of a document that was extracted from a file: its bytes, its kind, how it was read, and what is missing."""
+"""Origin of a document that was extracted from a file: its bytes, its kind, the extractor, and the missing parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ExceptionKind = Literal[
     "embedded objects lost", "crashed",
 ]  # fmt: skip
 EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
-"""Reasons why a file gave no text, or not all of it."""
+"""Reasons why no text of a file, or only a part of it, could be extracted."""
 
 NO_TEXT = "no text was found in it"
 """Sentence of the exception "empty"."""
@@ -135,4 +135,4 @@ class KnownFile:
 
 
 UNKNOWN_FILE = KnownFile()
-"""Value for a text that came without a file."""
+"""Value for a text without a file."""

@@ -1,4 +1,4 @@
-"""First bytes of a file or of standard input, and what they are recognised as."""
+"""First bytes of a file or of standard input, and the format that they indicate."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Source:
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:
-        """Restore a source that a finished run stored, to be read again in the same way.
+        """Restore a source that a finished run stored, to read it again in the same way.
 
         Older versions did not store rules that were fixed: documents up to 1 GiB, damaged files, text with markup.
         """
@@ -107,7 +107,7 @@ class OpenedSource:
     encoding: str
     note: Callable[[str], None]
     nodes: Iterable[ExtractedNode] | None = None
-    """Documents that a pool of extraction workers made of the file; None if it is still to be read."""
+    """Documents that a pool of extraction workers made from the file; None if it is not read yet."""
 
     @property
     def is_pipe(self) -> bool:

@@ -70,7 +70,7 @@ def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatc
 
 
 def _held(stream: ByteStream, file: TextFile) -> tuple[bytes | None, str | None]:
-    """Return the whole file, or why it is not a document."""
+    """Return the whole file, or the reason why it is not a document."""
     pieces: list[bytes] = []
     n_bytes = 0
     try:
@@ -115,7 +115,7 @@ def _why_no_document(first: bytes, file: TextFile) -> str | None:
 
 
 def _characters(data: bytes | None, encoding: str) -> tuple[bytes | None, str | None]:
-    """Return the bytes of a file in UTF-8, or why there are none."""
+    """Return the bytes of a file in UTF-8, or the reason why there are none."""
     if data is None:
         return None, None
     if not encoding.startswith(WIDE) and (advice := looks_like_utf16(data)) is not None:

@@ -13,7 +13,7 @@ class LongInteger(str):
 
 
 def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str | None]:
-    r"""Return the text as bytes, or why there is none.
+    r"""Return the text as bytes, or the reason why there is none.
 
     ``is_utf8`` is false if the value came from bytes that are not UTF-8, which it contains as surrogates.
 

@@ -31,7 +31,7 @@ class Shingling:
     Parameters
     ----------
     length : int
-        Units in a shingle, 1 to 64. A shorter text that is not empty is a single shingle of all its units.
+        Number of words or characters in a shingle, 1 to 64. A shorter text that is not empty is a single shingle.
     """
 
     length: int

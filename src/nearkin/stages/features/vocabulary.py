@@ -1,4 +1,4 @@
-"""Consecutive numbers for words while a collection is read."""
+"""Consecutive numbers for words while a corpus is read."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Bands:
     Parameters
     ----------
     bands, rows : int
-        Both >= 1.
+        Number of bands, and of slots in a band; both at least 1.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Bands:
         Raises
         ------
         ParameterError
-            The signatures have fewer slots than the bands need.
+            The signatures have fewer slots than ``size``.
         """
         if signatures.slots.shape[1] < self.size:
             raise ParameterError.of(

@@ -1,4 +1,4 @@
-"""Keys with which a set finds the sets that contain most of it: rare elements of small sets, samples of large ones.
+"""Keys by which sets are found that contain most of another set: rare elements of small sets, samples of large sets.
 
 A pair is found through its smaller set A: |A ∩ B| >= t |A|.
 
@@ -75,7 +75,7 @@ class LeadKeys:
 
 
 def is_new_entry(keys: U64, rows: U32, others: tuple[U64, U32]) -> Bool:
-    """Return which entries (key, row) are not among the others.
+    """Return whether each entry (key, row) is not among the others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exhaustive search: every pair, which misses nothing and grows quadratically.
+"""Exhaustive search of every pair: it misses nothing, and its cost grows quadratically.
 
 Used as the truth for tests and audits, and as a choice for small collections.
 """
@@ -28,7 +28,7 @@ def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
 
 
 def common_counts(sets: ShingleSets) -> I64:
-    """Count the shingles shared by each two of a few sets, shape (n_sets, n_sets), zero on the diagonal.
+    """Count the shingles that each pair of a few sets shares, shape (n_sets, n_sets); zero on the diagonal.
 
     Every shingle is looked up once, in sorted order, instead of once for every other set: pairs that share nothing
     cost nothing.

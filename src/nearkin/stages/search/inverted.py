@@ -1,4 +1,4 @@
-"""Inverted index of a few sets: counts the shingles that each of very many sets shares with each of them.
+"""Inverted index of a few sets, which counts the shingles that each of very many sets shares with each of the few.
 
 Source: Justin Zobel, Alistair Moffat, "Inverted files for text search engines", 2006.
 """

@@ -22,7 +22,7 @@ _SALT = np.uint64(0xA0761D6478BD642F)
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Keeps each shingle with probability ``rate``; documents that share a kept one are candidates.
+    """Keeps each shingle with probability ``rate``; documents that share a kept shingle are candidates.
 
     Parameters
     ----------

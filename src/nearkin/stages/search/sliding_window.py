@@ -30,7 +30,7 @@ class WindowPairs:
     Parameters
     ----------
     left, right : uint32 arrays, shape (n_pairs,)
-        Rows; in one collection the left row is the lower one.
+        Rows; in one corpus the left row is the lower one.
     distance : uint16 array, shape (n_pairs,)
         Number of differing bits.
     n_comparisons : int
@@ -109,7 +109,7 @@ class SlidingWindow:
         left : BitSignatures
             Documents without features are never neighbours.
         right : BitSignatures, optional
-            Another collection: then a pair has one document of each. Windows extend over both collections together.
+            Another corpus: then a pair has one document of each. Windows extend over both corpora together.
         distance : int
             From 0 to the number of bits.
         threads : int
@@ -157,7 +157,7 @@ class SlidingWindow:
         n_bits : int
         words : uint64 array, shape (n, n_words)
         documents : int64 array, shape (n,)
-            Numbers of their documents in both collections, those on the left first, counting only documents with
+            Numbers of their documents in both corpora, those on the left first, counting only documents with
             features. The order of equal signatures depends only on these numbers.
         """
 
@@ -175,7 +175,7 @@ class SlidingWindow:
         return _mixed(documents.astype(np.uint64) + np.uint64(np.random.PCG64([self.seed, number, 1]).random_raw()))
 
     def positions(self, left: BitSignatures, right: BitSignatures) -> Iterator[tuple[I64, I64]]:
-        """Yield, for each order, the positions of the documents of both collections; -1 for those without features."""
+        """Yield, for each order, the positions of the documents of both corpora; -1 for those without features."""
         words, rows = sides_of(left, right)
         joined = np.concatenate(words)
         for number in range(self.permutations):
@@ -211,7 +211,7 @@ class SlidingWindow:
         return starts, n_right[np.minimum(at + self.window + 1, len(is_left))]
 
     def _stretches(self, words: list[U64], rows: list[I64], order: I64) -> Stretches:
-        """Return the work of two collections, sorted together so that a window is equally wide for both."""
+        """Return the work of two corpora, sorted together so that a window is equally wide for both."""
         n = len(order)
         if len(words) == 1:
             ends = np.minimum(np.arange(n) + self.window + 1, n)

@@ -64,7 +64,7 @@ class Stretches:
 
     @classmethod
     def of(cls, words: Sequence[U64], rows: Sequence[I64], places: Sequence[I64], starts: I64, ends: I64) -> Stretches:
-        """Make the work for signatures of one or two collections, each in some order.
+        """Make the work for signatures of one or two corpora, each in some order.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ def n_pieces_of(n_left: int) -> int:
 
 
 def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64], list[I64]]:
-    """Return the signatures of documents that have features, and their rows, for one collection or two."""
+    """Return the signatures of documents that have features, and their rows, for one corpus or two."""
     sides = [left] if right is None else [left, right]
     rows = [np.flatnonzero(side.has_features).astype(np.int64) for side in sides]
     words = [side.words if len(own) == len(side) else side.words[own] for side, own in zip(sides, rows)]

@@ -25,9 +25,9 @@ class BitMinHash:
     Parameters
     ----------
     bits : int
-        A multiple of 8 from 8 to 1024.
+        Length of a signature, a multiple of 8 from 8 to 1024.
     seed : int
-        In [0, 2**64).
+        Random seed, in [0, 2**64).
 
     Examples
     --------
@@ -55,7 +55,7 @@ class BitMinHash:
         return f"bit-minhash;{self._minhash.fingerprint}"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """Return one signature per document; 0 for documents without features."""
+        """Return one signature per document; documents without features get 0."""
         slots = self._minhash.sign(counted.sets).slots
         bits = ((slots * GOLDEN) >> np.uint64(63)).astype(np.uint8)
         return signatures(np.packbits(bits, axis=1), counted, self)

@@ -41,7 +41,7 @@ def check_seed(seed: int, name: str) -> None:
 
 
 def packed_words(words: U32, bits: int) -> U8:
-    """Return the bytes of 32-bit words, as many as the signature has."""
+    """Return as many bytes of 32-bit words as the signature has."""
     return np.ascontiguousarray(words.astype("<u4", copy=False).view(np.uint8)[:, : bits // 8])
 
 

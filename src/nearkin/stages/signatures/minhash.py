@@ -1,6 +1,7 @@
 """MinHash by Fast Similarity Sketching.
 
-Its error is 0.7 times MinHash's on short documents and never larger; long documents are sketched in one pass.
+On short documents its error is 0.7 times that of MinHash, and it is never larger. Long documents are sketched in one
+pass.
 
 Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv
 1704.04370.
@@ -19,14 +20,14 @@ from nearkin.records import F64, Bool, ShingleSets, Signatures
 
 @dataclass(frozen=True, slots=True)
 class MinHash:
-    """A sketch of a set; two sketches agree in a slot with probability equal to the Jaccard similarity of their sets.
+    """MinHash: two sketches agree in a slot with probability equal to the Jaccard similarity of their sets.
 
     Parameters
     ----------
     size : int
-        Slots, 1 to 65,536.
+        Number of slots, 1 to 65,536.
     seed : int
-        In [0, 2**64). A different seed gives another, independent sketch.
+        Random seed, in [0, 2**64). Different seeds give independent sketches.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class MinHash:
         Parameters
         ----------
         a, b : Signatures
-            The same number of rows in both, or one row in one of them.
+            Sketches with equal numbers of rows, or with a single row in one of them.
 
         Returns
         -------

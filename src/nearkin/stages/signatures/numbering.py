@@ -1,4 +1,4 @@
-"""Consecutive numbers for features, by which data about each is stored once."""
+"""Consecutive numbers for features, so that data about each feature is stored once."""
 
 from __future__ import annotations
 

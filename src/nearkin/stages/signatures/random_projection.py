@@ -30,8 +30,9 @@ class TermVectors:
     hashes : uint64 array, shape (n_terms,)
         Well-mixed hashes of the terms, document after document.
     weights : float64 array, shape (n_terms,)
-        Absolute values of at most 2**20; differences below 2**-20 are ignored.
+        Weights of the terms: absolute values of at most 2**20; differences below 2**-20 are ignored.
     offsets : int64 array, shape (n_documents + 1,)
+        Document ``i`` has the terms from ``offsets[i]`` to ``offsets[i + 1]``.
     fingerprint : str
         Fingerprint of the terms and their weights.
     """
@@ -47,18 +48,18 @@ class TermVectors:
 
 @dataclass(frozen=True, slots=True)
 class RandomProjection:
-    """A bit is 1 if the vector lies on the positive side of a random plane.
+    """Random projection: a bit is 1 if the vector lies on the positive side of a random plane.
 
     Two signatures differ in a bit with probability ``angle / pi``, so a Hamming distance of ``d`` in ``n`` bits
-    estimates a cosine of ``cos(pi * d / n)``. The planes are drawn from the hashes of the terms, entries +1 and -1:
-    there is no matrix, and equal vectors have equal signatures on every machine.
+    estimates a cosine of ``cos(pi * d / n)``. The entries of the planes, +1 and -1, are drawn from the hashes of the
+    terms: no matrix is stored, and equal vectors have equal signatures on every machine.
 
     Parameters
     ----------
     bits : int
-        A multiple of 8 from 8 to 65,528.
+        Length of a signature, a multiple of 8 from 8 to 65,528.
     seed : int
-        In [0, 2**64).
+        Random seed, in [0, 2**64).
 
     Examples
     --------

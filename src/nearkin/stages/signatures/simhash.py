@@ -26,20 +26,20 @@ Hash = Literal["shake256", "fast"]
 
 @dataclass(frozen=True, slots=True)
 class Simhash:
-    """A bit is 1 if more occurrences of features have a 1 than a 0 in that bit of their hash.
+    """Simhash: a bit is 1 if more occurrences of features have a 1 than a 0 in that bit of their hash.
 
     Shorter signatures are prefixes of longer ones, because they use the first bits of the hashes.
 
     Parameters
     ----------
     bits : int
-        A multiple of 8 from 8 to 1024.
+        Length of a signature, a multiple of 8 from 8 to 1024.
     hash : {"shake256", "fast"}
-        "shake256" is the article's: SHAKE-256 of the feature's bytes, first bit first, computed once for each distinct
-        feature and cached. "fast" draws the bits from the feature's 64-bit hash with the finaliser of SplitMix64: an
-        equally good projection, without a table, and several times as fast.
+        "shake256", as in the article: SHAKE-256 of the feature's bytes, first bit first, computed once for each
+        distinct feature and cached. "fast": bits drawn from the feature's 64-bit hash with the finaliser of SplitMix64;
+        an equally good projection that needs no cache and is several times as fast.
     seed : int
-        In [0, 2**64), only for "fast".
+        Random seed, in [0, 2**64); only for "fast".
 
     Examples
     --------

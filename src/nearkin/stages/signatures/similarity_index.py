@@ -1,4 +1,4 @@
-"""Similarity index: one number per document, so that a single SQL query finds similar documents.
+"""Similarity index: one number per document, with which a single SQL query finds similar documents.
 
 Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia. The quality of such a number is
 measured in docs/lab/similarity-index.md.
@@ -25,7 +25,7 @@ TOLERANCE = 0.3
 """Tolerance of the paper."""
 DIVISOR, EXTREMES, FREQUENT_WORDS = 25, 400, 200
 MAX_SUPER_SHINGLED = 1 << 18
-"""Maximum number of shingles for method 14: its time grows quadratically, and is a few seconds at the limit."""
+"""Maximum number of shingles for method 14. Its time grows quadratically, and takes a few seconds at the limit."""
 METHODS = {
     1: "the sum of all shingles",
     2: "the Rabin fingerprint of all shingles",
@@ -53,10 +53,10 @@ class SimilarityIndexes:
     Parameters
     ----------
     values : int64 array, shape (n_documents,)
-        0 if there is none.
+        The numbers; 0 if a document has none.
     has_value : bool array, shape (n_documents,)
-        False: the text has too few characters or words for a single k-gram, or the method keeps none of its shingles;
-        for method 14 also if it has too many.
+        Whether a document has a number. It has none if its text has too few characters or words for a k-gram, or if the
+        method keeps none of its shingles; for method 14, also if it has too many shingles.
     fingerprint : str
         Fingerprint of the method: numbers of different methods cannot be compared.
     """
@@ -69,12 +69,12 @@ class SimilarityIndexes:
         return len(self.values)
 
     def similar(self, others: SimilarityIndexes, tolerance: float = TOLERANCE) -> Bool:
-        """Return which of the others are similar to each of these, shape (n_documents, n_others); not symmetric.
+        """Return whether each of the others is similar to each document, shape (n_documents, n_others); not symmetric.
 
         Raises
         ------
         FingerprintError
-            They were made by different methods.
+            The numbers were made by different methods.
         """
         if self.fingerprint != others.fingerprint:
             raise FingerprintError(
@@ -90,25 +90,25 @@ class SimilarityIndexes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityIndex:
-    """Method from text to stream, k-grams, shingles, sketch and finally one number.
+    """Method that turns a text into a stream, k-grams, shingles, a sketch, and finally one number.
 
-    A shingle is Java's ``String.hashCode`` of a k-gram, a signed 32-bit number; sums have 64 bits. Repeated shingles
-    of a text count each time.
+    A shingle is Java's ``String.hashCode`` of a k-gram, a signed 32-bit number; sums have 64 bits. A repeated shingle
+    counts each time.
 
     Parameters
     ----------
     method : int
-        1 to 14, see `METHODS`.
+        Method of the paper, 1 to 14.
     stream : {"characters", "words", "soundex"}
-        See `TextStream`. Method 13 needs words or codes.
+        Units of the text: characters, words, or Soundex codes of words. Method 13 needs words or codes.
     variation : {"A", "B", "C", "D"}
-        See `TextStream`.
+        Omitted units. A: none. B: stop words. C: vowels, or repeated words or codes. D: those of B and C.
     k : int
-        Characters, words or codes in a k-gram, at least 1. A shorter text has no index.
+        Number of characters, words or codes in a k-gram, at least 1. A shorter text has no index.
     w : int
         Window of methods 5 and 6, at least 1; ignored by the others.
     seed : int
-        Seed of methods 11 and 12, in [0, 2**64).
+        Random seed of methods 11 and 12, in [0, 2**64).
 
     Examples
     --------
@@ -242,10 +242,10 @@ class SimilarityIndex:
 
 
 def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
-    """Return the minimum and maximum integer similar to an index; the first is above the second if there are none.
+    """Return the smallest and largest integer similar to an index; if there is none, the first exceeds the second.
 
-    This is the paper's rule, ``si - |tolerance * si| < x < si + |tolerance * si|``, computed exactly; the tolerance
-    means the decimal number as which it is written.
+    This is the paper's rule, ``si - |tolerance * si| < x < si + |tolerance * si|``, computed exactly; the tolerance is
+    taken as the decimal number that its text shows.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Frequencies of features in a collection: saved, merged, and identified by content.
+"""Frequencies of features in a set of documents, which can be saved and merged, and have a digest.
 
-A file of statistics is Parquet: a row for each feature, by ascending hash, with the origin in the file's metadata.
+A file of statistics is a Parquet file with a row for each feature, sorted by hash, and the origin in its metadata.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Statistics:
-    """Collection and document frequencies of features.
+    """Frequencies of features in a set of documents.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Statistics:
     hashes : uint64 array, shape (n_features,)
         Ascending.
     occurrences, documents : int64 arrays, shape (n_features,)
-        Number of occurrences of each feature in all documents, and of documents with it.
+        Number of occurrences of each feature in all documents, and number of documents with the feature.
     n_documents : int
         Number of documents with any feature.
 
@@ -72,7 +72,7 @@ class Statistics:
         Raises
         ------
         FingerprintError
-            Their features are of different kinds.
+            The batches have features of different kinds.
         """
         growing: GrowingStatistics | None = None
         for counted in batches:
@@ -87,7 +87,7 @@ class Statistics:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the content: statistics of equal collections have equal ones."""
+        """Digest of the content; equal sets of documents have equal digests."""
         digest = hashlib.sha256(f"{FORMAT_VERSION};{self.features};{self.n_documents};".encode())
         for array in (self.hashes, self.occurrences, self.documents):
             digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).data)
@@ -101,12 +101,12 @@ class Statistics:
         return numbers
 
     def frequencies(self, hashes: U64) -> I64:
-        """Return the number of occurrences of each feature in the collection; 1 for unknown features."""
+        """Return the number of occurrences of each feature; 1 for unknown features."""
         number = self._numbers.find(hashes)
         return np.where(number >= 0, self.occurrences[number], 1) if len(self.hashes) else np.ones_like(number)
 
     def merged(self, other: Statistics) -> Statistics:
-        """Return the statistics of both collections together.
+        """Return the statistics of both sets of documents together.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Statistics:
         Raises
         ------
         SourceError
-            The file has no statistics, is of another version, or is damaged.
+            The file has no statistics, has another format version, or is damaged.
         """
         try:
             table = parquet.read_table(path)
@@ -177,7 +177,7 @@ class GrowingStatistics:
     Attributes
     ----------
     n_documents, n_occurrences : int
-        Number of documents with any feature; number of their features, counting repeats.
+        Number of documents with any feature; number of their features, including repetitions.
     """
 
     def __init__(self, features: str) -> None:
@@ -200,7 +200,7 @@ class GrowingStatistics:
         self.n_occurrences += int(counted.counts.sum(dtype=np.int64))
 
     def add_and_weigh(self, counted: FeatureCounts) -> I64:
-        """Count a batch of documents, and weight each with the statistics up to itself.
+        """Count a batch of documents, and weight each document with the statistics of the documents up to it.
 
         Returns
         -------
@@ -213,7 +213,7 @@ class GrowingStatistics:
         return weights
 
     def merge(self, other: Statistics) -> None:
-        """Add the statistics of another collection."""
+        """Add the statistics of another set of documents."""
         self._check(other.features)
         numbers = self._numbers_of(other.hashes)
         self._occurrences[numbers] += other.occurrences
@@ -222,7 +222,7 @@ class GrowingStatistics:
         self.n_documents += other.n_documents
 
     def frozen(self) -> Statistics:
-        """Return the present statistics."""
+        """Return a copy of the current statistics."""
         order = np.argsort(self._numbers.hashes)
         n = len(order)
         return Statistics(

@@ -91,7 +91,7 @@ class TextStream:
         return self.variation in ("C", "D")
 
     def shingles(self, texts: pa.LargeStringArray, k: int) -> tuple[I32, I64]:
-        """Return Java's ``String.hashCode`` of every k-gram of each text: values, and the start of each text's.
+        """Return Java's ``String.hashCode`` of every k-gram of each text: values, and the start of those of each text.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class _Words:
     bounds: I64
 
     def without(self, is_left_out: Bool) -> _Words:
-        """Return the words without some of the distinct ones."""
+        """Return the words without some distinct words."""
         is_kept = ~is_left_out[self.ids]
         n_kept = np.concatenate([[0], np.cumsum(is_kept)])
         return replace(self, ids=self.ids[is_kept], offsets=n_kept[self.offsets])

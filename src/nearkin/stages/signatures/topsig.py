@@ -52,19 +52,19 @@ class _SparseProjection:
 
 @dataclass(frozen=True, slots=True)
 class TopSig(_SparseProjection):
-    """A bit is 1 if the sum of the features' vectors over {-1, 0, +1}, once per occurrence, is greater than 0.
+    """TopSig: a bit is 1 if the sum of the features' vectors over {-1, 0, +1}, one per occurrence, is greater than 0.
 
     The vector of a feature is drawn from its 64-bit hash when it is needed: there is no table of vectors, and new
-    features are treated like any other. The bits are cut into as many stretches as a vector has nonzero
-    entries, and each stretch gets one of them: an entry is not 0 with probability ``density``.
+    features are treated like any other. The bits are divided into as many intervals as a vector has nonzero entries,
+    and each interval gets one nonzero entry: an entry is nonzero with probability ``density``.
 
     Parameters
     ----------
     bits : int
         A multiple of 8 from 8 to 1024.
     density : float, optional
-        Share of a vector that is not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as in the article; its code uses
-        1/16 up to 256 bits and 1/32 above.
+        Share of the entries of a vector that are not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as in the article;
+        the article's code uses 1/16 up to 256 bits and 1/32 above.
     seed : int
         In [0, 2**64).
 
@@ -95,17 +95,17 @@ class TopSig(_SparseProjection):
 
 @dataclass(frozen=True, slots=True)
 class WeightedTopSig(_SparseProjection):
-    """TopSig with each distinct feature once, weighted by its frequency in the document relative to the collection.
+    """TopSig with each distinct feature once, weighted by its frequency in the document relative to all documents.
 
     The weight of a feature is ``ln((tf / |d|) / (cf / |C|))``: its share of the document's features divided by its
-    share of the collection's (Geva and De Vries 2011). It may be negative. A feature missing from the statistics counts
-    as seen once. Logarithms are integers in units of 2**-20, so that the same documents give the same bits on every
-    machine.
+    share of the collection's (Geva and De Vries 2011). It may be negative. A feature that is missing from the
+    statistics counts as if it occurred once. Logarithms are integers in units of 2**-20, so that the same documents
+    give the same bits on every machine.
 
     Parameters
     ----------
     statistics : Statistics
-        Statistics of the collection.
+        Statistics of the whole set of documents.
     bits, density, seed
         See `TopSig`.
 
@@ -140,18 +140,18 @@ class WeightedTopSig(_SparseProjection):
         Raises
         ------
         FingerprintError
-            The statistics are of other features.
+            The statistics count other features.
         """
         return signatures(self._project(counted, weights(counted, self.statistics)), counted, self)
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineTopSig(_SparseProjection):
-    """Weighted TopSig of arriving documents, each with the statistics up to itself.
+    """Weighted TopSig of a stream: each document is weighted by the statistics of the documents up to it.
 
-    The same documents in the same order give the same signatures, whatever the batches; in another order
-    they do not. `workflows.signing.drift` measures how far a signature is from that with the statistics of the whole
-    collection.
+    The same documents in the same order give the same signatures, however they are divided into batches. Another order
+    gives other signatures. `workflows.signing.drift` measures how far a signature is from the signature made with the
+    statistics of all documents.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class OnlineTopSig(_SparseProjection):
         return f"{self._named('weighted-topsig')};statistics=growing"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """Return one signature per document, which is counted first; 0 for documents without features."""
+        """Count the documents, then return one signature per document; documents without features get 0."""
         return signatures(self._project(counted, self.growing.add_and_weigh(counted)), counted, self)
 
 

@@ -22,14 +22,14 @@ _PART_BYTES = 32  # 1024 bits / 4
 
 @dataclass(frozen=True, slots=True)
 class TruncatedMinHash:
-    """The minimum MD5, SHA-1, SHA-256 and SHA-512 of all features, each cut to a quarter of the bits, concatenated.
+    """The minimum MD5, SHA-1, SHA-256 and SHA-512 of all features, each cut to a quarter of the bits and concatenated.
 
     MD5 has 128 bits and SHA-1 160: beyond 512 bits their missing bits are 0.
 
     Parameters
     ----------
     bits : int
-        A multiple of 8 from 8 to 1024.
+        Length of a signature, a multiple of 8 from 8 to 1024.
 
     Examples
     --------

@@ -18,7 +18,7 @@ Sentences = tuple[I32, I64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentencePairs:
-    """Sentences in two languages, translations of each other by number.
+    """Sentences in two languages; those with the same number are translations of each other.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class GrowingPairs:
             side.add(one, is_kept)
 
     def frozen(self) -> SentencePairs:
-        """Return the present pairs."""
+        """Return the current pairs."""
         source, target = (side.sentences() for side in self._sides)
         source_words, target_words = (strings(list(side.numbers)) for side in self._sides)
         return SentencePairs(

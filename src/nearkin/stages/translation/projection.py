@@ -20,7 +20,7 @@ from nearkin.stages.translation.compounds import LINKS, CompoundSplitter
 from nearkin.stages.translation.table import TranslationTable
 
 WAYS = ("whole", "stem", "itself", "parts", "unknown")
-"""Ways in which a source word is translated: it is in the table; words with its stem are; the other collection contains
+"""Ways in which a source word is translated: it is in the table; words with its stem are; the other corpus contains
 it too, like names and numbers; the parts of a compound are in the table; not at all."""
 Stemming = Callable[[pa.LargeStringArray], pa.LargeStringArray]
 
@@ -61,7 +61,7 @@ class WordProjection:
 
 @dataclass(frozen=True)
 class Projector:
-    """Finds the way in which every word of a collection is translated.
+    """Finds the way in which every word of a corpus is translated.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Projector:
 
 
 class _Entries:
-    """Translations of the table's source words that occur in the target collection."""
+    """Translations of the table's source words that occur in the target corpus."""
 
     def __init__(self, table: TranslationTable, targets: pa.LargeStringArray, agreement: float) -> None:
         rows = table.rows

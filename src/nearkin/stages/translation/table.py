@@ -1,4 +1,4 @@
-"""Translation table: for each word of two languages its translations and their probabilities."""
+"""Translation table: the translations of each word of two languages, and their probabilities."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class TableOrigin:
     Parameters
     ----------
     source, target : str
-        Codes of the languages, as written by the user.
+        Codes of the languages, as the user wrote them.
     words : str
-        Fingerprint of the splitting of texts into words: words to look up must be split in the same way.
+        Fingerprint of the method that splits texts into words. Words to look up must be split by the same method.
     aligner : str
-        Fingerprint of the source of the probabilities.
+        Fingerprint of the aligner, or of another source of the probabilities.
     n_pairs : int
-        Number of pairs of sentences, or of dictionary entries, that it was made from.
+        Number of pairs of sentences, or of dictionary entries, from which the table was made.
     """
 
     source: str
@@ -73,7 +73,7 @@ class Translation:
     probability, back_probability : float
         p(this | the given word), and the reverse.
     count : float
-        Expected number of times that the two translate each other in the training data.
+        Expected number of times that the two words translate each other in the training data.
     """
 
     word: str
@@ -112,7 +112,7 @@ class TranslationTable:
     ----------
     origin : TableOrigin
     rows : TranslationRows
-        Words sorted by their bytes; rows by source word, the likeliest first. Make tables with `of_rows`.
+        Words sorted by their bytes; rows sorted by source word, the likeliest first. To make a table, use `of_rows`.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class TranslationTable:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the content: equal tables have equal ones."""
+        """Digest of the content; equal tables have equal digests."""
         origin, rows = self.origin, self.rows
         digest = hashlib.sha256(f"{FORMAT_VERSION};{json.dumps([*_facts(origin).values()])};".encode())
         for words in (rows.source_words, rows.target_words):
@@ -196,12 +196,12 @@ class TranslationTable:
         return digest.hexdigest()[:16]
 
     def lookup(self, word: str, *, is_reverse: bool = False) -> tuple[Translation, ...]:
-        """Return the translations of a source word, or on request of a target word, the likeliest first.
+        """Return the translations of a source word, or of a target word if ``is_reverse``; the likeliest first.
 
         Parameters
         ----------
         word : str
-            In the form of the table: in lower case, and stemmed if the table is of stems.
+            Word in the form of the table: in lower case, and stemmed if the table has stems.
         is_reverse : bool
 
         Returns
@@ -253,7 +253,7 @@ class TranslationTable:
         Raises
         ------
         FingerprintError
-            The tables are of other languages, or of words split by another method.
+            The tables have different languages, or their words were split by different methods.
         ParameterError
             There are fewer than two tables.
         """
@@ -311,14 +311,14 @@ class TranslationTable:
         ----------
         path : Path
         source, target : str, optional
-            The required languages and direction.
+            Required languages and direction.
 
         Raises
         ------
         SourceError
-            The file is not a table, is of another version, or is damaged.
+            The file is not a translation table, has another format version, or is damaged.
         FingerprintError
-            The table is of other languages, or of the other direction.
+            The table has other languages, or the other direction.
         """
         table, about = _read_parquet(path)
         try:

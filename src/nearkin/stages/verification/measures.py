@@ -27,7 +27,7 @@ SearchName = Literal["bands", "sampling"]
 
 @dataclass(frozen=True, slots=True)
 class Measure(ABC):
-    """Base of all measures; for documents of given sizes, no measure decreases with more shared shingles.
+    """Base of all measures. For documents of given sizes, a measure never decreases with more shared shingles.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Body of a request → the text of a document: text as it is, or a file that is read in the sandbox."""
+"""Body of a request → the text of a document: unchanged text, or a file that is read in the sandbox."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = "the document"
 
 
 def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") -> OneDocument:
-    """Return a document with its text, and what is known of its file.
+    """Return a document with its text and the properties of its file.
 
     Parameters
     ----------

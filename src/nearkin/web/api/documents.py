@@ -1,4 +1,4 @@
-"""Operations on documents: stored, checked, returned, compared, and what is like them."""
+"""Operations on documents: store, check, return, compare, and find similar documents."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: o
 
 
 class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
-    """A document, and the tolerance of what is like it."""
+    """A document, and the tolerance of similar documents."""
 
     id: DocId
     version: Version | None = None
@@ -92,7 +92,7 @@ def get_similar(service: ReviewService, _: Visitor, asked: SimilarAsked, __: obj
 
 
 class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Thresholds of a check, and how the text is stored if it is to be stored."""
+    """Thresholds of a check, and the id and wave if the text is to be stored."""
 
     threshold: Annotated[Share, Meta(description="Minimum Jaccard similarity (word 5-grams) of a near-duplicate.")] = (
         0.7
@@ -122,7 +122,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         )
 
     def under(self) -> CheckIn | None:
-        """Return how the text is stored.
+        """Return the id and wave under which the text is stored.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> ApiChecked:
-    """Check a text, and store it in the same transaction if that is asked for."""
+    """Check a text, and on request store it in the same transaction."""
     options, under = asked.options(), asked.under()
     if under is not None:
         service.check_may_change()

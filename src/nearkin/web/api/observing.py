@@ -1,4 +1,4 @@
-"""Operations that say how the service is."""
+"""Operations that report the state of the service."""
 
 from __future__ import annotations
 

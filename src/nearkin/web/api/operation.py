@@ -1,4 +1,4 @@
-"""Operation of the REST API: its address, the types of what it takes and returns, and what it does."""
+"""Operation of the REST API: its address, the types of its parameters and answer, and its function."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Offset = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1, description="Number of 
 
 @dataclass(frozen=True, slots=True)
 class RequestBody:
-    """Body of a request, as it came, and its media type."""
+    """Unchanged body of a request, and its media type."""
 
     content: bytes = b""
     media_type: str = ""

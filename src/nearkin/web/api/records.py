@@ -13,7 +13,7 @@ JSONValues: TypeAlias = Mapping[str, Any]
 
 
 class ApiProblem(msgspec.Struct, kw_only=True):
-    """Refusal of a request: the kind of error, a sentence, and the place in the request if it has one."""
+    """Refusal of a request: the kind of error, a sentence, and the place in the request, if there is one."""
 
     error: str
     message: str
@@ -59,7 +59,7 @@ class ApiMailHeaders(msgspec.Struct, kw_only=True):
 
 
 class ApiOrigin(msgspec.Struct, kw_only=True):
-    """File from which a document was extracted, the program that did it, and what is missing of its text."""
+    """File from which a document was extracted, the extractor, and the missing parts of its text."""
 
     sha256: str | None
     size_bytes: int | None
@@ -77,7 +77,7 @@ class ApiOrigin(msgspec.Struct, kw_only=True):
 
 
 class ApiDocument(ApiStoredDocument, kw_only=True):
-    """A stored document with its text and all that is known of it.
+    """A stored document with its text and its metadata.
 
     ``parent`` is the id of the document or container that it is inside of; ``origin`` is missing for texts and records.
     """

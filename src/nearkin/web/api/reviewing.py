@@ -68,7 +68,7 @@ class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
 
 
 def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:
-    """Begin to update the groups at a tolerance."""
+    """Start an update of the groups at a tolerance."""
     return OperationAnswer(202, service.jobs.update_groups(asked.measure, asked.tolerance, by=visitor.name))
 
 

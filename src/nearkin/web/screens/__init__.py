@@ -1,4 +1,4 @@
-"""Screens of the review: what each shows, as a page and as JSON; and the forms on them."""
+"""Screens of the review, as pages and as JSON, and their forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check-in: a file is compared with everything stored; then stored, as a version or as new, or rejected."""
+"""Check-in: a file is compared with all stored documents; then it is stored as new or as a version, or rejected."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _N_SHOWN = 3
 
 
 class CheckInQuery(msgspec.Struct, kw_only=True):
-    """Key of a sent file; none asks for one. ``rejected``: nothing was stored of the last one."""
+    """Key of a sent file; without a key, the page asks for a file. ``rejected``: the last file was rejected."""
 
     key: str | None = None
     is_rejected: bool = msgspec.field(default=False, name="rejected")
 
 
 def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
-    """Compare a sent file with what is stored; store nothing."""
+    """Compare a sent file with the stored documents; store nothing."""
     if asked.key is None:
         return ScreenAnswer("check_in.html.j2", {"asked": asked, "found": None, "encodings": ENCODINGS}, {})
     sent = service.sent.get(asked.key)
@@ -50,7 +50,7 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
 
 
 def _comparisons(service: ReviewService, sent: SentText, found: Checked) -> list[Markup | None]:
-    """Return the comparison with each document that was found, in which A is the stored text."""
+    """Return the comparison with each found document; A is the stored text."""
     shown = list[Markup | None]()
     for one in found.documents:
         if one.is_damaged:
@@ -63,7 +63,7 @@ def _comparisons(service: ReviewService, sent: SentText, found: Checked) -> list
 
 
 class FileForm(msgspec.Struct, kw_only=True):
-    """Encoding of a text that is not valid UTF-8; the file comes beside it."""
+    """Encoding of a text that is not valid UTF-8; the file is a separate field."""
 
     encoding: str = "utf-8"
 
@@ -76,7 +76,7 @@ def take_in(service: ReviewService, _: Visitor, body: FileForm, file: SentFile |
 
 
 class StoreForm(msgspec.Struct, kw_only=True):
-    """Key of a sent file; and the document of which it is a version, or its own id."""
+    """Key of a sent file, and the document of which it is a version, or its new id."""
 
     key: str
     version_of: str | None = None
@@ -84,7 +84,7 @@ class StoreForm(msgspec.Struct, kw_only=True):
 
 
 def store(service: ReviewService, visitor: Visitor, body: StoreForm) -> GoTo:
-    """Store a sent file as a version of a document, or under an id of its own."""
+    """Store a sent file as a version of a document, or under a new id."""
     sent = service.sent.get(body.key)
     doc_id = body.version_of if body.version_of is not None else body.id
     if doc_id is None:

@@ -78,14 +78,14 @@ def ticks(comparison: Comparison, n_lines: int) -> dict[int, int]:
 
 
 def changes_file(service: ReviewService, visitor: Visitor, asked: CompareQuery) -> bytes:
-    """Return all changes from A to B as tracked changes of a Word document, also those that the page ignores."""
+    """Return all changes from A to B as tracked changes of a Word document, including those that the page ignores."""
     a = service.collection.details(asked.a, version=asked.version_a)
     b = service.collection.details(asked.b, version=asked.version_b)
     return tracked_changes(a.text, b.text, name_a=str(a.document), name_b=str(b.document), author=visitor.name)
 
 
 def comparison_file(service: ReviewService, _: Visitor, asked: CompareQuery) -> bytes:
-    """Return the comparison as a page for other people, with what this one ignores and shows."""
+    """Return the comparison as a page for other people, with the same settings."""
     found = _compared(service, asked)
     names = str(found.a), str(found.b.document)
     page = comparison_html(found.comparison, name_a=names[0], name_b=names[1], facts=similarity_facts(found))

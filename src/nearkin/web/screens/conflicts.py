@@ -1,4 +1,4 @@
-"""Conflicts: groups whose members have different tags, the worst first, and a proposal that resolves each."""
+"""Conflicts: groups whose members have different tags, the most similar first, each with a proposed resolution."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_SHOWN = 300
 
 
 class ConflictsQuery(GroupingQuery, kw_only=True):
-    """Field of the tags that may contradict one another; by default that of the most documents."""
+    """Field of the tags that may contradict one another; by default the field with the most documents."""
 
     field: str | None = None
 
@@ -91,7 +91,7 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
 
 
 def conflicts_table(service: ReviewService, asked: ConflictsQuery) -> pa.Table:
-    """Return a row for each document whose tag is not that of most documents of its group."""
+    """Return a row for each document whose tag is not the majority's in its group."""
     field = asked.field or next(iter(tag_fields(service)), None)
     if field is None:
         raise ParameterError("No document has a tag yet that could contradict another; dates cannot.")
@@ -111,7 +111,7 @@ def _found(service: ReviewService, asked: ConflictsQuery, read: LabelsRead, limi
 
 
 def tag_fields(service: ReviewService) -> list[str]:
-    """Return the fields of tags that are labels, that of the most documents first."""
+    """Return the fields of tags that are labels, the field with the most documents first."""
     n_documents = Counter[str]()
     for one in service.collection.tags().counts:
         n_documents[one.field] += one.n_documents
@@ -119,7 +119,7 @@ def tag_fields(service: ReviewService) -> list[str]:
 
 
 def by_group(found: Conflicts) -> list[GroupConflict]:
-    """Gather conflicts by group: first the groups with the most similar contradicting texts, which is their order.
+    """Gather conflicts by group; groups with the most similar contradicting texts come first.
 
     If there are more conflicts than were compared, the last group may lack some, and is omitted unless it is the only
     one.
@@ -143,7 +143,7 @@ def is_bare(read: LabelsRead) -> bool:
 
 
 def tag_of(field: str, label: str, *, is_bare: bool) -> tuple[str, bool]:
-    """Return the tag of a label, and whether it is to be removed instead of set.
+    """Return the tag of a label, and whether to remove it instead of setting it.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class TagForm(ToleranceQuery, kw_only=True):
 
 
 def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | ScreenAnswer:
-    """Set or remove a tag, or show what this would change."""
+    """Set or remove a tag, or show the changes that this would make."""
     if not (body.quick or body.tag).strip():
         raise ParameterError("Name a tag: FIELD or FIELD=VALUE.")
     field, value = parsed(body.quick or body.tag)
@@ -77,7 +77,7 @@ def _preview(found: ActivityResult, body: TagForm) -> ScreenAnswer:
 
 
 class SplitForm(GroupingQuery, kw_only=True):
-    """A principal ``a``, and the member that is never to be in one group with it."""
+    """A principal ``a``, and the member that must never be in one group with it."""
 
     a: str
     split: str
@@ -85,7 +85,7 @@ class SplitForm(GroupingQuery, kw_only=True):
 
 
 class UniteForm(GroupingQuery, kw_only=True):
-    """A principal ``a``, and the number of the group that is to be one with its own."""
+    """A principal ``a``, and the number of the group to unite with its group."""
 
     a: str
     other: int
@@ -93,7 +93,7 @@ class UniteForm(GroupingQuery, kw_only=True):
 
 
 class PrincipalForm(GroupingQuery, kw_only=True):
-    """A document that is to be the principal of its group."""
+    """A document to make the principal of its group."""
 
     principal: str
     back: str = "/groups"
@@ -119,7 +119,7 @@ def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm
 
 
 def _decided(service: ReviewService, asked: GroupingQuery, place: str, found: ActivityResult, by: str) -> GoTo:
-    """Bring the groups up to date, so that the next page shows the effect of a decision, or why it cannot."""
+    """Update the groups, so that the next page shows the effect of a decision, or the reason why it cannot."""
     return _landing(service, place, found, begin_update(service, asked, by=by))
 
 
@@ -131,7 +131,7 @@ class UndoForm(msgspec.Struct, kw_only=True):
 
 
 def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
-    """Undo an activity; the groups of the page from which the form came are brought up to date if it was about them."""
+    """Undo an activity; if it was about groups, update the groups of the page from which the form came."""
     with service.collection.opened.store.reading() as connection:
         made = activity_of(connection, body.number) if 0 < body.number < 2**63 else None
     if made is not None and not visitor.may_undo(made.by):
@@ -163,7 +163,7 @@ class _PlaceQuery(GroupingQuery, kw_only=True):
 
 
 def _asked_by(place: str) -> _PlaceQuery:
-    """Return the groups that a page is about; those of the default tolerance if it is about no groups."""
+    """Return the groups of a page; if it has none, those at the default tolerance."""
     try:
         found = parsed_query(_PlaceQuery, _parameters(place.partition("?")[2]))
         _ = found.tolerance  # a page of a document may have another measure, or a number of another meaning
@@ -205,7 +205,7 @@ def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:
 
 
 def _parameters(query: str) -> list[tuple[str, str]]:
-    """Return the parameters of a query string; none if there are more than any own page has."""
+    """Return the parameters of a query string; none if there are more than any page of the service has."""
     try:
         return parse_qsl(query, max_num_fields=_MAX_PARAMETERS)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Defensibility: what the answers depend on, on one page to print, with a digest of its data."""
+"""Defensibility: the data on which answers depend, on one page to print, with a digest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _USED = ("numpy", "pyarrow", "sqlalchemy", "numba", "rapidfuzz", "starlette", "j
 
 
 class DefensibilityQuery(msgspec.Struct, kw_only=True):
-    """Whether every stored text and row is compared with its checksum, which takes a while."""
+    """Whether to compare every stored text and row with its checksum, which takes a while."""
 
     is_checked: bool = msgspec.field(default=False, name="integrity")
 
@@ -61,7 +61,7 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
 
 
 def _integrity(service: ReviewService) -> dict[str, object]:
-    """Check the integrity and repair nothing: opening a page changes nothing."""
+    """Check the integrity without repairs, because opening a page must change nothing."""
     return check_only(service.collection.opened, threads=Resources().n_threads).to_dict()
 
 
@@ -78,7 +78,7 @@ def digest_of(data: object) -> str:
 
 
 def _groups(service: ReviewService) -> list[dict[str, object]]:
-    """Return the figures of the stored groups at each tolerance; one of another version as it is stored."""
+    """Return the figures of the stored groups at each tolerance; a tolerance of another version is shown as stored."""
     with service.collection.opened.store.reading() as connection:
         found = group_figures(connection)
     return [asdict(one) | {"tolerance": _in_words(one.tolerance)} for one in found]

@@ -1,4 +1,4 @@
-"""Document: its text, what is known of it, and beside it everything that is like it."""
+"""Document: its text, its metadata, and the similar documents beside it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _N_BINS = 20
 
 
 class DocumentQuery(ToleranceQuery, kw_only=True):
-    """A document, and the tolerance of what is like it."""
+    """A document, and the tolerance of similar documents."""
 
     id: str
     version: int | None = None
@@ -61,7 +61,7 @@ class DocumentQuery(ToleranceQuery, kw_only=True):
 
 
 def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
-    """Show a document, and what is like it."""
+    """Show a document and the similar documents."""
     found = service.collection.details(asked.id, version=asked.version)
     is_cut = not asked.is_whole and len(found.text) > _MAX_TEXT
     beside = _alike(service, asked)
@@ -86,7 +86,7 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
 
 
 def origin_facts(origin: Origin | None) -> list[tuple[str, str]]:
-    """Return what is known of the file of a document, as labels and values; empty for texts and records.
+    """Return the properties of the file of a document as labels and values; empty for texts and records.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def origin_facts(origin: Origin | None) -> list[tuple[str, str]]:
 
 
 def alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
-    """Show the slider with what is like a document; the part of the page that changes with the measure."""
+    """Show the slider and the similar documents: the part of the page that changes with the measure."""
     return _alike(service, asked)
 
 
@@ -119,7 +119,7 @@ def _alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
 
 
 def similar(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
-    """List what is like a document within the tolerance."""
+    """List the documents within the tolerance of a document."""
     found = _similar(service, asked, _MAX_LISTED)
     with service.collection.opened.store.reading() as connection:
         tags = tags_of(connection, [one.document.doc_id for one in found.documents])
@@ -146,7 +146,7 @@ def _sentences(found: SimilarDocuments, name: str) -> list[object]:
 
 
 def measure_text(one: SimilarDocument, measure: Measure) -> str:
-    """Write the similarity that was asked for."""
+    """Write the requested similarity."""
     if measure == "letters":
         return distance_text(one.relative_distance)
     return share_text(measured(one, measure))
@@ -162,7 +162,7 @@ def measured(one: SimilarDocument, measure: Measure) -> float | None:
 
 
 def histogram(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
-    """Draw how many documents are how similar, from the loosest tolerance of the slider on."""
+    """Draw the number of documents at each similarity, from the widest tolerance of the slider."""
     slider = SLIDERS[asked.measure]
     loosest = slider.high if slider.is_distance else slider.low
     wide = msgspec.structs.replace(asked, value=loosest)

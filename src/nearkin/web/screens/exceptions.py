@@ -1,4 +1,4 @@
-"""Exceptions: added files that gave no text, or only a part of it, each with the reason."""
+"""Exceptions: added files from which no text, or only a part of it, could be read, with the reasons."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WAIT_S = 2.0
 
 
 class ExceptionsQuery(msgspec.Struct, kw_only=True):
-    """Exceptions of a wave, for a reason, of ids, with or without a part of the text.
+    """Exceptions of a wave, for a reason, by id, with or without a part of the text.
 
     ``stored``: the job that has just stored texts of some.
     """
@@ -64,7 +64,7 @@ def _found(service: ReviewService, asked: ExceptionsQuery) -> StoredExceptions:
 
 
 class ReadForm(msgspec.Struct, kw_only=True):
-    """Encoding with which files are read again; the job of which, unless files are sent."""
+    """Encoding with which to read files again; the job whose files to read, unless files are sent."""
 
     encoding: str
     job: int | None = None
@@ -101,7 +101,7 @@ class ReadQuery(msgspec.Struct, kw_only=True):
 
 
 def preview(service: ReviewService, asked: ReadQuery) -> ScreenAnswer:
-    """Show the beginnings of texts that were read again; nothing of them is stored."""
+    """Show the beginnings of texts that were read again; none of them is stored."""
     job = service.jobs.find(asked.job)
     if job is not None and not job.is_over:
         return ScreenAnswer("read_again.html.j2", {"asked": asked, "job_now": job, "sent": None}, {"state": job.state})

@@ -25,7 +25,7 @@ _SAME_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def members_table(service: ReviewService, asked: SizesQuery) -> pa.Table:
-    """Return a row for each member of the stored groups of the sizes asked for."""
+    """Return a row for each member of the stored groups of the requested sizes."""
     members = stored_members(service.collection.opened, asked.tolerance)
     numbers, sizes = np.unique(members["group"].to_numpy(), return_counts=True)
     most = len(members) if asked.max_documents is None else asked.max_documents

@@ -1,4 +1,4 @@
-"""Groups, and a group: its members by distance from the principal, compared one after another."""
+"""Groups, and the page of a group: its members by similarity to the principal, compared one after another."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
 
 
 def quick_tags(service: ReviewService) -> list[str]:
-    """Return the tags that the keys 1 to 9 set: those of the most documents."""
+    """Return the tags that the keys 1 to 9 set: the tags with the most documents."""
     counts = sorted(service.collection.tags().counts, key=lambda one: -one.n_documents)
     return [written_tag(one.field, one.value) for one in counts[:_MAX_TAGS]]
 
@@ -145,7 +145,7 @@ def written_tag(field: str, value: str) -> str:
 
 
 def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:
-    """Bring the groups at a tolerance up to date."""
+    """Update the groups at a tolerance."""
     job = update_groups(service, body, by=visitor.name)
     if job.state != "done":
         return GoTo("/jobs")
@@ -153,7 +153,7 @@ def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoT
 
 
 def update_groups(service: ReviewService, asked: GroupingQuery, *, by: str) -> Job:
-    """Bring the groups at a tolerance up to date, in the background if that takes long.
+    """Update the groups at a tolerance, in the background if that takes long.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def update_groups(service: ReviewService, asked: GroupingQuery, *, by: str) -> J
 
 
 def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> int | None:
-    """Bring the groups up to date; return the number of the job if it failed, or takes long, and None if it is done.
+    """Update the groups; return the number of the job if it failed or takes long, None if it is done.
 
     A decision is stored before. That the groups could not be updated must not look as if it was not.
     """

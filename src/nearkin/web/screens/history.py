@@ -1,4 +1,4 @@
-"""History of a document by version, and of a group by member; and what changed in the groups since a wave."""
+"""History of a document by version, and of a group by member; and the changes of the groups since a wave."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def history(service: ReviewService, asked: HistoryQuery) -> ScreenAnswer:
 
 
 class GroupHistoryQuery(GroupingQuery, kw_only=True):
-    """A page of the members of a group in time, and the field of the tags that have their dates."""
+    """A page of the members of a group in order of time, and the field of the tags that have their dates."""
 
     number: int
     page: int = 1
@@ -47,7 +47,7 @@ class GroupHistoryQuery(GroupingQuery, kw_only=True):
 
 
 def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAnswer:
-    """Show the members of a group in time, each with its largest change from the member before."""
+    """Show the members of a group in order of time, each with its largest change from the previous member."""
     page = max(1, min(asked.page, 1 << 40))
     found = group_time_line(
         service.collection.opened, asked.number, asked.tolerance,
@@ -67,7 +67,7 @@ def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAns
 
 
 def group_history_table(service: ReviewService, asked: GroupHistoryQuery) -> pa.Table:
-    """Return a row for each member of a group in time.
+    """Return a row for each member of a group, in order of time.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def group_history_table(service: ReviewService, asked: GroupHistoryQuery) -> pa.
 
 
 class SinceQuery(GroupingQuery, kw_only=True):
-    """A wave, by default the one before the last whose groups are known; and a page of what changed since."""
+    """A wave, by default the one before the last whose groups are known; and a page of the changes since."""
 
     wave: str | None = None
     show: Literal["groups", "documents"] = "groups"
@@ -180,7 +180,7 @@ def since_table(service: ReviewService, asked: SinceQuery) -> pa.Table:
 
 
 def _waves(service: ReviewService, asked: SinceQuery) -> tuple[list[str], str | None]:
-    """Return the waves at whose end the groups are known, and the one that is asked for."""
+    """Return the waves at whose end the groups are known, and the requested wave."""
     with service.collection.opened.store.reading() as connection:
         waves = known_waves(connection, asked.tolerance)
     return waves, asked.wave or (waves[max(0, len(waves) - 2)] if waves else None)

@@ -1,4 +1,4 @@
-"""Home: what the collection holds, and where to begin."""
+"""Home: the contents of the collection, and where to begin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs: what the service does in the background, and how far it is."""
+"""Jobs: the work of the service in the background, and its progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nearkin.web.service import ReviewService, address
 
 
 class JobsQuery(msgspec.Struct, kw_only=True):
-    """Jobs to list: the latest ones, or only those that are not over."""
+    """Jobs to list: the latest ones, or only unfinished ones."""
 
     is_running: bool = msgspec.field(default=False, name="running")
 
@@ -31,7 +31,7 @@ def job_list(service: ReviewService, asked: JobsQuery) -> ScreenAnswer:
 
 
 def running_jobs(service: ReviewService) -> dict[str, object]:
-    """Return what `job_list.html.j2` needs for the jobs that are not over."""
+    """Return the values of `job_list.html.j2` for the unfinished jobs."""
     return _values([one for one in service.jobs.listed() if not one.is_over], JobsQuery(is_running=True))
 
 
@@ -46,7 +46,7 @@ def _values(found: list[Job], asked: JobsQuery) -> dict[str, object]:
 
 
 def words_of(job: Job) -> str:
-    """Say what a job does.
+    """Describe a job.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def words_of(job: Job) -> str:
 
 
 def place_of(job: Job) -> str:
-    """Return the address of the page that shows what a job found."""
+    """Return the address of the page that shows the result of a job."""
     if job.kind in ("groups", "representatives"):
         return address(f"/{job.kind}", measure=job.measure, value=job.value)
     if job.kind == "reading":

@@ -1,4 +1,4 @@
-"""Search by words, and lists of documents by what is known of them."""
+"""Search by words, and lists of documents by their metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log: who decided what, and when."""
+"""Log: the decisions, with person and time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def log(service: ReviewService, asked: LogQuery) -> ScreenAnswer:
 
 
 def shown_value(value: str | None) -> str:
-    """Write a value of before or after.
+    """Write a value before or after a change.
 
     Examples
     --------

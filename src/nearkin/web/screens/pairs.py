@@ -75,13 +75,13 @@ def pairs_table(service: ReviewService, asked: PairsQuery) -> pa.Table:
 
 
 def _number(service: ReviewService, asked: PairsQuery) -> int | None:
-    """Return the number of the run that is asked for; None if there are no runs."""
+    """Return the number of the requested run; None if there are no runs."""
     runs = service.runs.of_pairs
     return asked.run if asked.run is not None or not runs else runs[0].number
 
 
 class PairForm(msgspec.Struct, kw_only=True):
-    """A pair by its rows, what is decided, and the page from which the form came."""
+    """A pair by its rows, the decision, and the page from which the form came."""
 
     run: int
     left_row: int
@@ -109,7 +109,7 @@ def _pairs_of(service: ReviewService, number: int) -> PairsOfRun:
 
 
 def _texts(found: PairsOfRun, shown: list[PairOfRun], soon: I64) -> tuple[tuple[Mapping[int, ShownText], ...], str]:
-    """Return the texts of both sides by row, or why they cannot be shown; those of the next pages are kept."""
+    """Return the texts of both sides by row, or why they cannot be shown; texts of the next pages are kept."""
     next_rows = found.rows(soon)
     try:
         sides = [found.texts(side, {one.rows[i] for one in shown}, next_rows[i]) for i, side in enumerate(SIDES)]

@@ -1,4 +1,4 @@
-"""Representatives: one document of each group, with what the others add, and the documents that are in no group."""
+"""Representatives: one document of each group, with the text that the others add, and the documents in no group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nearkin.web.sign_in import Visitor
 
 _A_PAGE, _MAX_ADDITIONS, _MAX_EXPORTED = 20, 5, 20_000
 _MAX_NEW = 200
-"""Texts that a page or an export compares at most, which takes about a second; those of earlier ones are stored."""
+"""Maximum number of texts that a page or an export compares, which takes about a second; comparisons are stored."""
 _WAIT_S = 2.0
 _ALL_GROUPS = 1 << 40
 
@@ -68,7 +68,7 @@ def export_state(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
 
 
 def _export(service: ReviewService, asked: GroupingQuery) -> dict[str, object]:
-    """Return what the part of the page about the export needs."""
+    """Return the values for the part of the page about the export."""
     with service.collection.opened.store.reading() as connection:
         n_documents = stored_groups(connection, asked.tolerance, limit=1).n_documents
         n_left = _n_not_compared(service, connection, asked.tolerance) if n_documents <= _MAX_EXPORTED else 0

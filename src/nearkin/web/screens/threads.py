@@ -1,4 +1,4 @@
-"""Threads of mails, and a thread: its tree with missing mails, and which mails are inclusive."""
+"""Threads of mails, and the page of a thread: its tree with missing mails; inclusive mails are marked."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def threads_table(service: ReviewService, asked: ThreadsQuery) -> pa.Table:
 
 
 def thread(service: ReviewService, asked: ThreadQuery) -> ScreenAnswer:
-    """Show the tree of a thread; before the threads are computed, the page on which to do that."""
+    """Show the tree of a thread, or, before the threads are computed, the page on which to compute them."""
     if (found := service.threads.found) is None:
         return threads(service, ThreadsQuery(inclusive=asked.inclusive))
     number = asked.number if asked.id is None else found.number_of(asked.id)

@@ -1,4 +1,4 @@
-"""The users file: read only if nobody else may read it, replaced as a whole, read again whenever it was replaced."""
+"""The users file: it is read only if nobody else can read it, replaced as a whole, and read again after that."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_users(path: Path) -> Users:
 
 
 def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
-    """Replace the users in a file by what ``change`` makes of them, and return them.
+    """Replace the users in a file by the result of ``change``, and return them.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
 
 
 class CurrentUsers:
-    """Users of a running service: those of the file as it is now.
+    """Users of a running service, as they are currently in the file.
 
     While the file cannot be used nobody is let in.
 
@@ -126,7 +126,7 @@ def _read(path: Path) -> tuple[Users, _Signature | None]:
 
 
 def _refuse_others(path: Path, found: os.stat_result) -> None:
-    """Refuse a file that another user of the machine may read, change, or replace: as ssh does with its keys."""
+    """Refuse a file that another user of the machine can read, change or replace, as ssh does with its keys."""
     if found.st_mode & 0o077:
         raise CollectionError(
             f"{path}: other users of this machine may read or change this file. Run: chmod 600 {path}"

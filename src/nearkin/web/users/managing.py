@@ -38,7 +38,7 @@ def check_free(users: Users, name: str) -> None:
 
 
 def with_role(users: Users, name: str, role: Role) -> Users:
-    """Change the role of a user; tokens keep theirs, and never do more than the user may."""
+    """Change the role of a user; tokens keep their roles, but never have more permissions than the user."""
     return users.with_user(msgspec.structs.replace(known(users, name), role=role))
 
 

@@ -1,4 +1,4 @@
-"""Users and their tokens, as the users file holds them."""
+"""Users and their tokens, as in the users file."""
 
 from __future__ import annotations
 
@@ -53,22 +53,22 @@ class Users(msgspec.Struct, frozen=True, kw_only=True):
         return next((one for one in self.users if name_key(one.name) == wanted), None)
 
     def of_token(self, token: str) -> tuple[User, UserToken] | None:
-        """Return the owner of a token, and what is known of the token."""
+        """Return the owner of a token, and the token's record."""
         digest = digest_of(token)
         return next(((user, one) for user in self.users for one in user.tokens if one.digest == digest), None)
 
     def with_user(self, user: User) -> Users:
-        """Return the users with one that is new or has changed, sorted by name."""
+        """Return the users with a new or changed user, sorted by name."""
         kept = [one for one in self.users if one.name != user.name]
         return msgspec.structs.replace(self, users=tuple(sorted([*kept, user], key=lambda one: name_key(one.name))))
 
     def without(self, name: str) -> Users:
-        """Return the users without one."""
+        """Return the users without a user."""
         return msgspec.structs.replace(self, users=tuple(one for one in self.users if one.name != name))
 
 
 def digest_of(token: str) -> str:
-    """Return what is stored of a token."""
+    """Return the digest that is stored of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -92,5 +92,5 @@ def checked_name(name: str, what: str = "name") -> str:
 
 
 def name_key(name: str) -> str:
-    """Return what two spellings of a name share: case, Unicode form and surrounding spaces do not count."""
+    """Return the key of a name, which ignores case, Unicode form and surrounding spaces."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).strip().casefold())

@@ -114,7 +114,7 @@ class UserSignIn:
             self._unfinished += Counter()  # removes zeros
 
     def refusal(self, scope: Scope, headers: Headers, settings: ServiceSettings) -> Response:
-        """Return the form where a browser wants a page, otherwise a line of text."""
+        """Return the form if a browser requests a page, otherwise a line of text."""
         wants_page = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
         if wants_page and "hx-request" not in headers and not scope["path"].startswith("/api/"):
             query = scope["query_string"].decode("latin-1")
@@ -216,7 +216,7 @@ async def _fields(receive: Receive) -> dict[str, str] | None:
 
 
 def _own_address(going: str) -> str:
-    r"""Return the path and the parameters of an own page; of anything else the home page.
+    r"""Return the path and the parameters of a page of the service; for anything else, the home page.
 
     Examples
     --------

@@ -241,7 +241,7 @@ class _InStep:
         self._streams = one, other
         self.n_rows = 0
         self.n_left = [0, 0]
-        """Rows of each that have no counterpart."""
+        """Number of rows of each stream that have no counterpart."""
 
     def pairs(self) -> Iterator[Pair]:
         waiting: list[pa.RecordBatch | None] = [None, None]

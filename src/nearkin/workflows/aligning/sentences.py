@@ -1,4 +1,4 @@
-"""Sentences of ``nearkin align``: the sentences that were read, and the table that was made of them."""
+"""Summaries of ``nearkin align``: the sentence pairs that were read, and the table that was learned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nearkin.workflows.aligning.training import Aligned
 
 
 def aligned_sentences(aligned: Aligned) -> Iterator[Sentence]:
-    """Count the pairs of sentences, say what was left out and how well the model fits, and describe the table."""
+    """Count the pairs of sentences and the omitted ones, say how well the model fits, and describe the table."""
     word_pairs = counted(aligned.n_word_pairs, "pair")
     yield Sentence(f", {word_pairs} of words", strong=f"{counted(aligned.n_pairs, 'pair')} of sentences")
     for n, why in (
@@ -34,7 +34,7 @@ def aligned_sentences(aligned: Aligned) -> Iterator[Sentence]:
 
 
 def dictionary_sentences(made: DictionaryRead) -> Iterator[Sentence]:
-    """Count the entries, say which were left out, and describe the table."""
+    """Count the entries and the omitted ones, and describe the table."""
     yield Sentence("", strong=counted(made.n_entries, "entry", "entries"))
     for n, why in (
         (made.n_of_several_words, "more than one word on a side"),

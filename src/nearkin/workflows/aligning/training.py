@@ -208,7 +208,7 @@ def save(table: TranslationTable, out: Path) -> None:
 def _read(
     corpus: ParallelCorpus, words: TableWords, options: AlignOptions, resources: Resources, meter: Meter
 ) -> tuple[SentencePairs, int, tuple[str, ...]]:
-    """Return the sentence pairs as numbers of words, the number of invalid ones, and where a file broke off."""
+    """Return the sentence pairs as numbers of words, the number of invalid pairs, and the place of a truncation."""
     growing, n_unreadable = GrowingPairs(), 0
     with meter.stage("read", corpus.size_bytes, "bytes") as progress:
 

@@ -76,7 +76,7 @@ class Audited:
     what : str
         The audited run or collection, for example "a run of nearkin dedup, clean".
     pairs : str
-        Definition of a true pair, for example "different texts with jaccard ≥ 0.8 on words:5".
+        Definition of a true pair, for example "different texts with Jaccard ≥ 0.80 on word 5-grams".
     counting : str
         How often a pair counts, if not once.
     similarity : str

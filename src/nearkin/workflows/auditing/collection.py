@@ -103,7 +103,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
 
 
 def _measured(tolerance: Tolerance) -> str:
-    """Return what the recall measures: two versions of a document need not be a pair by this definition."""
+    """Return the definition of a true pair: two versions of a document need not be such a pair."""
     if tolerance.method == "minhash":
         return f"A true pair is two texts {tolerance.in_words()}: versions that share fewer words are not counted"
     by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
@@ -114,7 +114,7 @@ def _measured(tolerance: Tolerance) -> str:
 
 
 def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, current: I64, found: U64) -> tuple[str, ...]:
-    """Say how many of the matches that the searches found are matches by wording too."""
+    """Report how many of the matches that the searches found are also matches by wording."""
     place, content = pairs_of(found)
     is_other = (sample[place] != content) & np.isin(content, current)
     left, right = sample[place[is_other]], content[is_other]

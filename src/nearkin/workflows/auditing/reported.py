@@ -114,7 +114,7 @@ class ReportedWithin:
 
 @dataclass(slots=True)
 class _Known:
-    """Facts about a sampled document: the documents reported for it, and the texts seen."""
+    """Facts about a sampled document: the documents reported for it, and the texts read so far."""
 
     reported: set[str] = field(default_factory=set)
     seen: set[bytes] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""Audit of a finished run of ``nearkin dedup``: its sample against its whole input, by the run's own measure.
+"""Audit of a finished run of ``nearkin dedup``: a sample compared with the whole input, by the measure of the run.
 
 Exact copies are one text, as in the run: digests find all of them, so counting them would inflate the recall.
 """
@@ -149,7 +149,7 @@ class StoredRun:
             start = end
 
     def shingled(self, item: tuple[I64, pa.RecordBatch, str]) -> Comparable:
-        """Return documents of the input as the run had them.
+        """Return documents of the input, prepared as in the run.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Lists of a collection that are no results of their own, as tables for other programs."""
+"""Lists of a collection without a result record, as tables for other programs."""
 
 from __future__ import annotations
 

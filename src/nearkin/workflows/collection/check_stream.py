@@ -1,4 +1,4 @@
-"""Stream of documents, one JSON object per line → an answer for each line, after what it says is stored."""
+"""Stream of documents, one JSON object per line → an answer for each line, after its document is stored durably."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LineAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _ReadLine:
-    """A line that is not blank: the document, or the reason why it is none."""
+    """A line that is not blank: its document, or the reason why it cannot be read."""
 
     line: ArrivedLine
     doc_id: str | None
@@ -75,7 +75,7 @@ def check_stream(
     columns: StreamColumns,
     rules: ReadingRules,
 ) -> StreamSummary:
-    """Check every line of a stream, in order, and store documents if that is asked for.
+    """Check every line of a stream, in order, and store documents on request.
 
     Lines that have arrived together are stored in one transaction. ``answered`` is called when it has ended, so a
     document that was reported as stored is never lost.
@@ -162,7 +162,7 @@ def _answers(
     *,
     stops: bool,
 ) -> list[LineAnswer]:
-    """Check the readable documents of a lot together; if it stops, answer up to the first problem."""
+    """Check the readable documents of a batch together; if it stops at a problem, answer up to the first problem."""
     good = [row for row in rows if row.problem is None]
     if store is not None:
         lines = [row.line.number for row in good]

@@ -1,4 +1,4 @@
-"""File of ids → ids of documents: a line each, or a column of a table."""
+"""File of ids → ids of documents: one per line, or a column of a table."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _of_delimited(
 
 
 def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
-    """Return an id as it is in the file; without its blanks if only so it can be one of the collection's."""
+    """Return an id unchanged, or without surrounding blanks if only that is an id of the collection."""
     bare = found.strip()
     return found if found == bare or is_document is None or is_document(found) else bare
 

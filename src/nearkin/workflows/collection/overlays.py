@@ -37,7 +37,7 @@ _DIALECTS = {
     ".dat": Dialect(has_mark=True),
     ".csv": Dialect(separator=",", qualifier='"', newline="", quotes_all=False),
 }
-"""Dialects of overlays of documents that are in no load file, or whose load file is not there any more."""
+"""Dialects of overlays for documents that are in no load file, or whose load file no longer exists."""
 
 
 def check_overlay(out: Path | None, *, is_since: bool) -> None:
@@ -78,7 +78,7 @@ class WrittenOverlay:
     warning: str | None = None
 
     def sentences(self) -> Iterator[str]:
-        """Say for which documents it was written, and warn."""
+        """Return the sentences about its documents, and warnings."""
         of_files = first_of(self.load_files, _SHOWN) if self.load_files else "no load file"
         documents = counted(self.n_documents, "document")
         yield f"overlay of {documents} of {of_files}: {self.path}, key {self.key}, {self.dialect.in_words()}"
@@ -189,7 +189,7 @@ def _numbered(out: Path, number: int, part: _Keyed) -> Path:
 
 @contextmanager
 def replacing_overlay(out: Path) -> Iterator[None]:
-    """Remove the numbered overlays of an overlay that the block replaces with another file, once it did."""
+    """Remove the numbered overlays of an earlier overlay after the block has replaced that with another file."""
     former = _former(out) if _is_overlay(out) else []
     yield
     _remove(former)
@@ -202,7 +202,7 @@ def _remove(paths: Iterable[Path]) -> None:
 
 
 def _former(out: Path) -> list[Path]:
-    """Return the further overlays of an earlier call with the same ``out``: by their names and their fields."""
+    """Return the numbered overlays of an earlier call with the same ``out``, recognised by their names and fields."""
     name = re.compile(rf"{re.escape(out.stem)}-([2-9]|[1-9]\d+)\.(dat|csv)")
     siblings = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
     return [path for path in siblings if name.fullmatch(path.name) and _is_overlay(path)]
@@ -241,7 +241,7 @@ def _parts(listed: pa.Table, unread: Mapping[str, str], suffix: str) -> list[_Ke
 
 
 def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, str]) -> dict[str, OverlayRow]:
-    """Return what is known of each document in a group, without a text, or with the same text as another one."""
+    """Return the fields of each document that is in a group, has no text, or has the same text as another document."""
     principals: dict[int, str] = {}
     rows: dict[str, OverlayRow] = {}
     n_documents, copy_numbers = Counter(texts.values()), dict[int, int]()
@@ -272,7 +272,7 @@ def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, st
 
 
 def _controls(path: str | None) -> tuple[Controls, frozenset[str]] | None:
-    """Return how a load file is written, and its control numbers; None if there is no such file any more."""
+    """Return the dialect of a load file and its control numbers; None if the file no longer exists."""
     if path is None or not path.lower().endswith(tuple(_DIALECTS)) or not os.path.isfile(path):
         return None
     try:

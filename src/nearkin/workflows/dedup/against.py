@@ -1,4 +1,4 @@
-"""Documents that another collection already has."""
+"""Documents that another set already has."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from nearkin.workflows.dedup.searching import Sizes
 
 
 def first_in_other(corpus: Corpus) -> U32:
-    """Return the first row of each text in the other collection, NO_ROW if it is not there; shape (n_nodes,)."""
+    """Return the first row of each text in the other set, NO_ROW if it is not there; shape (n_nodes,)."""
     first = np.full(corpus.n_nodes, NO_ROW)
     rows = np.flatnonzero(corpus.node[corpus.n_inputs :] != NO_NODE)[::-1] + corpus.n_inputs
     first[corpus.node[rows]] = rows  # backwards, so that the first row remains
@@ -32,16 +32,16 @@ def first_in_other(corpus: Corpus) -> U32:
 
 
 def others_first(corpus: Corpus, order: U32) -> U32:
-    """Put the texts of the other collection before those to clean, and keep the given order otherwise.
+    """Put the texts of the other set before those to clean, and keep the given order otherwise.
 
-    If very many texts share a key, each is compared only with the first of them, which must be in the other collection.
+    If very many texts share a key, each is compared only with the first of them, which must be in the other set.
     """
     is_mine = (corpus.sides[order] & THEIRS) == 0
     return order[np.argsort(is_mine, kind="stable")]
 
 
 def judge_across(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Judged:
-    """Judge the documents to clean by the matches between the two collections; they are not grouped."""
+    """Judge the documents to clean by the matches between the two sets; they are not grouped."""
     outcome = judge_against(corpus, options, sizes, matches)
     of_rows, is_copy = matches_across(corpus, matches)
     others = judge_others(corpus, options, sizes, of_rows, is_copy)
@@ -49,7 +49,7 @@ def judge_across(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
 
 
 def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches) -> Outcome:
-    """Drop what the other collection already has; a document's principal is the most similar document there."""
+    """Drop what the other set already has; a document's principal is the most similar document there."""
     n = corpus.n_inputs
     nodes = corpus.node[:n]
     has_node = nodes != NO_NODE
@@ -71,9 +71,9 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
 
 
 def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
-    """Return matches of rows, each a document to clean with one of the other collection, and which are exact copies.
+    """Return matches of rows, each a document to clean with one of the other set, and which are exact copies.
 
-    Every document to clean appears; of the copies of a text in the other collection only the first does.
+    Every document to clean appears; of the copies of a text in the other set only the first does.
     """
     n = corpus.n_inputs
     first = first_in_other(corpus)
@@ -103,7 +103,7 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
 
 
 def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, is_copy: Bool) -> OtherTable:
-    """Return which documents of the other collection caused documents to be dropped; ``matches`` are of rows."""
+    """Return which documents of the other set caused documents to be dropped; ``matches`` are of rows."""
     n = len(corpus) - corpus.n_inputs
     likeness, drops = judge_pairs(matches, options)
     drops |= is_copy
@@ -137,7 +137,7 @@ def _cannot_be_found(nodes: U32, corpus: Corpus, options: DedupOptions, sizes: S
 
 
 def no_groups() -> GroupTable:
-    """Return an empty table: documents compared with another collection are not grouped."""
+    """Return an empty table: documents compared with another set are not grouped."""
     none = np.zeros(0, np.int64)
     return GroupTable(
         principal=none.astype(np.uint32),
@@ -152,7 +152,7 @@ def no_groups() -> GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class _MostSimilar:
-    """Row in the other collection for which each node is dropped; NO_ROW if there is none.
+    """Row in the other set for which each node is dropped; NO_ROW if there is none.
 
     Of equally similar rows, the first. ``is_overlap``: the document is not contained in that row, but overlaps it.
     """
@@ -178,7 +178,7 @@ def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> 
 
 
 def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
-    """Return the similarity of documents to clean (left) to the other collection's, and whether they are dropped.
+    """Return the similarity of documents to clean (left) to the other set's, and whether they are dropped.
 
     A measure such as containment has a direction: the share of one document in the other, or the reverse.
     """

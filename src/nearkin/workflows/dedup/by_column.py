@@ -1,4 +1,4 @@
-"""The values of a column of the input, by which the report counts: read at the end, in a second pass."""
+"""Values of a column of the input, for the counts of the report; read at the end, in a second pass."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: Bi
 
 
 def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.DictionaryArray:
-    """Return the value of each document as text, in reading order; null where a document or its file has none.
+    """Return the value of each document as text, in reading order; null if the document or its file has none.
 
     Raises
     ------

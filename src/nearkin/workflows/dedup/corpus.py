@@ -1,4 +1,4 @@
-"""Spool → facts about every document, and which texts are identical."""
+"""Spool → facts about every document, and the identical texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_DOCUMENTS = 2**32 - 2
 NO_NODE = np.uint32(0xFFFFFFFF)
 READABLE, EMPTY, UNREADABLE, ONLY_NUMBERS = 0, 1, 2, 3
 MINE, THEIRS = np.uint8(1), np.uint8(2)
-"""Bits for a text's sides: it is among the documents to clean, it is in the other collection."""
+"""Bits for a text's sides: it is among the documents to clean, it is in the other set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Corpus:
     ----------
     chunks : tuple of Chunk
     n_inputs : int
-        Number of rows to clean; later rows are the other collection of ``--against``.
+        Number of rows to clean; later rows are the other set of ``--against``.
     status : uint8 array, shape (n_documents,)
         READABLE, EMPTY, UNREADABLE, or ONLY_NUMBERS if numbers do not count.
     n_characters : int64 array, shape (n_documents,)
@@ -49,7 +49,7 @@ class Corpus:
     first_row : uint32 array, shape (n_nodes,)
         First row of each text.
     is_against : bool
-        Whether there is another collection, which may be empty.
+        Whether there is another set, which may be empty.
     repeated_ids : tuple of (row, earlier row)
         Documents whose id an earlier row has.
     """
@@ -74,9 +74,9 @@ class Corpus:
 
     @property
     def sides(self) -> U8:
-        """MINE for each node found among the documents to clean, THEIRS for each found in the other collection.
+        """MINE for each node found among the documents to clean, THEIRS for each found in the other set.
 
-        Both bits are set if there is no other collection.
+        Both bits are set if there is no other set.
         """
         if not self.is_against:
             return np.full(self.n_nodes, MINE | THEIRS, np.uint8)
@@ -244,7 +244,7 @@ def number_by_first(
 
 
 def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
-    """Return rows whose id an earlier row of the same side has, each with that earlier row."""
+    """Return rows whose id an earlier row of the same side has, each with the earlier row."""
     found: list[tuple[int, int]] = []
     for start, end in ((0, n_inputs), (n_inputs, len(id_hashes))):
         suspects = sharing_a_hash(id_hashes[start:end], np.arange(start, end, dtype=np.uint32))
@@ -262,7 +262,7 @@ def sharing_a_hash(hashes: U64, rows: U32) -> U32:
 
 
 def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, int]]:
-    """Return rows, of some ascending ones, whose id an earlier one of them has, each with that earlier row."""
+    """Return the rows, among some ascending rows, whose id an earlier one of these has, each with the earlier row."""
     found: list[tuple[int, int]] = []
     earlier: dict[str, int] = {}
     for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):

@@ -116,7 +116,7 @@ class Ending(Protocol):
 
     @property
     def twice(self) -> str | None:
-        """Name of what reads the input a second time, for messages; None if nothing does."""
+        """Name of the file that needs a second reading of the input, for messages; None if none does."""
 
     def check(self, sourced: Sourced) -> None:
         """Refuse input for which the requested files cannot be written."""
@@ -125,7 +125,7 @@ class Ending(Protocol):
         """Write the requested files from the input."""
 
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
-        """Write the page from the manifest so far; return why it could not be drawn, if so."""
+        """Write the page from the manifest so far; return the reason if it could not be drawn."""
 
 
 def dedup_files(
@@ -232,18 +232,18 @@ def _all_inputs(sourced: Sourced) -> list[Input]:
 
 
 def _opened(saved: Path | None, asked: ReadingRequest) -> contextlib.AbstractContextManager[BinaryIO | None]:
-    """Open standard input from its start if it was saved, else as it arrives."""
+    """Open standard input: from its start if it was saved, otherwise as it arrives."""
     return open(saved, "rb") if saved else contextlib.nullcontext(asked.stdin)
 
 
 def check_overlay(sourced: Sourced, delivery: Delivery) -> None:
-    """Refuse load files of which no overlay can be made, if overlays are wanted."""
+    """Refuse load files of which no overlay can be made, if overlays are requested."""
     if delivery.overlay is not None:
         check_controls(sourced.sources, sourced.asked.encoding)
 
 
 def overlay(found: RunResult, delivery: Delivery) -> None:
-    """Write the overlays, if some are wanted."""
+    """Write the requested overlays."""
     if delivery.overlay is None:
         return
     found.sourced.check_unchanged()  # else control numbers and rows do not belong together

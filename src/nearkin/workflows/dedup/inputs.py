@@ -34,11 +34,11 @@ class Sourced:
     ----------
     asked : ReadingRequest
     sources, others : tuple of Source
-        Sources of the input and of the other collection.
+        Sources of the input and of the other set.
     before : Snapshots
         State of the files of many documents before they were read.
     is_against : bool
-        Whether there is another collection, which may have no files.
+        Whether there is another set, which may have no files.
     """
 
     asked: ReadingRequest
@@ -60,7 +60,7 @@ class Sourced:
     ) -> Sourced:
         """Find the input and check that it can be read; ``twice`` names what reads it a second time, if anything.
 
-        The columns are those of the input; the other collection may name them differently. If the first document
+        The columns are those of the input; the other set may name them differently. If the first document
         is to be kept, the order of the arguments decides which is first.
         """
         found = _resolve(asked, out, progress, in_order=options.keep.rule == "first")

@@ -38,7 +38,7 @@ from nearkin.workflows.resources import Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Everything that a run found, before it is reported.
+    """Result of a run, before it is reported.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Result:
         judged: Judged,
         n_not_compared: int,
     ) -> Result:
-        """Estimate what was missed; ``n_not_compared`` is that of the search, over all of its bands or keys."""
+        """Estimate the missed pairs; ``n_not_compared`` is that of the search, over all of its bands or keys."""
         return cls(
             corpus=corpus,
             places=places,
@@ -95,14 +95,14 @@ def find(
     resources: Resources,
     meter: Meter,
 ) -> Result:
-    """Find the near-duplicates among documents, or between two collections.
+    """Find the near-duplicates among documents, or between two sets.
 
     Parameters
     ----------
     inputs : sequence of Input
         The documents to clean.
     others : sequence of Input, optional
-        The other collection. If given, only pairs across the two collections are found; it may be empty.
+        The other set. If given, only pairs across the two sets are found; it may be empty.
     options : DedupOptions
         Options that decide the result.
     work : Path
@@ -214,7 +214,7 @@ def _judge(
     *,
     threads: int,
 ) -> Judged:
-    """Group the texts, or compare them with those of the other collection."""
+    """Group the texts, or compare them with those of the other set."""
     if corpus.is_against:
         return judge_across(corpus, options, sizes, matches)
     grouping = group_texts(matches, preference.node_order, options, store, threads=threads)

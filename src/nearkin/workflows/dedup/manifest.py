@@ -103,7 +103,7 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
 
 
 def _against_counts(judged: Judged) -> dict[str, int] | None:
-    """Count documents of the other collection, if there is one, that have a match, and that cannot have one."""
+    """Count documents of the other set, if there is one, that have a match, and that cannot have one."""
     if judged.others is None:
         return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()

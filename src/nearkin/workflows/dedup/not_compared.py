@@ -1,4 +1,4 @@
-"""Upper limit of the pairs that a search skipped, never more than exist."""
+"""Upper limit of the number of pairs that a search skipped, at most the number that exists."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def within_what_there_is(
         Number of distinct texts.
     n_candidates : int
     n_first, n_second : int
-        Of two collections: texts in only one of them; they are not paired with each other.
+        Of two sets: texts in only one of them; they are not paired with each other.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from nearkin.workflows.resources import in_percent
 
 Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6
-"""Threshold used when ``min_shared`` decides: one shingle in a million."""
+"""Threshold that belongs to ``min_shared``: one shingle in a million."""
 _ALL_OF_THEM = 0.999_999
 _IGNORED = ("ignore", "ignore_numbers")
 
@@ -54,7 +54,7 @@ class SearchGiven(TypedDict, total=False):
 
 
 class DedupGiven(SearchGiven, total=False):
-    """Those of functions that also compare with another collection."""
+    """Keywords of functions that also compare with another set of documents."""
 
     drop: Drop | None
     min_shared: int | None
@@ -69,20 +69,27 @@ class DedupOptions:
     threshold : float
         Minimum similarity of a near-duplicate, in (0, 1].
     measure : Measure
+        Measure of similarity; `of` makes it from its name, such as ``"containment"``.
     recall : float
         Probability of finding a pair at the threshold, in (0, 1).
     shingle : Shingling
+        Shingles to compare; `of` makes them from ``"words:N"`` or ``"chars:N"``.
     group : {"principal", "component"}
+        "principal": every member of a group is similar to its principal. "component": a group is everything that a
+        chain of pairs connects.
     keep : Keep
+        Order in which principals are chosen; `of` makes it from a rule such as ``"longest"`` or ``"max:COLUMN"``.
     normalise : Normalisation
+        Differences to ignore; `of` makes it from steps such as ``"nfkc,case,space"``.
     seed : int
         Random seed of the sketches.
     drop : {"contained", "containing", "either"}, optional
-        With another set of documents (``against``), by containment: drop the documents that are contained in one of its
-        documents (the default), those that contain one of its documents, or both.
+        With another set of documents (``against``) and the measure containment: drop documents that are contained in a
+        document of the other set (the default), documents that contain one, or both.
     min_shared : int, optional
         With another set of documents (``against``): drop the documents that share at least this many shingles with one
-        of its documents, at any similarity. The measure is then containment, and the threshold `ANY_SHARE`.
+        of its documents, at any similarity. `of` then sets the measure to containment, and the threshold to one shingle
+        in a million.
 
     Examples
     --------
@@ -148,9 +155,9 @@ class DedupOptions:
         preset : {"fineweb", "stack", "ediscovery", "contracts"}, optional
             Starting point, which the other values override.
         **given
-            Parameters of `DedupOptions`, as values or as on the command line; None means not given. And two that become
-            a part of the normalisation: ``ignore``, passages that do not count, such as disclaimers (a file, or a list
-            of passages in the syntax of its lines), and ``ignore_numbers``, whether digits do not count.
+            Parameters of `DedupOptions`, as values or in the syntax of the command line; None means not given. Two more
+            become a part of the normalisation: ``ignore``, passages that do not count, such as disclaimers (a file, or
+            a list of passages in the syntax of its lines), and ``ignore_numbers``, whether to ignore digits.
 
         Raises
         ------
@@ -162,7 +169,7 @@ class DedupOptions:
         return cls()._changed(PRESETS.get(preset or "", {}), given)
 
     def replaced(self, **given: object) -> DedupOptions:
-        """Return the options with the user's values in the place of some; ``None`` means not given.
+        """Return the options with some values replaced by the user's; None means not given.
 
         Raises
         ------
@@ -221,7 +228,7 @@ class DedupOptions:
         return np.greater_equal(self.measure.similarity(matches), self.threshold)
 
     def check_fits(self, *, is_against: bool) -> None:
-        """Refuse options that need another collection if there is none.
+        """Refuse options that need another set of documents if there is none.
 
         Raises
         ------

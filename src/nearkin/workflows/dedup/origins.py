@@ -51,7 +51,7 @@ class Origins:
         return [self.columns[field.name].slice(a, b - a) for field in FIELDS]
 
     def counts(self, no_text: Mapping[int, str] | None = None) -> ExtractionCounts:
-        """Count documents by what became of them; ``no_text`` as for `told_rows`."""
+        """Count documents by the result of their extraction; ``no_text`` as for `told_rows`."""
         extracted = self.columns["extractor"]
         partial = pc.sum(self.columns["is_partial"]).as_py() or 0
         kinds = Counter[str](self.columns["exception"].drop_null().to_pylist())
@@ -63,7 +63,7 @@ class Origins:
         return self._counts(partial, unread, kinds)
 
     def counts_of(self, listed: Sequence[ExceptionRow]) -> ExtractionCounts:
-        """Count documents by what became of them, with the exceptions as they are listed."""
+        """Count documents by the result of their extraction, and the exceptions as they are listed."""
         partial = sum(one.is_partial for one in listed)
         unread = sum(one.kind is not None and not one.is_partial for one in listed)
         return self._counts(partial, unread, Counter(one.exception for one in listed))
@@ -81,14 +81,14 @@ class Origins:
         return sum(one["counts"] for one in names if is_ocr(one["values"] or ""))
 
     def _has_text(self) -> pa.Array:
-        """Return which documents have no exception, or a part of their text."""
+        """Return whether each document has no exception, or a part of its text."""
         return pc.or_(pc.is_null(self.columns["exception"]), pc.fill_null(self.columns["is_partial"], False))
 
 
 def told_rows(
     origins: Origins | None, n_rows: int, no_text: Mapping[int, str]
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of exceptions in the order of the documents, each with what its origin says.
+    """Yield the rows of exceptions in the order of the documents, each with the exception of its origin.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class OtherTable:
-    """Documents of another collection for which documents were dropped; arrays of shape (n_others,).
+    """Documents of another set for which documents were dropped; arrays of shape (n_others,).
 
     Parameters
     ----------
@@ -86,13 +86,13 @@ class Judged:
     ----------
     outcome : Outcome
     groups : GroupTable
-        Empty for a run against another collection, whose documents are not grouped.
+        Empty for a run against another set, whose documents are not grouped.
     matches : Matches
         Sorted matches of rows, including exact copies.
     is_copy : bool array, shape (n_matches,)
         Whether each match is an exact copy.
     others : OtherTable or None
-        Results for the other collection, if there is one.
+        Results for the other set, if there is one.
     """
 
     outcome: Outcome

@@ -119,7 +119,7 @@ def check_controls(sources: Sequence[Source], encoding: str) -> None:
 
 
 def _rows(outcome: Outcome, places: Places, options: DedupOptions) -> Callable[[int], OverlayRow]:
-    """Return a function that gives what is known of a row."""
+    """Return a function that returns the fields of a row."""
     n = len(outcome.keep)
     has = outcome.principal != NO_ROW
     size = np.bincount(outcome.principal[has], minlength=n)
@@ -160,7 +160,7 @@ def _overlay_of_load_file(
     encoding: str,
     progress: Progress,
 ) -> str:
-    """Write the overlay of a load file, keyed on its control numbers as they stand there."""
+    """Write the overlay of a load file, with its control numbers unchanged as keys."""
     try:
         raw = one.path.open("rb", buffering=0)
     except OSError as error:
@@ -184,7 +184,7 @@ def _overlay_of_load_file(
 
 
 def _each(controls: Controls, one: OverlaySource, repeated: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield each control number with its row; a tool cannot overlay records that repeat one, or have none."""
+    """Yield each control number with its row; records without one, or with a repeated one, cannot be overlaid."""
     seen: set[str] = set()
     rows = iter(one.rows.tolist())
     for control in controls:

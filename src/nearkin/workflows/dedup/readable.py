@@ -31,7 +31,7 @@ def check_problems(places: Places, rules: ReadingRules) -> None:
 
 
 def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
-    """Check that not too many documents are unreadable, among those to clean and in the other collection.
+    """Check that not too many documents are unreadable, among those to clean and in the other set.
 
     Raises
     ------

@@ -350,7 +350,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
 
 
 def _counts_white_space(run: FinishedRun, options: DedupOptions) -> bool:
-    """Whether lengths have white space in them: earlier versions stored no others."""
+    """Whether lengths include white space, as all lengths of earlier versions do."""
     return options.keep.is_by_length and bool(np.isnan(run.corpus.keep_value[run.corpus.first_row]).any())
 
 

@@ -131,7 +131,7 @@ def _run_note(out: Path, manifest: DedupManifest, elapsed_s: float) -> RunNote:
 
 
 def _instead(out: Path, manifest: DedupManifest) -> str:
-    """Return how to get a page later: from the tables, if they hold enough."""
+    """Return how to make the page later: from the tables, if these have enough data."""
     if manifest.command != "dedup" or manifest.against:
         return "Run the command again with --overwrite to create the report."
     return f"To create the report without sample texts: nearkin regroup {out} --threshold {manifest.threshold}"

@@ -26,7 +26,7 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     ----------
     directory : RunDirectory
     inputs : sequence of Input
-        All inputs of the run, those of the other collection last.
+        All inputs of the run, those of the other set last.
     is_resumed : bool
         Whether there was an unfinished run.
     """

@@ -62,7 +62,7 @@ def sample_of(
     texts : sequence of str
         Distinct texts, in reading order.
     is_mine : bool array, shape (n_texts,)
-        Whether each text is to be cleaned, rather than of the other collection.
+        Whether each text is to be cleaned, rather than of the other set.
     n_mine, n_nodes : int
         Numbers of texts to clean, and of all texts.
     shingle : Shingling

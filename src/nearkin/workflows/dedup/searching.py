@@ -191,7 +191,7 @@ class Search(ABC):
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     def _max_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:
-        """Return how far skewed runs are compared in bands split into ranges, decided over all their ranges."""
+        """Return the length up to which skewed runs are compared, for bands in several ranges, from all ranges."""
         skewed: dict[int | None, list[SkewedRuns]] = {part.band: [] for part in parts}
         budgets = {part.band: part.max_pairs for part in parts}
 

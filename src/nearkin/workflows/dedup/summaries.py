@@ -1,4 +1,4 @@
-"""Result → tables of the report page that no stored table has: by source, by the values of a column, by threshold."""
+"""Result → tables that only the report page has: by source, by the values of a column, by threshold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 def by_source(corpus: Corpus, outcome: Outcome, places: Places) -> list[PartRow]:
-    """Count the documents and characters of each file of the input, and those dropped; the most dropped first.
+    """Count the documents and characters of each input file, all and dropped; the most dropped first.
 
     Where most files hold one document, folders are counted instead.
     """
@@ -34,13 +34,13 @@ def by_source(corpus: Corpus, outcome: Outcome, places: Places) -> list[PartRow]
 
 
 def by_value(corpus: Corpus, outcome: Outcome, values: pa.DictionaryArray) -> list[PartRow]:
-    """Count as `by_source` does, by the value of each document; those without one have a row of their own."""
+    """Count as `by_source` does, by the value of each document; documents without a value have a separate row."""
     part = values.indices.fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
     return _by_part([*values.dictionary.to_pylist(), None], part, corpus, outcome)
 
 
 def _by_part(parts: Sequence[str | None], part: I64, corpus: Corpus, outcome: Outcome) -> list[PartRow]:
-    """Count by the number of each document's part; parts without documents are left out."""
+    """Count by the part of each document; parts without documents are omitted."""
     n_characters = corpus.n_characters[: corpus.n_inputs]
     is_dropped = ~outcome.keep & (outcome.reason != UNREADABLE_TEXT)
 
@@ -78,7 +78,7 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
     Returns
     -------
     list of ThresholdRow
-        Empty for a run that compares two collections or has no threshold.
+        Empty for a run that compares two sets or has no threshold.
     """
     if corpus.is_against or options.min_shared is not None:
         return []

@@ -53,7 +53,7 @@ class Places:
         Original ids of the documents to clean: int64 if all ids are integers, else large_string; null where a
         document has no id.
     ids : Array, shape (n_documents,)
-        Ids of all documents: int64 only if those of the other collection are integers, too.
+        Ids of all documents: int64 only if those of the other set are integers, too.
     names : LargeStringArray, shape (n_documents,)
         Name of each document, unique in its collection.
     source_names : sequence of str
@@ -116,7 +116,7 @@ class Places:
         )
 
     def parent_of(self, row: int) -> str | None:
-        """Return the id of what a document is inside of."""
+        """Return the id of the document or container that contains a document."""
         parent: str | None = None if self.parents is None else self.parents.ids[row].as_py()
         return parent
 
@@ -131,7 +131,7 @@ class Places:
         return [*parent, *([] if self.origins is None else self.origins.part(a, b))]
 
     def exceptions(self) -> list[ExceptionRow]:
-        """Return the documents without a text, or with a part of it, in their order."""
+        """Return the documents without a text, or with only a part of it, in order."""
         return [
             exception_row(
                 told,
@@ -161,7 +161,7 @@ def locate(
     corpus : Corpus
     source_names : sequence of str
     kinds, other_kinds : sequence of IdKind
-        Kinds of the ids of the inputs, and of the other collection's.
+        Kinds of the ids of the inputs, and of the other set's.
     """
     chunks = corpus.chunks
     came = pa.chunked_array(list(gathered(chunks, "doc_id")), pa.large_string()).combine_chunks()
@@ -202,7 +202,7 @@ def locate(
 
 
 def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
-    """Return the ids of both collections with one type."""
+    """Return the ids of both sets with one type."""
     parts = [one for one in (own, others) if len(one)]
     if any(pa.types.is_large_string(one.type) for one in parts):
         parts = [one.cast(pa.large_string()) for one in parts]
@@ -286,7 +286,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
 def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: bool) -> None:
     """Write ``pairs.parquet``: every verified pair, sorted by the reading order of its documents.
 
-    Documents of another collection have no table, so the name of ``b`` is included for them.
+    Documents of another set have no table, so the name of ``b`` is included for them.
     """
     schema = pa.schema(
         [
@@ -328,7 +328,7 @@ def write_groups(path: Path, table: GroupTable, places: Places) -> None:
 
 
 def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, places: Places) -> None:
-    """Write ``against.parquet``: a row for each document of the other collection, in reading order."""
+    """Write ``against.parquet``: a row for each document of the other set, in reading order."""
     id_type, first = places.ids.type, corpus.n_inputs
     schema = pa.schema(
         [

@@ -145,7 +145,7 @@ def as_arrays(parts: list[Matches]) -> dict[str, U32]:
 
 
 def _touched(runs: list[U64], n_nodes: int) -> U8:
-    """Whether each node is in some candidate pair."""
+    """Whether each node is in a candidate pair."""
     touched = np.zeros(n_nodes, np.uint8)
     for run in runs:
         for start in range(0, len(run), 1 << 20):

@@ -36,7 +36,7 @@ class FamiliesEnding:
         self._delivery = delivery
 
     def check(self, sourced: Sourced) -> None:
-        """Refuse load files of which no overlay can be made; all other input can be compared."""
+        """Refuse load files of which no overlay can be made; all other input is accepted."""
         check_overlay(sourced, self._delivery)
 
     def write(self, found: RunResult) -> Written:

@@ -1,4 +1,4 @@
-"""Original texts of some documents, read again: a run keeps only what it compares."""
+"""Original texts of some documents, read again, because a run keeps only normalised texts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
 
 
 def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, pa.LargeStringArray]]:
-    """Yield the texts of the rows, some at a time; files without any of them are not opened."""
+    """Yield the texts of the rows, some at a time; files without any of the rows are not opened."""
     for here, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
             some = slice(i, i + _BATCH_DOCUMENTS)

@@ -1,1 +1,1 @@
-"""Search for similar documents of two collections, in one language or two; each pair has its true cosine."""
+"""Search for similar documents of two corpora, in one language or two; each pair has its exact cosine."""

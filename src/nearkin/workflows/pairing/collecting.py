@@ -1,4 +1,4 @@
-"""Collection → counted terms of its documents."""
+"""Corpus → counted terms of its documents."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ DOCUMENTS_SCHEMA = pa.schema(
     ]
 )
 PART = 1 << 14
-"""Number of documents weighed at a time."""
+"""Number of documents weighted at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """Collection as terms of its own vocabulary.
+    """A corpus as terms of its own vocabulary.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class CountedTexts:
 
 
 def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: int, meter: Meter) -> Collected:
-    """Read a collection once.
+    """Read a corpus once.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def count_texts(
 
 
 def collected(counted: CountedTexts, texts: Texts, inputs: Snapshots, side: str) -> Collected:
-    """Make a collection from texts read from files; ``inputs`` are the files before reading.
+    """Make the corpus from texts read from files; ``inputs`` are the files before reading.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def collection_of(
     *,
     rules: ReadingRules | None = None,
 ) -> Collected:
-    """Make a collection of counted documents, from files or not.
+    """Make a corpus of counted documents, from files or not.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Files and a translation table → two collections of vectors."""
+"""Files and a translation table → two corpora of vectors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PairInput:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Both collections, ready for the search.
+    """Both corpora, ready for the search.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def in_one_space(
 
 
 def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress) -> None:
-    """Report which side was translated, from which language to which, and why that side."""
+    """Report the side that was translated, the languages, and the reason for choosing this side."""
     if prepared.table is None or prepared.translation is None:
         return
     table, side = prepared.table, prepared.translation.side
@@ -238,7 +238,7 @@ def splitting(table: TranslationTable | None, ignored: Ignored) -> tuple[tuple[S
 
 
 def _without(ignored: Ignored, split: Splitting, texts: pa.LargeStringArray) -> TextWords:
-    """Return the words of texts without those that do not count."""
+    """Return the words of texts without words that do not count."""
     return split(ignored.removed(texts).texts)
 
 

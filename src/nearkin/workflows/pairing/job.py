@@ -1,4 +1,4 @@
-"""Search for similar documents of two collections, from files to a directory of results."""
+"""Search for similar documents of two corpora, from files to a directory of results."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def pair_files(
     progress: Progress | None = None,
     engine: Engine = LOCAL,
 ) -> PairsManifest:
-    """Find the similar pairs of two collections, and write them into a directory.
+    """Find the similar pairs of two corpora, and write them into a directory.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def _write(
 
 
 def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> str | None:
-    """Write ``report.html``; return why there is none, if so."""
+    """Write ``report.html``; return the reason if it could not be written."""
     from nearkin.workflows.pairing.reporting import write_report
 
     with meter.stage("report", 0, "steps") as progress:

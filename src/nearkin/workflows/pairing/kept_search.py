@@ -52,7 +52,7 @@ class KeptSearch:
         return int(stored["n_done"]), int(stored["n_comparisons"])
 
     def in_words(self) -> str | None:
-        """Return how far an interrupted search had come; None if none is saved."""
+        """Return the progress of an interrupted search; None if no search is saved."""
         if self._path is None or not self._path.exists():
             return None
         stored = load_arrays(self._path)

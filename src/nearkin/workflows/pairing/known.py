@@ -1,4 +1,4 @@
-"""Known pairs: how many of them were found, and how similar they are."""
+"""Known pairs: the number that was found, and their similarities."""
 
 from __future__ import annotations
 

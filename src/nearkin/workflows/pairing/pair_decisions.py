@@ -1,4 +1,4 @@
-"""Decisions on found pairs: accepted or rejected, in a file beside the results that they are about."""
+"""Decisions to accept or reject found pairs, in a file beside the results of the run."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DecisionsOfRun(Stored):
 
 
 class StoredPairDecisions:
-    """Decisions on the pairs of a finished run, which are read again whenever they are asked for.
+    """Decisions on the pairs of a finished run; they are read again for each query.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class StoredPairDecisions:
         by: str,
         may_replace: Callable[[str], bool] = lambda by: True,
     ) -> None:
-        """Store a decision; None takes an earlier one back.
+        """Store a decision; None undoes an earlier one.
 
         Parameters
         ----------

@@ -26,9 +26,9 @@ from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
 from nearkin.workflows.reading.texts import Texts
 
 MAX_PAIRS = 5_000_000
-"""Number of pairs up to which a run is shown in pages: their rows and cosines are kept in memory."""
+"""Maximum number of pairs of a run that is shown in pages; their rows and cosines are kept in memory."""
 MAX_INPUT_BYTES = 256 << 20
-"""Size of a side up to which its texts are shown: its files are read again, up to the last document wanted."""
+"""Maximum size of a side whose texts are shown; its files are read again, up to the last needed document."""
 MAX_CHARACTERS = 2_000
 """Number of characters of a text that are shown."""
 _NO_ROWS = np.zeros(0, np.int64)
@@ -38,7 +38,7 @@ _PAIRS, _DOCUMENTS = "pairs.parquet", "documents.parquet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOfRun:
-    """A pair with what is known of it.
+    """A pair with its names, words and decision.
 
     Parameters
     ----------

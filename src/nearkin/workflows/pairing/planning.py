@@ -35,7 +35,7 @@ _MAX_PAIRS = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """Chosen search, and why.
+    """Chosen search, and the reason.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """Choice of the search by a sample of the documents.
+    """Choice of the search, made from a sample of the documents.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
 
 
 def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
-    """Return their rows in descending order of cosine; the lowest cosine of all pairs, and of these."""
+    """Return the rows of the most similar pairs, in descending order; the lowest cosine of all pairs, and of these."""
     rows, cosines, least = np.zeros(0, np.int64), np.zeros(0), 1.0
     for first, part in _cosines(file):
         least = min(least, float(part.min()))

@@ -1,4 +1,4 @@
-"""Vectors of two collections → their pairs, each with its true cosine."""
+"""Vectors of two corpora → their pairs, each with its exact cosine."""
 
 from __future__ import annotations
 

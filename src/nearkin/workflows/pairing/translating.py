@@ -1,4 +1,4 @@
-"""Use of a translation table for two collections: whether it fits, which side is translated, and how."""
+"""Use of a translation table for two corpora: the check that it fits, and the choice of the side to translate."""
 
 from __future__ import annotations
 

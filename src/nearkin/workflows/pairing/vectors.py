@@ -1,4 +1,4 @@
-"""Two collections of counted terms → vectors of one vocabulary."""
+"""Two corpora of counted terms → vectors of one vocabulary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIGNED_AT_ONCE = 1 << 13
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVectors:
-    """Both collections as vectors of one vocabulary.
+    """Both corpora as vectors of one vocabulary.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Candidates → pairs with their true cosine."""
+"""Candidates → pairs with their exact cosine."""
 
 from __future__ import annotations
 
@@ -187,5 +187,5 @@ def cosines_of(vectors: PairVectors, keys: U64, threads: int) -> F64:
 
 
 def reaches(cosines: F64, threshold: float) -> Bool:
-    """Whether each cosine reaches the threshold; with 32-bit weights that of equal vectors is 1 only to 7 digits."""
+    """Whether each cosine reaches the threshold; with 32-bit weights, that of equal vectors is 1 only to 7 digits."""
     return np.asarray(cosines >= threshold - _ROUNDING)

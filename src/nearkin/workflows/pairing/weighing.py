@@ -64,7 +64,7 @@ class Weighing:
         projection: WordProjection | None = None,
         numbers: I64 | None = None,
     ) -> Weighing:
-        """Make it for a collection, in a vocabulary of ``n_terms``."""
+        """Make the data for a corpus, in a vocabulary of ``n_terms``."""
         frequencies = np.where(is_kept, collected.document_frequencies, 0.0)
         occurrences = np.where(is_kept, collected.n_occurrences, 0.0)
         df = frequencies

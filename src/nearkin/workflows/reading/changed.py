@@ -9,7 +9,7 @@ from nearkin.stages.documents.sources import STDIN
 
 
 def check_comes_again(path: str) -> None:
-    """Check that the input read under this name can be read again.
+    """Check that the input with this name can be read again.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def check_comes_again(path: str) -> None:
 
 
 def changed(name: str, how: str = "") -> SourceError:
-    """Return the error for an input that changed since it was first read; ``how`` says what differs."""
+    """Return the error for an input that changed since it was first read; ``how`` describes the difference."""
     differs = f" ({how})" if how else ""
     return SourceError(f"{name} has changed since it was read{differs}. Repeat the command that read it.")
 

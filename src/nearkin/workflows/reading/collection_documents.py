@@ -1,4 +1,4 @@
-"""Current documents of a collection at one moment, in the batches of a file reader.
+"""Current documents of a collection at one time, in batches like those of a file reader.
 
 One transaction takes the number of each document and of its text. Neither ever changes or is removed, so the same
 documents can be read at any later time, repeatedly, while others write to the collection.
@@ -40,7 +40,7 @@ _ROWS_AT_A_TIME = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionDocuments:
-    """Documents of a collection that were current at one moment.
+    """Documents of a collection that were current at one time.
 
     Parameters
     ----------
@@ -183,14 +183,14 @@ class CollectionDocuments:
 
 
 def _unread(connection: Connection) -> I64:
-    """Return the numbers of the origins of files that gave no text, and have no older one."""
+    """Return the numbers of the origins of files without a text, also without an older text."""
     has_text = exists().where((documents.c.doc_id == origins.c.doc_id) & documents.c.is_current)
     query = select(origins.c.number).where(IS_UNREAD & ~has_text).order_by(origins.c.number)
     return np.array(connection.execute(query).scalars().all(), np.int64)
 
 
 def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBatch:
-    """Return files that gave no text as documents with a problem."""
+    """Return files without a text as documents with a problem."""
     query = with_origins().where(origins.c.number.in_(numbers)).order_by(origins.c.number)
     found = whole_rows(connection.execute(query))
     parents, told = _origin_columns([own_values(row) for row in found])
@@ -217,7 +217,7 @@ def _origin_columns(found: Sequence[OriginValues | None]) -> tuple[pa.Array, pa.
 
 
 def _opened(place: Place, is_read_only: bool) -> Store:
-    """Open a collection whose texts are read; one on a medium that cannot be written is opened read-only."""
+    """Open a collection to read its texts; on a read-only medium, it is opened read-only."""
     directory = place.directory
     if directory is not None and (directory / FILE).is_file():
         is_read_only |= not os.access(directory, os.W_OK, effective_ids=os.access in os.supports_effective_ids)

@@ -1,4 +1,4 @@
-"""Sources of a run with the digests of their bytes, as manifests have them."""
+"""Sources of a run with the digests of their bytes, for the manifest."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def describe(
 
 
 def texts_sha256(source: Source, encoding: str) -> str | None:
-    """Return the SHA-256 of the texts in the files that a load file names; None if it is none, or names none."""
+    """Return the SHA-256 of the texts in the files that a load file names; None if it is no load file or names none."""
     form = FORMATS.get(source.format)
     return form.digest_of_texts(source, encoding) if isinstance(form, LoadFile) else None
 

@@ -1,4 +1,4 @@
-"""Exceptions: documents that gave no text, or only a part of it, in ``exceptions.csv``."""
+"""Exceptions: documents without a text, or with only a part of it, in ``exceptions.csv``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HEADER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExceptionRow:
-    """A document without a text, or with a part of it.
+    """A document without a text, or with only a part of it.
 
     Parameters
     ----------

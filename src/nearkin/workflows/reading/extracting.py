@@ -1,4 +1,4 @@
-"""Files of a folder that are extracted: found among the others, and begun before their turn comes."""
+"""Files of a folder that are extracted: recognised among the other files, and extracted ahead of reading."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.workflows.reading.text_formats import by_text_formats, text_format_of
 
 _WINDOW = 256
-"""Files that are looked at before the first of them is read."""
+"""Number of files that are examined ahead of reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileToRead:
-    """A source, with what is known of it already.
+    """A source, with what is already known about it.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class FileToRead:
 
 
 class AheadOfReading:
-    """Sources in their order, those that are extracted with what the workers made of them.
+    """Sources in order, with the results of the workers for the files that are extracted.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class AheadOfReading:
                 begun.drop()
 
     def _look_ahead(self, index: int) -> None:
-        """Begin what comes next, if workers have time for it."""
+        """Start extracting the next files, if workers are free."""
         last = min(len(self._sources), index + _WINDOW)
         while self._n_seen <= index or (self._n_seen < last and len(self._begun) < self._pool.look_ahead):
             file = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
@@ -86,7 +86,7 @@ class AheadOfReading:
 def ahead_of_reading(
     sources: Sequence[Source], encoding: str, n_workers: int | None = None
 ) -> Iterator[AheadOfReading]:
-    """Provide workers for as long as the sources are read; they start with the first file that needs one."""
+    """Provide workers while the sources are read; they start with the first file that needs a worker."""
     limits, ocr = next(((one.limits, one.ocr) for one in sources), (None, None))  # those of one input are the same
     with ExtractionPool(n_workers, limits, ocr) as pool:
         yield AheadOfReading(sources, encoding, pool)
@@ -102,12 +102,12 @@ def as_extracted(source: Source) -> Source | None:
 
 
 def recognised_format(path: str) -> str:
-    """Return the format of a file whose name says nothing, as in a folder: "document", "file" or that of a text."""
+    """Return the format of a file with an unknown suffix, as in a folder: "document", "file" or that of a text."""
     return _looked_into(Source(path=path, name=path, format="file")).source.format
 
 
 def _looked_into(source: Source) -> FileToRead:
-    """Return a source with its format, which the beginning of a file shows, and all bytes of a short text."""
+    """Return a source with its format, recognised by the beginning of the file, and all bytes of a short text."""
     if source.format != "file" or source.is_forced:
         return FileToRead(source)
     try:

@@ -92,7 +92,7 @@ class FileInput:
 
 @dataclass(frozen=True, slots=True)
 class LooseFilesInput:
-    """Files of one or a few documents each, many to a batch.
+    """Files with one or a few documents each, of which many make a batch.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Documents of many files on their way into one batch: an Arrow batch for each file would cost more than its text."""
+"""Batches of documents from many files: an Arrow batch for each file would cost more than its text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROW_BYTES = 200
 
 
 class JoinedBatches:
-    """Documents that wait for their batch, in their order, each with the index of its file.
+    """Documents of the next batch, in order, each with the index of its file.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class JoinedBatches:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time to take the batch."""
+        """Whether the batch is large enough to be taken."""
         return self._n_bytes >= self._batch_bytes or len(self) >= _DOCUMENTS_A_BATCH
 
     def add_batch(self, batch: pa.RecordBatch, index: int) -> None:
-        """Add documents that are a batch already."""
+        """Add a batch of documents."""
         self._settle()
         self._batches.append(batch)
         self._owners += [index] * batch.num_rows

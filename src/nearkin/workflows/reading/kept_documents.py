@@ -1,4 +1,4 @@
-"""Documents kept by a finished run, read again: from its folder ``kept`` if it wrote one, else from its input.
+"""Documents that a finished run kept, read again: from its folder ``kept`` if there is one, otherwise from its input.
 
 Their ids are those of the run, which may differ from those in the files.
 """

@@ -18,7 +18,7 @@ from nearkin.workflows.reading.inputs import Input, StoredSource, TableInput
 IN_MEMORY = "table"
 """Format of documents in memory, as manifests name it."""
 GivenAgain = Mapping[str, StoredSource]
-"""Documents that a program gives again, by the name under which they were read first."""
+"""Documents that a program passes again, by the names under which they were read first."""
 NONE_GIVEN: GivenAgain = {}
 
 

@@ -1,4 +1,4 @@
-"""Document → its text, with the id that adding it would give it."""
+"""Document → its text, with the id that `nearkin add` would give it."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class OneDocument:
 
     @property
     def missing(self) -> str | None:
-        """Content that the text lacks, in words, if it is only a part of its file; otherwise None."""
+        """Description of the missing text, if this is only a part of the text of its file; otherwise None."""
         origin = self.file.origin
         return origin.sentence if origin is not None and origin.is_partial else None
 
     def file_under(self, doc_id: str) -> KnownFile:
-        """Return what is known of the file if the document is stored under another id."""
+        """Return the data of the file, for a document that is stored under another id."""
         return self.file.under(doc_id, self.doc_id)
 
 

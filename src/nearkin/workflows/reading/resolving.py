@@ -19,7 +19,7 @@ from nearkin.workflows.reading.inputs import StoredSource
 
 Kind = Literal["collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
-"""File that makes a directory a collection; repeated from `store.place`, which needs an extra."""
+"""File by which a directory is recognised as a collection; repeated from `store.place`, which needs an extra."""
 _INDEX, _DEPTH = "segments", 3  # of a collection's files below its directory
 _OWN_NAMES = {*TABLES, MANIFEST, *(f"{COLLECTION_FILE}{suffix}" for suffix in ("", "-wal", "-shm"))}
 _SQLITE = b"SQLite format 3\0"

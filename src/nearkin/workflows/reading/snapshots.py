@@ -1,4 +1,4 @@
-"""State of sources at one moment: whether they changed since, and how to read them again."""
+"""State of sources at one time, to detect changes and to read them again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nearkin.workflows.reading.texts import Texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSnapshot:
-    """Source at one moment, with the data to read it again and to detect changes.
+    """Source at one time, with the data to read it again and to detect changes.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class SourceSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadFileSnapshot(SourceSnapshot):
-    """Load file at one moment, and the text files that it names.
+    """Load file at one time, and the text files that it names.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Formats that make a text of a text file, such as subtitles, for files of folders and members of archives."""
+"""Formats that convert a text file, such as subtitles, to its text, in folders and archives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 
 def text_format_of(name: str, data: bytes) -> WholeFile | None:
-    """Return the format of a text file by its suffix, or else by its beginning; None if it is its own text.
+    """Return the format of a text file by its suffix, or else by its beginning; None if its content is the text.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def text_format_of(name: str, data: bytes) -> WholeFile | None:
 
 
 def by_text_formats(nodes: Iterator[ExtractedNode]) -> Iterator[ExtractedNode]:
-    """Yield what a worker extracted; texts that were read as they are, by the formats of their names."""
+    """Yield what a worker extracted; convert unchanged texts by the formats of their names."""
     for node in nodes:
         is_text = node.kind == "text" and node.text is not None and node.exception is None
         form = text_format_of(node.name or "", node.text or b"") if is_text else None

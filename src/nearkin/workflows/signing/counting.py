@@ -1,4 +1,4 @@
-"""Documents → statistics of a collection."""
+"""Documents → statistics of a corpus."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, thre
 def count_all_texts(
     texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter
 ) -> tuple[Statistics, list[pa.RecordBatch]]:
-    """Return the statistics of texts, perhaps a part of all, and the facts about each document."""
+    """Return the statistics of texts, possibly only a part of all, and the facts about each document."""
     growing = GrowingStatistics(counts_fingerprint(features, normalise))
     names, documents = pa.array(texts.names, pa.large_string()), []
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
@@ -55,7 +55,7 @@ def count_all_texts(
 
 
 def merge(paths: Sequence[Path], out: Path) -> Statistics:
-    """Merge the statistics of several collections into those of one.
+    """Merge the statistics of several corpora.
 
     Raises
     ------

@@ -150,7 +150,7 @@ def nearest_documents(
     resources: Resources,
     progress: Progress | None = None,
 ) -> pa.Table:
-    """Return the documents within a Hamming distance of one, the nearest first.
+    """Return the documents within a Hamming distance of a document, the nearest first.
 
     Parameters
     ----------

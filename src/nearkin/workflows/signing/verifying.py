@@ -53,7 +53,7 @@ class Verification:
     def if_given(
         cls, rule: str | None, shingle: Shingling | str, normalise: Normalisation | str
     ) -> Verification | None:
-        """Parse the parameters of a verification; None without a rule, where the others would do nothing.
+        """Parse the parameters of a verification; None without a rule. The other parameters need a rule.
 
         Raises
         ------

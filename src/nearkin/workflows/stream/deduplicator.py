@@ -1,7 +1,7 @@
 """Near-duplicates in a stream: each document is compared with the earlier ones.
 
-Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in
-which each document is compared with earlier ones on arrival, and is stored in constant space.
+Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in which
+each document is compared with earlier documents when it arrives, and is stored in constant space.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class StreamMatch:
 
 
 class StreamDeduplicator:
-    """Near-duplicates in a stream, stored in constant memory per document, regardless of its length.
+    """Search for near-duplicates in a stream; each document takes the same memory, whatever its length.
 
     Parameters
     ----------
@@ -68,24 +68,25 @@ class StreamDeduplicator:
         As for `nearkin.dedup`.
     shingle : str or Shingling
     size : int
-        Slots of a sketch. More improve the estimates (standard error at most ``0.5 / sqrt(size)``) and take 4 bytes
-        each.
+        Number of slots of a sketch. More slots improve the estimates (standard error at most ``0.5 / sqrt(size)``);
+        each takes 4 bytes per document.
     normalise : str or Normalisation
     fetch : callable, optional
-        Returns the text of an earlier document by its id. If given, every match is verified by its exact similarity;
-        otherwise matches are estimated from the sketches and marked so. Its exceptions are passed on; the documents
-        being added are then not added, and can be added again.
+        Function that returns the text of an earlier document by its id. With it, every match is verified and has its
+        exact similarity. Without it, similarities are estimated from the sketches, and ``is_verified`` is False. If the
+        function raises, the exception is passed on; the documents that were being added are not added, and can be added
+        again.
     seed : int
     max_age : int, optional
-        Number of documents after which one is forgotten: the last ``max_age`` documents are compared with. Then the
-        memory is limited, too, to that of twice as many. By default nothing is forgotten.
+        Number of latest documents with which a new document is compared; older documents are forgotten. Memory is then
+        limited to that of twice as many documents. By default nothing is forgotten.
 
     Attributes
     ----------
     n_chains_cut : int
-        Number of times that a document shared a key with more than 64 earlier ones and was compared only with the
-        latest 64: of 100 copies of a text, the last has 64 matches. 0 if nothing was skipped; the ``repr`` of a
-        stream shows it too.
+        Number of times that a document shared a key with more than 64 earlier documents and was compared only with the
+        latest 64; for example, the last of 100 copies of a text has 64 matches. 0 if nothing was skipped. The ``repr``
+        of a stream also shows it.
 
     Examples
     --------
@@ -137,15 +138,15 @@ class StreamDeduplicator:
         self._grow(_FIRST_CAPACITY)
 
     def __len__(self) -> int:
-        """Return the number of documents that are remembered."""
+        """Return the number of documents that are not forgotten."""
         return len(self._ids) if self.max_age is None else min(len(self._ids), self.max_age)
 
     def __contains__(self, doc_id: object) -> bool:
-        """Whether a document with this id was added, and is remembered."""
+        """Whether a document with this id was added and is not forgotten."""
         return self._is_known(doc_id, self._places, self._n_dropped + len(self._ids))
 
     def _is_known(self, doc_id: object, places: Mapping[Hashable, int], place: int) -> bool:
-        """Whether a document at a place would find that id among those remembered."""
+        """Whether a document at a position would find an id among the documents that are not forgotten."""
         earlier = places.get(doc_id)
         return earlier is not None and (self.max_age is None or place - earlier <= self.max_age)
 
@@ -158,36 +159,37 @@ class StreamDeduplicator:
 
     @property
     def bytes_per_document(self) -> int:
-        """Bytes stored per document beside its id. The arrays may have room for as many documents again."""
+        """Bytes stored per document, without its id. The arrays may have room for twice as many documents."""
         by_row = (self._slots, self._digests, self._keys, self._previous)
         return sum(array.nbytes // len(array) for array in by_row) + self._heads.nbytes // len(self._keys)
 
     def add(self, doc_id: Hashable, text: str) -> tuple[StreamMatch, ...]:
-        """Add a document, and return the earlier ones that are similar to it, the most similar first.
+        """Add a document, and return the earlier documents that are similar to it, the most similar first.
 
-        A text that is empty after normalisation matches nothing. Each id can be added once, even with the same text,
-        because a match must name one document. If a source delivers a document twice, check ``doc_id in stream``
-        first.
+        A text that is empty after normalisation matches nothing. Each id can be added only once, even with the same
+        text, because a match must name one document; the id of a forgotten document can be added again. If a source can
+        deliver a document twice, check ``doc_id in stream`` first.
 
         Raises
         ------
         ParameterError
-            A document with this id was added before, or the text is not a str that UTF-8 can encode.
+            A document with this id was added before and is not forgotten, or the text is not a str that UTF-8 can
+            encode.
         """
         return next(iter(self.add_many([(doc_id, text)])))
 
     def add_many(
         self, documents: Iterable[tuple[Hashable, str]], *, batch_size: int = 1024
     ) -> Iterator[tuple[StreamMatch, ...]]:
-        """Add documents as the results are consumed, each as `add` would; much faster than calls of `add`.
+        """Add documents like `add`, while the results are consumed; much faster than calls of `add`.
 
-        A batch is added when its first result is requested: without iteration nothing is added. If `fetch`
-        raises, or an id or a text is refused, nothing of its batch is added.
+        A batch is added when its first result is requested: without iteration nothing is added. If ``fetch`` raises, or
+        an id or a text is refused, no document of the batch is added.
 
         Raises
         ------
         ParameterError
-            ``batch_size`` is no int of at least 1; at once, before the first result.
+            ``batch_size`` is not an int of at least 1. This is raised at once, before the first result.
         """
         check_int("batch_size", "StreamDeduplicator.add_many", batch_size, 1)
         return self._added(documents, batch_size)
@@ -296,9 +298,10 @@ class StreamDeduplicator:
         self._rebuild()
 
     def save(self, path: str | Path) -> None:
-        """Save the stream to a file, from which `open` goes on.
+        """Save the stream to a file, which `open` reads.
 
-        The file appears when it is complete and on the disk; until then an earlier one stays. Ids must be str or int.
+        The file appears when it is complete and on the disk; until then an earlier file of this name stays. Ids must be
+        str or int.
 
         Raises
         ------
@@ -341,7 +344,7 @@ class StreamDeduplicator:
 
     @classmethod
     def open(cls, path: str | Path, *, fetch: Callable[[Any], str] | None = None) -> StreamDeduplicator:
-        """Open a stream that `save` wrote; it goes on as if it had not been saved.
+        """Open a stream that `save` wrote; it continues as if it had not been saved.
 
         Parameters
         ----------
@@ -352,9 +355,9 @@ class StreamDeduplicator:
         Raises
         ------
         RunError
-            The file is damaged, or written by a newer Nearkin.
+            The file is damaged, or was written by a newer version of Nearkin.
         FingerprintError
-            This Nearkin makes sketches in another way.
+            This version of Nearkin makes other sketches.
         SourceError
             There is no such file.
         """

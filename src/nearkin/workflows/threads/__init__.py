@@ -1,4 +1,4 @@
-"""Threads of mails, with missing mails, and the mails that hold all text and attachments of a thread.
+"""Threads of mails, with missing mails and inclusive mails.
 
 ::
 

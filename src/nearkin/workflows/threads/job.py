@@ -104,7 +104,7 @@ def thread_files(
 
 
 def _read(texts: Texts, spools: tuple[Spool, Spool], meter: Meter) -> ReadMails:
-    """Read the mails; where that fails, nothing is left behind."""
+    """Read the mails; if that fails, leave no files behind."""
     try:
         for spool in spools:
             spool.path.mkdir()

@@ -1,4 +1,4 @@
-"""Trees of mails → rows of ``threads.parquet``: each mail with its place, and whether it is inclusive."""
+"""Trees of mails → rows of ``threads.parquet``: each mail with its position, and whether it is inclusive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_WORDS = MailWords((), (), ())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadRow:
-    """A mail of a thread, or a missing one; fields of a mail are None if it is missing.
+    """A mail of a thread, or a missing mail, whose fields are None.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class ThreadRow:
 
     @property
     def is_missing(self) -> bool:
-        """Whether other mails refer to it, and it is not there."""
+        """Whether other mails refer to the mail and it is not in the input."""
         return self.mail is None
 
     @property
     def is_inclusive(self) -> bool | None:
-        """Whether some of it occurs in no later mail of the thread; None if it is missing."""
+        """Whether a part of the mail occurs in no later mail of the thread; None if it is missing."""
         return None if self.mail is None else self.reason is not None
 
 

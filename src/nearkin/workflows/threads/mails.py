@@ -100,7 +100,7 @@ class ReadMails:
 
 
 class MailReader:
-    """Takes batches, and keeps what threads need of each document.
+    """Reader of batches, which keeps the data of each document that threads need.
 
     Parameters
     ----------

@@ -19,10 +19,10 @@ class ThreadOptions:
     Parameters
     ----------
     window_days : float
-        An answer that names no other mail is joined to a mail with its subject that was sent at most so many days
-        before; 0: never.
+        Maximum number of days between an answer that names no other mail and a mail with the same subject to which it
+        is joined; 0 turns this off.
     new_text_only : bool
-        Whether only new text must occur in a later mail, without quoted text and signature.
+        Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail.
     """
 
     window_days: float = DEFAULT_WINDOW.days

@@ -19,12 +19,12 @@ _CORES = 4
 
 
 def shuffled_sentence(n_cores: int) -> Sentence:
-    """Introduce what is shuffled."""
+    """Introduce the list of shuffled data."""
     return Sentence(": data shuffled, before compression", strong=f"On Spark with {counted(n_cores, 'core')}")
 
 
 def cluster_sentences(needs: ClusterNeeds, n_cores: int) -> Iterator[Sentence]:
-    """Say what memory and disks hold, and how to set up executors."""
+    """Describe the use of memory and disks, and how to set up executors."""
     if needs.pair_bytes:
         yield Sentence(f"Each pair of near-duplicates adds about {size_text(needs.pair_bytes)}.")
     cores = min(n_cores, _CORES)

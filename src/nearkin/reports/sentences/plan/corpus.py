@@ -18,7 +18,7 @@ _FEW = 300
 
 
 def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
-    """Say what was sampled, what is planned (given in words), how certain that is, and what it omits."""
+    """Describe the sample, the plan (given in words), its certainty, and its limits."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     yield Sentence(
         f" like the {told.n_sampled:,} of the sample, of which {n_compared:,} were compared with one another; "

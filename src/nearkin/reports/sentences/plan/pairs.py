@@ -17,7 +17,7 @@ _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signa
 
 
 def question_sentence(question: Question) -> Sentence:
-    """Say what is searched, and which share of it is to be found."""
+    """Describe the search, and the share of the pairs to find."""
     pairs, sought = f"{many_text(question.n_pairs)} pairs", many_text(question.n_sought)
     return Sentence(
         f": {pairs}, {sought} of them expected to have a cosine of at least {question.threshold:g}",

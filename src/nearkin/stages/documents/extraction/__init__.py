@@ -1,1 +1,1 @@
-"""Texts of documents that are not plain text: office files, PDF, mail, archives, read by processes of their own."""
+"""Texts of documents that are not plain text (office files, PDF, mail, archives), read by separate processes."""

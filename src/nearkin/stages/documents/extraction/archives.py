@@ -1,4 +1,4 @@
-"""Archives, ZIP and tar: each file in them is a document; nothing is unpacked onto the disk."""
+"""ZIP and tar archives: each file in them is a document; nothing is unpacked onto the disk."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Archive(Container):
 
 
 class ZipArchive(_Archive):
-    """A ZIP archive, in the order of its directory."""
+    """A ZIP archive, read in the order of its directory."""
 
     def members(self) -> Iterator[Member]:
         """Yield the files."""
@@ -125,7 +125,7 @@ def _summarised(bombs: Sequence[str], n_of_system: int) -> Iterator[Member]:
 
 
 class TarArchive(_Archive):
-    """A tar archive, in its order."""
+    """A tar archive, read from beginning to end."""
 
     def members(self) -> Iterator[Member]:
         """Yield the files."""
@@ -157,7 +157,7 @@ class TarArchive(_Archive):
 
 
 def _check_end(raw: BinaryIO, offset: int) -> None:
-    """Check that a tar archive ends where no further file is found: `tarfile` takes a damaged header for the end.
+    """Check that a tar archive is complete: `tarfile` takes a damaged header for the end of the archive.
 
     Raises
     ------

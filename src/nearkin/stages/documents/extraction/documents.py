@@ -1,4 +1,4 @@
-"""Nodes of a worker → documents with ids, parents, families and origins."""
+"""Documents with ids, parents, families and origins, made from the nodes of a worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nearkin.stages.documents.origin import Origin
 def documents_of(
     file: FileToExtract, limits: ExtractionLimits = USUAL_LIMITS, ocr: str | None = None
 ) -> Iterator[InnerDocument]:
-    """Yield the documents of one file, by a worker that is kept for the next one with the same limits and languages."""
+    """Yield the documents of one file. The worker is kept for the next file with the same limits and languages."""
     answer = _pool_of(os.getpid(), limits, ocr).submit(file)
     try:
         yield from as_documents(file.name, answer.nodes())
@@ -28,7 +28,7 @@ def documents_of(
 
 @lru_cache(maxsize=8)
 def _pool_of(process: int, limits: ExtractionLimits, ocr: str | None) -> ExtractionPool:
-    """Return a worker for files that are read one by one; it ends with this process."""
+    """Return a pool with one worker, for files that are read one by one; it ends with this process."""
     pool = ExtractionPool(1, limits, ocr)
     atexit.register(pool.close)
     return pool
@@ -43,7 +43,7 @@ class _NodePlace:
 
 
 def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDocument]:
-    """Yield the documents among the nodes of a file.
+    """Yield the documents of a file. An archive or mailbox is not a document; an empty one is listed as an exception.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files embedded in office files: as they are, or wrapped in a compound file by OLE."""
+"""Files embedded in office files: unchanged, or wrapped in a compound file by OLE."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NATIVE = "\x01Ole10Native"
 
 
 def unwrapped(name: str, data: bytes) -> tuple[str, bytes] | None:
-    """Return name and bytes of an embedded file; None if there is none that could be read.
+    """Return the name and the bytes of an embedded file; None if there is no file that can be read.
 
     Parameters
     ----------
     name : str
-        Of the file as the office file calls it.
+        Name of the embedded file in the office file.
     data : bytes
     """
     if not data.startswith(MAGIC):
@@ -39,7 +39,7 @@ def unwrapped(name: str, data: bytes) -> tuple[str, bytes] | None:
 
 
 def _of_native(name: str, native: bytes) -> tuple[str, bytes] | None:
-    """Return name and bytes of a file that was dropped into a document ("Package" of Windows)."""
+    """Return the name and the bytes of a file that was dropped into a document (a "Package" of Windows)."""
     at = 6  # the size of all, and a mark
     own, at = _string(native, at)
     _, at = _string(native, at)
@@ -53,7 +53,7 @@ def _of_native(name: str, native: bytes) -> tuple[str, bytes] | None:
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:
-    """Return a string that ends with a zero, and where the next begins."""
+    """Return a string that ends with a zero byte, and the position after it."""
     end = data.find(b"\0", at)
     if end < 0:
         raise struct.error("a name has no end")

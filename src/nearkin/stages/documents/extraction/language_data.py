@@ -1,4 +1,4 @@
-"""Language data of tesseract, which xberg needs for OCR: where it is on this machine, checked before any work."""
+"""Language data of tesseract, which xberg needs for OCR: found on this machine and checked before any work begins."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FOLDERS = (
     "/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata", "/usr/share/tessdata",
     "/usr/local/share/tessdata", "/opt/homebrew/share/tessdata",
 )  # fmt: skip
-"""Folders of this environment (conda), of Debian 12 and 11, Fedora and Arch, own installations, and macOS."""
+"""Folders of this environment (conda), of Debian 12 and 11, Fedora and Arch, of builds from source, and of macOS."""
 _DIGITS = 8
-"""Digits of a digest in the name of an extractor: enough to tell releases of language data apart."""
+"""Number of digits of a digest in the name of an extractor: enough to distinguish releases of language data."""
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -31,9 +31,9 @@ class LanguageData:
     Parameters
     ----------
     languages : str
-        As tesseract names them, joined by "+".
+        Names of tesseract, joined by "+".
     folder : str
-        Folder that has the data of all of them.
+        Folder with the data of all languages.
     """
 
     languages: str
@@ -41,12 +41,12 @@ class LanguageData:
 
     @property
     def paths(self) -> list[str]:
-        """Paths that a worker may read: the folder, and the files where links lead elsewhere."""
+        """Paths that a worker may read: the folder, and the target of each link that leads out of it."""
         return [self.folder, *(os.path.realpath(_file_of(one, self.folder)) for one in self.languages.split("+"))]
 
     @property
     def in_words(self) -> str:
-        """The languages, and the beginning of the SHA-256 of the data of each: another release gives other texts."""
+        """The languages, each with the beginning of the SHA-256 of its data: other releases recognise other texts."""
         return _in_words(self.languages, self.folder)
 
     def as_message(self) -> dict[str, str]:
@@ -61,18 +61,18 @@ def _in_words(languages: str, folder: str) -> str:
 
 
 def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:
-    """Find the data of languages, all of it in one folder.
+    """Find a folder with the data of all the languages.
 
     Parameters
     ----------
     languages : str
-        Such as "eng" or "eng+deu". The order counts: tesseract prefers the first.
+        Such as "eng" or "eng+deu". The order matters: tesseract prefers the first.
     folders : sequence of str
 
     Raises
     ------
     ParameterError
-        These are no names of languages, or a language has no data here.
+        A name is not the name of a language, or the data of a language is not installed.
     MissingExtraError
         The libraries that read images and PDF are not installed.
     """
@@ -89,7 +89,7 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
 
 
 def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
-    """Return what is missing, where it was looked for, and what to install."""
+    """Return a message: the missing data, the folders that were searched, and what to install."""
     lacking = [one for one in names if not any(os.path.isfile(_file_of(one, folder)) for folder in folders)] or names
     files = ", ".join(f"{one}.traineddata" for one in lacking)
     packages = " ".join(f"tesseract-ocr-{one.lower().replace('_', '-')}" for one in lacking)

@@ -16,39 +16,39 @@ _FIELDS = {
     "disk": ("disk_bytes",), "files": ("n_members",), "levels": ("n_levels",), "ratio": ("compression_ratio",),
     "ocr": ("ocr_s",),
 }  # fmt: skip
-"""Fields of `ExtractionLimits` by the names that users give them."""
+"""Fields of `ExtractionLimits` by the names of the limits on the command line."""
 _VALUES = {"time": "SECONDS", "ocr": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE"}
 _MAX_S, _MAX_VALUE = 1 << 31, 1 << 50
-"""Maximum values that system calls take: of timers, and of everything else."""
+"""Maximum values that system calls accept: for timers, and for everything else."""
 IN_WORDS = (
     "time=60 (seconds), memory=4GiB, size=256MiB, total=16GiB, disk=1GiB, files=1000000, levels=12, ratio=1000, "
     "ocr=1800 (seconds)"
 )
-"""The defaults, in the syntax of users."""
+"""The defaults, in the syntax of the command line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionLimits:
-    """Maximum cost of the extraction of a file; each document in it has the limits of time for itself.
+    """Maximum cost of the extraction of a file; the time limits apply to each document in it separately.
 
     Parameters
     ----------
     memory_bytes : int
         Address space of a worker process.
     cpu_s, wall_s : int
-        Processor time and elapsed time for one document; for each page of it that is recognised, they begin again.
+        Processor time and elapsed time for one document; both start again for each page that is recognised.
     ocr_s : int
         Elapsed time after which no further page of a document is recognised.
     output_bytes : int
-        Text of one document, and size of one file inside an archive or a mail.
+        Size of the text of one document, and of one file inside an archive or a mail.
     total_bytes : int
-        Unpacked size of all that is inside one file.
+        Unpacked size of everything inside one file.
     disk_bytes : int
-        Nameless temporary file into which a packed archive is unpacked.
+        Size of the nameless temporary file into which a compressed archive is unpacked.
     n_members : int
-        Documents inside one file.
+        Number of documents inside one file.
     n_levels : int
-        Levels of files inside files.
+        Number of levels of files inside files.
     compression_ratio : int
         Unpacked size of a file inside an archive, divided by its packed size.
 
@@ -77,7 +77,7 @@ class ExtractionLimits:
 
     @classmethod
     def of(cls, given: Mapping[str, int | str]) -> ExtractionLimits:
-        """Make limits from those that differ from the defaults, by the names that users give them.
+        """Make limits from those that differ from the defaults, by their names on the command line.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class ExtractionLimits:
 
     @property
     def given(self) -> dict[str, int]:
-        """The limits that differ from the defaults, by the names that users give them."""
+        """The limits that differ from the defaults, by their names on the command line."""
         return {
             name: getattr(self, own[0])
             for name, own in _FIELDS.items()
@@ -106,7 +106,7 @@ class ExtractionLimits:
 
 
 def _parsed(name: str, told: int | str) -> dict[str, int]:
-    """Return the fields of a limit with their value."""
+    """Return the fields that a limit sets, with their values."""
     if name not in _FIELDS:
         raise ParameterError.of("extraction_limit", "reading", f"one of {', '.join(_FIELDS)}", name)
     is_size = _VALUES.get(name) == "SIZE"
@@ -124,7 +124,7 @@ def _parsed(name: str, told: int | str) -> dict[str, int]:
 
 
 def raised_by(name: str) -> str:
-    """Return how to raise a limit, for the end of a sentence.
+    """Return the end of a sentence: how to raise a limit.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A mailbox (mbox): its mails one after another, read as a stream, whatever their size.
+"""A mailbox (mbox) of any size: its mails are read one after another, as a stream.
 
-Both ways of quoting are undone, ">From " of mboxo and ">>From " of mboxrd: one ">" is removed. Source: RFC 4155, and
-the descriptions of mboxo and mboxrd by R. Long, 1999.
+The quoting of both variants is undone, ">From " of mboxo and ">>From " of mboxrd: one ">" is removed. Source: RFC 4155,
+and the descriptions of mboxo and mboxrd by R. Long, 1999.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Mailbox(Container):
 
 
 def is_single(blob: Blob) -> bool:
-    """Whether a mailbox has one mail: a mail that was saved with the line of the postman."""
+    """Whether a mailbox has only one mail: a mail that was saved with the "From " line in front of it."""
     with blob.opened() as file:
         mails = mails_of(file, 0)
         next(mails, None)
@@ -50,10 +50,10 @@ def is_single(blob: Blob) -> bool:
 
 
 def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None, bool]]:
-    r"""Yield size, bytes and whether it may be cut off of each mail of a mailbox; no bytes if more than ``max_bytes``.
+    r"""Yield for each mail its size, its bytes (none if more than ``max_bytes``), and whether it may be truncated.
 
-    A line that begins with "From " and holds a time begins a mail, at the beginning of the file or after a blank line.
-    What comes before the first is ignored if it is blank, and a mail of its own if it is text.
+    A mail begins with a line that begins with "From " and contains a time, at the beginning of the file or after a
+    blank line. Text before the first such line is a mail of its own; blank lines there are ignored.
 
     Examples
     --------

@@ -11,7 +11,7 @@ _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def safe_name(name: str) -> str:
-    r"""Return a relative name with slashes, without steps upwards, drives and control characters.
+    r"""Return a relative name with slashes, without "..", drives and control characters.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def safe_name(name: str) -> str:
 
 
 def is_unsafe(name: str) -> bool:
-    """Whether a name is a path outside of the folder of its archive.
+    """Whether a name leads out of the folder of its archive.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A message of Outlook (MSG): its properties as a mail, which is then read like any other.
+"""A message of Outlook (MSG): its properties are made into a mail, which is then read like any other mail.
 
 Source: Microsoft, [MS-OXMSG], Outlook Item (.msg) File Format, and [MS-OXRTFCP], RTF Compression Algorithm.
 """
@@ -44,7 +44,7 @@ class OutlookMessage(Mail):
 
     @cached_property
     def _message(self) -> Message:
-        """The message as a mail; ExtractionError if the compound file is damaged."""
+        """The message as a mail. Raises ExtractionError if the compound file is damaged."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
         try:
             return _MessageReader(OleFile(data), self._given).message((), _TOP_HEADER, 0)
@@ -68,7 +68,7 @@ class _MessageReader:
         self._code_page = "cp1252"
 
     def message(self, place: tuple[str, ...], n_header: int, level: int) -> Message:
-        """Return the message in a storage as a mail."""
+        """Return the message in a storage of the compound file as a mail."""
         fixed = self._fixed(place, n_header)
         if page := (fixed.get(_CODE_PAGE) or fixed.get(_INTERNET_CODE_PAGE) or 0) & 0xFFFF:
             self._code_page = "utf-8" if page == 65001 else f"cp{page}"
@@ -87,7 +87,7 @@ class _MessageReader:
         return mail
 
     def _add_headers(self, mail: Message, place: tuple[str, ...], fixed: dict[int, int]) -> None:
-        """Add what the headers of transport do not tell: a message that was never sent has none."""
+        """Add fields that the transport headers lack: a message that was never sent has no transport headers."""
         name = self._text(place, _SENDER_NAME)
         address = self._text(place, _SENDER_SMTP) or self._text(place, _SENDER_ADDRESS)
         sender = f"{name} <{address}>" if name and address and "@" in address else name or address
@@ -101,7 +101,7 @@ class _MessageReader:
                 mail[header] = " ".join(value.split())
 
     def _recipients(self, place: tuple[str, ...]) -> dict[str, str | None]:
-        """Return names and addresses of recipients; the names that Outlook shows if there are no addresses."""
+        """Return the names and addresses of the recipients; without addresses, the names that Outlook shows."""
         found: dict[str, list[str]] = {"to": [], "cc": []}
         for path in self._inside(place, "__recip_version1.0_#"):
             name = self._text(path, _RECIPIENT_NAME)
@@ -147,7 +147,7 @@ class _MessageReader:
         return part
 
     def _inside(self, place: tuple[str, ...], prefix: str) -> list[tuple[str, ...]]:
-        """Return the storages in a storage whose names begin so, in the order of their numbers."""
+        """Return the storages inside a storage whose names begin with a prefix, in the order of their numbers."""
         n = len(place)
         return sorted(
             one
@@ -178,7 +178,7 @@ class _MessageReader:
 
 
 def mail_part(kind: str, data: bytes, charset: str | None) -> Message:
-    """Return a part of a mail with these bytes."""
+    """Return a part of a mail that contains the bytes."""
     part = Message(policy=policy.compat32)
     part.add_header("Content-Type", kind if "/" in kind else "application/octet-stream")
     if charset is not None:
@@ -197,7 +197,7 @@ def _date(file_time: int | None) -> str | None:
 
 
 def unpacked_rtf(data: bytes) -> bytes:
-    """Return compressed RTF as RTF.
+    """Decompress RTF.
 
     Raises
     ------

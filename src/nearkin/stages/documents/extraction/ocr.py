@@ -1,4 +1,4 @@
-"""Text in images by OCR: image files, and pages of PDF that are images, by the tesseract inside xberg."""
+"""OCR of image files and of PDF pages that are images, by the tesseract inside xberg."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MIME_TYPES = (
     (b"GIF8", "image/gif"), (b"BM", "image/bmp"),
 )  # fmt: skip
 _DPI = 300
-"""Resolution for which tesseract is made."""
+"""Resolution that tesseract is designed for."""
 _MAX_PIXELS = 40_000_000
-"""A page with more, as of a map, is rendered at a lower resolution: A2 still has the full one."""
+"""Maximum number of pixels: larger pages, such as maps, are rendered at a lower resolution; A2 has the full one."""
 _POINTS_PER_INCH = 72
 _IMAGE_BYTES = 256 << 20
 """Decoded image that is always accepted: as large as a rendered page may be."""
@@ -40,7 +40,7 @@ class OcrTimeError(ExtractionError):
 
 
 class ImageReading:
-    """OCR of the pages of one document: each has the time of a document, all of them have a limit of their own.
+    """OCR of the pages of one document; each page has the time limit of a document, and all pages share another limit.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ class ImageReading:
         self._ends_at = time.monotonic() + given.limits["ocr_s"]
 
     def text_of(self, image: bytes, mime_type: str) -> str:
-        """Return the text that is recognised in an image; ExtractionError if OCR fails, or its time is over."""
+        """Return the text in an image. Raises ExtractionError if OCR fails or takes too long."""
         self._begin()
         return recognised(image, mime_type, self._given, self._language_data)
 
     def text_of_page(self, page: Any) -> str:
-        """Return the same of a page of a PDF."""
+        """Render a PDF page and return the text in its image; see `text_of`."""
         self._begin()
         return recognised(rendered(page), "image/png", self._given, self._language_data)
 
@@ -82,7 +82,7 @@ class ImageFile(Single):
         return extractor_name(self._language_data)
 
     def document(self) -> DocumentRead:
-        """Return the recognised text; ExtractionError if there is none."""
+        """Return the recognised text. Raises ExtractionError if there is none."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
         kind = next((kind for magic, kind in _MIME_TYPES if data.startswith(magic)), None)
         if kind is None:
@@ -101,19 +101,19 @@ NOTHING_RECOGNISED = "OCR recognised no text"
 
 
 def extractor_name(data: LanguageData) -> str:
-    """Return program, languages with digests of their data, and version."""
+    """Return the program, the languages with digests of their data, and the version."""
     import xberg
 
     return f"{versions.OCR} {data.in_words} {xberg.__version__}"
 
 
 def by_ocr(data: LanguageData, pages: str = "") -> str:
-    """Return the warning of a text that was recognised."""
+    """Return the warning that a text was recognised."""
     return f"text {pages}by OCR ({data.languages}): words may be wrong"
 
 
 def tiff_pages(data: bytes) -> Iterator[bytes]:
-    """Yield a TIFF file once for each of its pages, as its first one: xberg reads no other."""
+    """Yield a TIFF file once for each page, with that page as the first one: xberg reads only the first page."""
     yield data
     order = "<" if data.startswith(b"II") else ">"
     seen = {0}
@@ -135,7 +135,7 @@ def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -
     Raises
     ------
     ExtractionError
-        It cannot be decoded, or is too large.
+        The image cannot be decoded, or is too large.
     """
     import xberg
 
@@ -163,7 +163,7 @@ def _in_words(message: str, given: Given) -> ExtractionError:
 
 @lru_cache(maxsize=2)
 def _settings(output_bytes: int, data: LanguageData) -> xberg.ExtractionConfig:
-    """Return what xberg is asked for: the lines as they are, without tables, caches or threads."""
+    """Return the settings for xberg: unchanged lines, and no tables, caches or threads."""
     import xberg
 
     languages = data.languages.split("+")
@@ -186,7 +186,7 @@ def _settings(output_bytes: int, data: LanguageData) -> xberg.ExtractionConfig:
 
 
 def rendered(page: Any) -> bytes:
-    """Return a page as a grey image in PNG, which says its resolution: without one tesseract would guess."""
+    """Return a page as a grey PNG image that states its resolution: without it tesseract would guess."""
     width, height = page.get_size()
     scale = _DPI / _POINTS_PER_INCH
     scale = min(scale, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)

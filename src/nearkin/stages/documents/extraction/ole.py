@@ -1,6 +1,6 @@
 """Compound files (OLE), the container of Word 97, Excel 97, PowerPoint 97 and Outlook messages: names and streams.
 
-A reader of the directory and of small streams only; what is in the streams is read by others. Source: Microsoft,
+Only the directory and the streams are read; other modules interpret the bytes of the streams. Source: Microsoft,
 [MS-CFB], Compound File Binary File Format.
 """
 
@@ -27,10 +27,10 @@ class OleEntry:
     Parameters
     ----------
     path : tuple of str
-        Names from the root on.
+        Names from the root to the entry.
     is_stream : bool
     start, size : int
-        First sector, and bytes.
+        Number of the first sector, and size in bytes.
     """
 
     path: tuple[str, ...]
@@ -73,7 +73,7 @@ class OleFile:
         return {one.path[0].lower() for one in self.entries if len(one.path) == 1}
 
     def stream(self, *path: str) -> bytes | None:
-        """Return the content of a stream, whatever the case of its names; None if there is none."""
+        """Return the content of a stream, ignoring the case of its names; None if there is no such stream."""
         wanted = tuple(name.lower() for name in path)
         for one in self.entries:
             if one.is_stream and tuple(name.lower() for name in one.path) == wanted:
@@ -116,7 +116,7 @@ class OleFile:
         return self._data[start : start + self._sector]
 
     def _chain(self, start: int, size: int | None = None) -> bytes:
-        """Return the sectors of a chain; a chain with a cycle is damage."""
+        """Return the sectors of a chain. Raises OleError if the chain has a cycle."""
         pieces: list[bytes] = []
         at, most = start, len(self._data) // self._sector + 1
         while at < _END and (size is None or len(pieces) * self._sector < size):
@@ -149,7 +149,7 @@ def _numbers(data: bytes) -> list[int]:
 
 
 def _entry(directory: bytes, number: int) -> tuple[str, int, int, int, int, int, int]:
-    """Return name, kind, first child, first sector, size, left and right of an entry of the directory."""
+    """Return the fields of an entry in the directory: name, kind, first child, first sector, size, left and right."""
     raw = directory[number * 128 : number * 128 + 128]
     if len(raw) < 128:
         raise OleError("the directory is truncated")

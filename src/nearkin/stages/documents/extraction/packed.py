@@ -1,4 +1,4 @@
-"""Compression around a file, such as mails.tar.gz: taken away, with a limit on what comes out."""
+"""Decompression of files such as mails.tar.gz, with a limit on the unpacked size."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _IN_MEMORY = 64 << 20
 
 
 def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
-    """Return the unpacked bytes: in memory, or in a nameless file if there are many.
+    """Return the unpacked bytes: up to 64 MiB in memory, and more in a nameless file.
 
     Raises
     ------
     ExtractionError
-        They are damaged, or too many.
+        The bytes are damaged, or there are too many.
     """
     by_ratio, total = max(FREE_BYTES, blob.size * limits["compression_ratio"]), limits["total_bytes"]
     size, most = 0, min(total, by_ratio)
@@ -58,7 +58,7 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
 
 
 def _too_big_for_disk(error: OSError, limit: int) -> str:
-    """Return why unpacked bytes could not be written: the limit of the size of files, or a full disk."""
+    """Return the reason why unpacked bytes could not be written: the limit on the size of files, or a full disk."""
     if error.errno == errno.EFBIG:
         return f"it unpacks to more than {counted(limit, 'byte')} on the disk, the limit{raised_by('disk')}"
     return f"it unpacks to more than fits into the temporary directory: {error.strerror}"

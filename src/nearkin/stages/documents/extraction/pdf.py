@@ -1,6 +1,6 @@
-"""PDF: the text by pdfium, a second opinion by xberg; fields of forms and embedded files by pdfium and pypdf.
+"""PDF files: text from pdfium, or from xberg if it is better; form fields and embedded files by pdfium and pypdf.
 
-Which text is taken is explained in docs/decisions/0026-text-of-pdf.md.
+docs/decisions/0026-text-of-pdf.md explains the choice between the two texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nearkin.stages.documents.origin import ExceptionKind
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
 _MIN_MEAN_LENGTH = 2.5
-"""Letters in a word, on average: English has 4 to 5, and no language in Latin letters fewer than 3."""
+"""Mean number of letters of a word: 4 to 5 in English, and at least 3 in every language with Latin letters."""
 _MIN_TOKEN_LENGTH = 4.5
 """Characters of a word with the space and the signs around it, below which words are looked at."""
 _MAX_UNDECODED = 0.05
@@ -59,7 +59,7 @@ class Pdf:
 
     @cached_property
     def _opened(self) -> Any:
-        """The file, opened by pdfium; ExtractionError if it cannot be."""
+        """The file, opened by pdfium. Raises ExtractionError if that fails."""
         import pypdfium2
 
         try:
@@ -70,7 +70,7 @@ class Pdf:
             raise ExtractionError("corrupt", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
 
     def document(self) -> DocumentRead:
-        """Return the text of all pages, and what was filled into a form."""
+        """Return the text of all pages, and the values of form fields."""
         pages: dict[int, str] = {}
         lost: list[int] = []
         images: list[int] = []
@@ -114,7 +114,7 @@ class Pdf:
         return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
 
     def _damaged(self) -> list[int]:
-        """Return the numbers of pages that pdfium may have read only in part."""
+        """Return the numbers of the pages that pdfium may have read only in part."""
         if not may_be_damaged(self._data, self._given.limits["output_bytes"]):
             return []
         try:
@@ -133,7 +133,7 @@ class Pdf:
                 yield None
 
     def _with_second_opinion(self, read: DocumentRead) -> DocumentRead:
-        """Return the text of xberg where that of pdfium falls apart, and the other one does not."""
+        """Return the text of xberg if the words of pdfium's text are broken and those of xberg's are not."""
         told = read.text or ""
         if not is_broken(told):
             return read
@@ -150,7 +150,7 @@ class Pdf:
         return replace(read, text=other, extractor=f"xberg {office.version()}", warnings=(*read.warnings, warning))
 
     def _with_form(self, read: DocumentRead) -> DocumentRead:
-        """Return the text, and behind it what was filled into fields and is not on the pages."""
+        """Return the text, followed by the values of form fields that are not on the pages."""
         form = self._opened.get_formtype()
         if not form:
             return read
@@ -172,7 +172,7 @@ class Pdf:
             return False
 
     def members(self) -> Iterator[Member]:
-        """Yield the embedded files, then those that are pinned to pages."""
+        """Yield the embedded files, then the files attached to pages."""
         import pypdfium2
 
         for index in range(self._opened.count_attachments()):
@@ -186,7 +186,7 @@ class Pdf:
 
 
 def _by_ocr(read: DocumentRead, pages: list[int], data: LanguageData) -> DocumentRead:
-    """Return a text of which some pages were recognised, with a warning that says which."""
+    """Return a text with a warning that lists the pages that were recognised."""
     shown = first_of([f"{one:,}" for one in pages], _SHOWN)
     which = "" if len(pages) == read.n_pages else f"of {agreeing(len(pages), 'page')} {shown} "
     return replace(
@@ -195,7 +195,7 @@ def _by_ocr(read: DocumentRead, pages: list[int], data: LanguageData) -> Documen
 
 
 def is_broken(text: str) -> bool:
-    """Whether a text has fallen apart: its words are only pieces, or many characters have no meaning.
+    """Whether a text is broken: its words are split into pieces, or many of its characters have no meaning.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def is_broken(text: str) -> bool:
 
 
 def _damage(lost: list[int], damaged: list[int], n_pages: int) -> str:
-    """Return which pages are missing, and which ones may be incomplete; nothing if there are none.
+    """Return a sentence that lists the missing pages and the pages that may be incomplete; empty if there are none.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def _damage(lost: list[int], damaged: list[int], n_pages: int) -> str:
 
 
 def _text_of_page(page: Any) -> str:
-    """Return the text of a page in the order in which it is written; words divided at line ends are joined."""
+    """Return the text of a page in the order of the file; words divided at line ends are joined."""
     layer = page.get_textpage()
     text = str(layer.get_text_bounded())
     layer.close()
@@ -254,7 +254,7 @@ def _has_image(page: Any) -> bool:
 
 
 def _n_attached(page: Any) -> int:
-    """Return the number of files that are pinned to a page."""
+    """Return the number of files attached to a page."""
     import pypdfium2.raw as raw
 
     n_found = 0
@@ -276,7 +276,7 @@ def _reader(data: bytes) -> Any:
 
 
 def _filled_in(data: bytes) -> Iterator[str]:
-    """Yield the values of a form's fields of text and choice."""
+    """Yield the values of the text and choice fields of a form."""
     for field in (_reader(data).get_fields() or {}).values():
         value = field.get("/V")
         if field.get("/FT") in ("/Tx", "/Ch"):
@@ -286,7 +286,7 @@ def _filled_in(data: bytes) -> Iterator[str]:
 
 
 def _pinned(data: bytes) -> Iterator[Member]:
-    """Yield the files that are pinned to pages."""
+    """Yield the files attached to pages."""
     if b"FileAttachment" not in data and b"/ObjStm" not in data:
         return
     try:

@@ -23,7 +23,7 @@ class PlainText(Single):
         self._given = given
 
     def document(self) -> DocumentRead:
-        """Return the text; ExtractionError if it is in UTF-16 and does not say so."""
+        """Return the text. Raises ExtractionError for binary data of an unknown kind."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
         if looks_binary(data) and looks_like_utf16(data) is None and not data.startswith(_WIDE_MARKS):
             raise ExtractionError("unsupported", "binary data of an unknown kind")
@@ -48,7 +48,7 @@ class Unread(Single):
 
 
 def why_unread(blob: Blob, kind: str, name: str) -> ExtractionError:
-    """Return why a file of a kind that is not read has no text."""
+    """Return the reason why a file of a kind that is not read has no text."""
     if kind == "image":
         known = foreign(blob.head, "")
         name = "an image" if known is None else known.name

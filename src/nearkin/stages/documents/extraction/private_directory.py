@@ -1,7 +1,7 @@
-"""Private directories of extraction workers: removed with the worker, or by a later run if its own was killed.
+"""Private directories of extraction workers: removed with the worker, or by a later run if that run was killed.
 
 A directory is locked as long as its owner lives: the kernel releases the lock of a killed process. A process id in the
-name would not do: ids are used again, and containers that share /tmp have ids of their own.
+name would not be enough: ids are reused, and containers that share /tmp count ids separately.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PREFIX = "nearkin-worker-"
 
 
 class PrivateDirectory:
-    """A new, empty directory of this user, and of this process.
+    """A new, empty directory of this user and this process.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class PrivateDirectory:
             os.close(self._descriptor)  # another process took it for abandoned before it was locked
 
     def remove(self) -> None:
-        """Remove the directory with all that is in it."""
+        """Remove the directory and everything in it."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._descriptor)
 
@@ -57,7 +57,7 @@ def remove_abandoned() -> None:
 
 
 def _locked(path: str, *, waits: bool) -> int:
-    """Return a descriptor of a directory, locked; OSError if another one has the lock, and it is not waited for."""
+    """Lock a directory and return its descriptor. Raises OSError at once if another process holds the lock."""
     import fcntl  # Windows has none, and its tables are read without workers
 
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""A mailbox of Outlook (PST, OST), by libpff of the extra ``pst``: each message is a mail, named after its folder."""
+"""A mailbox of Outlook (PST, OST), read by libpff (extra ``pst``): each message is a mail, named after its folder."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class OutlookMailbox(Container):
                 mailbox.close()
 
     def _in_folder(self, folder: Any, path: str, level: int) -> Iterator[Member]:
-        """Yield the messages of a folder, then those of the folders in it; one that is damaged costs itself."""
+        """Yield the messages of a folder, then those of its subfolders; a damaged message affects no other message."""
         for index in range(_number(folder, "sub_messages")):
             name = f"{path}{index + 1}"
             try:
@@ -127,7 +127,7 @@ def _number(item: Any, what: str) -> int:
 
 
 def _told(item: Any, name: str) -> Any:
-    """Return a property; None if the item has none, or it cannot be read."""
+    """Return a property; None if the item does not have it, or it cannot be read."""
     try:
         return getattr(item, f"get_{name}")()
     except (OSError, AttributeError, ValueError):

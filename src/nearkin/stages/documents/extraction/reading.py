@@ -1,4 +1,4 @@
-"""Results of extractors: a document as it was read, and the members inside it."""
+"""Results of extractors: the document that was read, and the members inside it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
 FREE_BYTES = 1 << 20
-"""Unpacked sizes up to this are no bomb, whatever the ratio."""
+"""Unpacked size that is never treated as a bomb, whatever the ratio."""
 
 
 def too_big(n_bytes: int, limit: int) -> str:
-    """Return why a document is too big.
+    """Return the sentence that a document is too big.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def too_big(n_bytes: int, limit: int) -> str:
 
 
 def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
-    """Return the error for data that unpacks to too much; ``by`` names the limit."""
+    """Return the error for data whose unpacked size is too large; ``by`` names the limit."""
     sentence = f"it unpacks to more than {counted(limit, 'byte')} from {n_packed:,}, the limit{raised_by(by)}"
     return ExtractionError("bomb", sentence)
 
@@ -36,7 +36,7 @@ def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
 _OUT_OF_MEMORY = (
     "memory allocation", "memoryerror", "out of memory", "cannot allocate memory", "bad_alloc", "failed to map segment",
 )  # fmt: skip
-"""Words of libraries, and of the system that loads them."""
+"""Words in error messages of libraries, and of the system that loads them."""
 
 
 def is_out_of_memory(message: str) -> bool:
@@ -51,12 +51,12 @@ def is_out_of_memory(message: str) -> bool:
 
 
 def too_much_memory(limit: int) -> str:
-    """Return why a document needs too much memory."""
+    """Return the sentence that a document needs too much memory."""
     return f"it needs more memory than the limit of {counted(limit, 'byte')}{raised_by('memory')}"
 
 
 class ExtractionError(Exception):
-    """A document cannot be read, or not any further.
+    """A document cannot be read, or its rest cannot be read.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ExtractionError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRead:
-    """Text of a document, or why there is none.
+    """Text of a document, or the reason why it has none.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class DocumentRead:
         Program and version.
     n_pages : int or None
     exception, sentence : str or None
-        See `origin.Origin`; with a text: why it is partial.
+        See `origin.Origin`. If there is a text, they say why it is partial.
     warnings : tuple of str
     mail : MailHeaders or None
     """
@@ -97,7 +97,7 @@ class DocumentRead:
     mail: MailHeaders | None = None
 
     def lacking(self, exception: ExceptionKind, sentence: str) -> DocumentRead:
-        """Return the same with an exception, unless it has one."""
+        """Return a copy with an exception, unless it already has one."""
         return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
 
 
@@ -111,9 +111,9 @@ class Member:
     blob : Blob or None
         None if it cannot be read.
     kind : str or None
-        If what holds it says so.
+        Kind of the file, if the archive or mail that contains it states the kind.
     exception, sentence : str or None
-        Why it cannot be read; with a blob: why it is incomplete.
+        Reason why the file cannot be read or, if there is a blob, why it is incomplete.
     """
 
     name: str | None
@@ -132,15 +132,15 @@ class Given:
     blob : Blob
     kind : str
     name : str
-        Only its suffix counts.
+        Name of the file; only its suffix matters.
     encoding : str
-        Of plain text that is not UTF-8.
+        Encoding of plain text that is not UTF-8.
     limits : dict
         See `ExtractionLimits`.
     ocr : LanguageData or None
-        Data for the recognition of text in images; None: it is not recognised.
+        Data for the recognition of text in images; None if it is not to be recognised.
     begin_again : callable
-        Gives the document its time once more; for each page that is recognised.
+        Function that restarts the time limits of the document; called for each page that is recognised.
     """
 
     blob: Blob
@@ -172,17 +172,17 @@ class Extractor(Protocol):
         """See the attribute."""
 
     def document(self) -> DocumentRead:
-        """Return the document's own text; ExtractionError if there is none."""
+        """Return the text of the document itself. Raises ExtractionError if there is none."""
 
     def has_members(self) -> bool:
-        """Whether anything is inside."""
+        """Whether the document contains other files."""
 
     def members(self) -> Iterator[Member]:
-        """Yield what is inside; ExtractionError if the rest cannot be read."""
+        """Yield the files inside. Raises ExtractionError if the rest cannot be read."""
 
 
 class Single:
-    """A document with nothing inside."""
+    """A document without files inside."""
 
     is_container = False
 

@@ -1,7 +1,7 @@
-"""Sandbox of an extraction worker: limits of the kernel, no network, no other files; applied before a file is read.
+"""Sandbox of an extraction worker, applied before it reads a file: limits of the kernel, no network, no other files.
 
-Each part says whether it holds, since older kernels lack some. Sources: Linux, Documentation/userspace-api/landlock.rst
-and seccomp_filter.rst.
+The sandbox reports which of its parts are in force, because older kernels lack some. Sources: Linux,
+Documentation/userspace-api/landlock.rst and seccomp_filter.rst.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ _LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/et
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """Parts of the sandbox that hold.
+    """Parts of the sandbox that are in force.
 
     Parameters
     ----------
     limits : bool
-        Memory, processor time, file size, open files: by ``setrlimit``.
+        Limits on memory, processor time, file size and open files, by ``setrlimit``.
     system_calls : bool
-        No network, no programs, no other processes: by a filter of seccomp.
+        No network, no programs and no other processes, by a seccomp filter.
     file_system : bool
-        Only libraries are read, only the temporary directory is written: by Landlock.
+        Only libraries can be read, and only the temporary directory can be written, by Landlock.
     """
 
     limits: bool
@@ -74,7 +74,7 @@ class Sandbox:
 
     @property
     def in_words(self) -> str:
-        """Say which parts hold.
+        """Say which parts are in force.
 
         Examples
         --------
@@ -92,7 +92,7 @@ class Sandbox:
 
 
 def apply_sandbox(*, memory_bytes: int, file_bytes: int, directory: str, libraries: Sequence[str]) -> Sandbox:
-    """Confine this process for good.
+    """Confine this process; this cannot be undone.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def apply_sandbox(*, memory_bytes: int, file_bytes: int, directory: str, librari
     file_bytes : int
         Maximum size of a file that is written.
     directory : str
-        The only place that may be written.
+        The only directory that may be written.
     libraries : sequence of str
         Files and folders that may be read besides those of the system's libraries.
     """
@@ -135,7 +135,7 @@ class _Program(ctypes.Structure):
 
 
 def _filter_calls(libc: ctypes.CDLL) -> bool:
-    """Forbid system calls; whether the kernel took the filter."""
+    """Forbid system calls; return whether the kernel accepted the filter."""
     machine = platform.machine()
     if machine not in _DENIED:
         return False
@@ -146,7 +146,7 @@ def _filter_calls(libc: ctypes.CDLL) -> bool:
 
 
 def _program(machine: str) -> bytes:
-    """Return the filter in the classic language of packet filters.
+    """Return the filter as a program for classic BPF, the language of packet filters.
 
     A forbidden call fails with EPERM, so that a library that tries one reports an error instead of being killed.
     Threads may be started, processes not: the flags of ``clone3`` are out of a filter's reach, so it is said to be
@@ -176,7 +176,7 @@ def _jump(code: int, value: int, if_true: int, if_false: int) -> bytes:
 
 
 def _confine_files(libc: ctypes.CDLL, directory: str, readable: Iterable[str]) -> bool:
-    """Allow reading of libraries and writing in one directory; whether the kernel can do it."""
+    """Allow reading of libraries and writing in one directory; return whether the kernel supports it."""
     version = libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if version < 1:
         return False
@@ -195,7 +195,7 @@ def _confine_files(libc: ctypes.CDLL, directory: str, readable: Iterable[str]) -
 
 
 def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
-    """Add a rule for a file or a folder; one that does not exist needs none."""
+    """Add a rule for a file or a folder; nothing is added if it does not exist."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

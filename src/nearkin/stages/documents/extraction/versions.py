@@ -1,4 +1,4 @@
-"""Names of extractors: the program that makes a text, with its version."""
+"""Names of extractors: the program that extracts a text, and its version."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MSG = "nearkin msg 1"
 PST = "nearkin pst 1"
 TEXT = "nearkin text 1"
 OCR = "xberg OCR"
-"""Behind it come the languages, digests of their data, and the version of xberg."""
+"""Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
 _OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
 
 
 def is_older(extractor: str) -> bool:
-    """Whether this installation has another version of an extractor; False if it does not have it at all.
+    """Whether this installation has another version of an extractor; False if the extractor is not installed.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def is_ocr(extractor: str) -> bool:
 
 @lru_cache
 def current_name(program: str) -> str | None:
-    """Return a program with its version in this installation; None if it is not installed."""
+    """Return a program and its installed version; None if it is not installed."""
     if program in _OWN:
         return _OWN[program]
     package = "xberg" if is_ocr(program) else program

@@ -1,4 +1,4 @@
-"""Walk through a file: its own text, then what is inside it, in an order that depends on its bytes alone."""
+"""Walk through a file: its own text, then the files inside it, in an order that depends only on its bytes."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from nearkin.stages.documents.extraction.reading import (
 from nearkin.stages.documents.origin import NO_TEXT, ExceptionKind
 
 Timed = Callable[[], AbstractContextManager[object]]
-"""Begins the time of one step, which ends the process when it is over."""
+"""Start the time limit of one step; when the time is over, the process ends."""
 _KEEP_MEMBERS = ("image only", "embedded objects lost", "empty", "corrupt", "time-out")
-"""Exceptions of documents whose members may be read all the same."""
+"""Exceptions of documents whose members can be read nevertheless."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
-"""Kinds of which an empty one is a document: a mail has its headers."""
+"""Kinds whose files are documents even without a text: a mail has headers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Place of a file: its name, and what it is inside of."""
+    """Place of a file: its name, and the file that contains it."""
 
     name: str
     member: str | None
@@ -47,7 +47,7 @@ class _Place:
     position: int
     level: int
     lack: ExtractionError | None = None
-    """Reason that the file is incomplete, if what holds it is damaged."""
+    """Reason why the file is incomplete, if the file that contains it is damaged."""
 
 
 class FileWalk:
@@ -59,7 +59,7 @@ class FileWalk:
     timed : callable
         See `Timed`.
     begin_again : callable, optional
-        Starts the time of the present step again.
+        Function that restarts the time limit of the current step.
     ocr : LanguageData, optional
         Data for the recognition of text in images.
     """
@@ -80,12 +80,12 @@ class FileWalk:
         self._n_bytes = 0
 
     def nodes(self, blob: Blob) -> Iterator[ExtractedNode]:
-        """Yield the nodes that were not sent before."""
+        """Yield the nodes that have not been sent yet."""
         name = self._request.name
         yield from self._of(blob, None, _Place(name=name, member=None, parent=None, position=0, level=0))
 
     def _of(self, blob: Blob, told: str | None, place: _Place) -> Iterator[ExtractedNode]:
-        """Yield a file, and all that is inside."""
+        """Yield the nodes of a file and of everything inside it."""
         number = self._n_nodes
         self._n_nodes += 1
         if number in self._request.given_up:
@@ -119,7 +119,7 @@ class FileWalk:
         )  # fmt: skip
 
     def _opened(self, blob: Blob, told: str | None, place: _Place) -> tuple[Blob, str, ExtractionError | None]:
-        """Return a file without the compression around it, its kind, and why it cannot be read."""
+        """Return the decompressed file, its kind, and the reason why it cannot be read, if there is one."""
         try:
             name = place.name
             for _ in range(2):
@@ -135,7 +135,7 @@ class FileWalk:
         return blob, kind, None
 
     def _kind(self, blob: Blob, name: str, place: _Place) -> str:
-        """Return the kind by content; where a plain text comes in place of the file, the one that the user named."""
+        """Return the kind by content; if a plain text replaces the file, the kind that the user named."""
         kind = kind_of(blob, name)
         if kind == "text" and place.parent is None and self._request.kind is not None:
             return self._request.kind
@@ -146,7 +146,7 @@ class FileWalk:
         self, number: int, blob: Blob, kind: str, extractor: Extractor | None, problem: ExtractionError | None,
         place: _Place,
     ) -> ExtractedNode:  # fmt: skip
-        """Return the node of a file with its text."""
+        """Return the node of a file, with its text."""
         has_members, text = False, None
         if extractor is None:
             error = problem or ExtractionError("unsupported", f"files of the kind {kind} are not read")
@@ -171,7 +171,7 @@ class FileWalk:
         )  # fmt: skip
 
     def _document(self, extractor: Extractor, blob: Blob, kind: str) -> DocumentRead:
-        """Return what an extractor makes of a file; whatever goes wrong is an exception of this file."""
+        """Return the result of an extractor for a file; every error is an exception of this file only."""
         most = self._limits["output_bytes"]
         try:
             return extractor.document()
@@ -193,7 +193,7 @@ class FileWalk:
         return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
 
     def _with_text(self, read: DocumentRead, kind: str, *, has_members: bool) -> tuple[DocumentRead, bytes | None]:
-        """Return what was read, and its text in UTF-8; a text of white space is none."""
+        """Return the result and its text in UTF-8; a text of white space only counts as no text."""
         text = None if read.text is None else read.text.encode("utf-8", "replace")
         most = min(self._limits["output_bytes"], MAX_TEXT_BYTES)
         if text is not None and len(text) > most:
@@ -204,7 +204,7 @@ class FileWalk:
         return read, text
 
     def _inside(self, number: int, extractor: Extractor, place: _Place) -> Iterator[ExtractedNode]:
-        """Yield the members of a file; what cannot be read any further is a last member that says so."""
+        """Yield the members of a file; if the rest cannot be read, the last member says so."""
         if place.level + 1 > self._limits["n_levels"]:
             sentence = f"more than {self._limits['n_levels']} levels of files in files{raised_by('levels')}"
             yield from self._failed(number, Member(name=None, exception="bomb", sentence=sentence), 1)
@@ -240,7 +240,7 @@ class FileWalk:
             yield from self._of(member.blob, member.kind, inner)
 
     def _exceeded(self, member: Member) -> Member | None:
-        """Return what to say in place of a member with which the file exceeds its limits."""
+        """Return the message in place of a member that would exceed the limits of the file."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
         if self._n_nodes >= self._limits["n_members"]:
             what, by = counted(self._limits["n_members"], "document"), "files"
@@ -265,7 +265,7 @@ class FileWalk:
 
 
 def _name_of(extractor: Extractor) -> str:
-    """Return program and version, if it is installed and can be loaded."""
+    """Return the program and its version, if it is installed and can be loaded."""
     try:
         return extractor.name
     except (ImportError, OSError):
@@ -273,14 +273,14 @@ def _name_of(extractor: Extractor) -> str:
 
 
 def _failure(error: Exception, limits: Mapping[str, int]) -> tuple[ExceptionKind, str]:
-    """Return exception and sentence for what a library raised."""
+    """Return the exception and the sentence for an error of a library."""
     if is_out_of_memory(str(error)):
         return "too big", too_much_memory(limits["memory_bytes"])
     return "crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300]
 
 
 def _broken_off(error: Exception, limits: Mapping[str, int]) -> Member:
-    """Return the member that says why nothing more can be read of a file."""
+    """Return a member that says why the rest of a file cannot be read."""
     if isinstance(error, ExtractionError):
         return Member(name=None, exception=error.exception, sentence=error.sentence)
     if isinstance(error, TooBigError):

@@ -46,7 +46,7 @@ StoredFormat = Literal["collection", "results", "table"]
 
 
 def holding(name: str) -> Holding:
-    """Return what a file of a format holds; Nearkin's own storage holds records.
+    """Return the kind of content of a format; Nearkin's own storage contains records.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def has_columns(name: str) -> bool:
 
 
 def sniffed(head: Head) -> str | None:
-    """Return the name of the format that this beginning indicates, unmistakable ones first; None for plain text."""
+    """Return the name of the format that this beginning indicates, unmistakable formats first; None for plain text."""
     tried = sorted(FORMATS.values(), key=lambda one: not one.is_unmistakable)
     return next((one.name for one in tried if one.is_begun_by(head)), None)
 

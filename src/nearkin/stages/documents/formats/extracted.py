@@ -11,7 +11,7 @@ from nearkin.stages.documents.source import OpenedSource
 
 
 class Extracted(MembersFormat):
-    """Any document; the content of a file says what it is."""
+    """Any document; its content decides the kind."""
 
     name = "document"
     hint = "office files, PDF, mail, HTML and archives, by their content"
@@ -42,7 +42,7 @@ class Extracted(MembersFormat):
 
 
 class Html(Extracted):
-    """Pages."""
+    """Web pages."""
 
     name = "html"
     hint = "the text of a page"
@@ -54,7 +54,7 @@ class Html(Extracted):
 
 
 class Eml(Extracted):
-    """Mails, a file each."""
+    """Mails, one per file."""
 
     name = "eml"
     hint = "a mail with its attachments"

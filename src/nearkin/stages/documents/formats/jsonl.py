@@ -34,7 +34,7 @@ class JsonLines(LineFormat):
         return bool(lines) and lines[0].lstrip().startswith(b"{")
 
     def problem(self, head: Head) -> str | None:
-        """Return the problem of a JSON array, which is not lines."""
+        """Return the problem of a JSON array, which does not consist of lines."""
         if not head.data.lstrip().startswith(b"["):
             return None
         return (

@@ -1,4 +1,4 @@
-"""Load files of review tools."""
+"""Formats of load files of review tools."""
 
 from __future__ import annotations
 

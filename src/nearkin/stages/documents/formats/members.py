@@ -1,4 +1,4 @@
-"""Formats of files that may hold several documents."""
+"""Formats of files that can contain several documents."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class MembersFormat(Format):
                 yield one
 
     def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents; if the file breaks off, one with that problem: a file of a folder never stops a run."""
+        """Yield the documents; a truncation becomes a document with this problem, because a file never stops a run."""
         from nearkin.stages.documents.streams import StreamFault
 
         name, n_documents = opened.source.name, 0
@@ -79,7 +79,7 @@ class MembersFormat(Format):
     def copy(
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
     ) -> None:
-        """Write the kept documents as JSON Lines of ids and texts: a part of such a file is not such a file."""
+        """Write the kept documents as JSON Lines of ids and texts, because a part of such a file may not be valid."""
         from nearkin.stages.documents.keeping import no_note
         from nearkin.stages.documents.kept_parts import json_line
 

@@ -40,7 +40,7 @@ _LIKE_PATH = re.compile(r"[^\r\n<>|\"*?]{1,1024}\.(txt|text|ocr)", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadColumns:
-    """Columns of a load file; None where it has none of the usual names.
+    """Columns of a load file; None if no column has a usual name.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class LoadColumns:
 
 
 def columns_of(names: Sequence[str]) -> LoadColumns:
-    """Recognise the columns by their names, in which case, spaces and punctuation do not matter."""
+    """Recognise the columns by their names, ignoring case, spaces and punctuation."""
     folded: dict[str, str] = {}
     for name in names:
         folded.setdefault(folded_name(name), name)
@@ -99,7 +99,7 @@ def is_control(name: str) -> bool:
 
 
 def folded_name(name: str) -> str:
-    """Return a column's name without what programs write differently.
+    """Return the name of a column without the characters that programs write differently.
 
     Examples
     --------

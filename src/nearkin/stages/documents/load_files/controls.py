@@ -1,4 +1,4 @@
-"""Control numbers of a load file, as they stand in it, and the dialect in which to write records for it."""
+"""Unchanged control numbers of a load file, and the dialect in which to write records for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 @dataclass(slots=True)
 class Controls:
-    """Control number of each record of a load file; None for one that cannot be read.
+    """Control number of each record of a load file; None for an unreadable record.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Controls:
     reader: RecordReader
 
     def __iter__(self) -> Iterator[str | None]:
-        """Yield them in order, up to the damage if the file is damaged."""
+        """Yield the control numbers in order; of a damaged file, those before the damage."""
         with suppress(StreamFault):
             for record in islice(self.reader.records(), 1, None):
                 yield None if record.problem is not None else decoded(record.fields[self.index], self.encoding)

@@ -95,7 +95,7 @@ class _Reading:
         return decoded(record.fields[index], self.encoding)
 
     def _text(self, record: LoadRecord) -> tuple[bytes | None, str | None]:
-        """Return the text of a record, or why there is none."""
+        """Return the text of a record, or the reason why there is none."""
         if self.folder is None:
             value = record.fields[self.text]
             if self.newline or not value.isascii():
@@ -243,7 +243,7 @@ def sample_records(head: bytes, dialect: Dialect, encoding: str) -> Iterator[dic
 
 
 def _reading(opened: OpenedSource, dialect: Dialect, header: LoadRecord, sampled: Sequence[str]) -> _Reading:
-    """Return how the records are read, from the header."""
+    """Return the settings for reading the records, from the header."""
     source, encoding = opened.source, fallback(opened.encoding)
     names = [decoded(value, encoding) for value in header.fields]
 

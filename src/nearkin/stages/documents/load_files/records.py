@@ -134,12 +134,12 @@ class RecordReader:
             return self._taken(scan.end, fields)
 
     def _has_cut_line(self) -> bool:
-        """Whether the end of the current line is not held yet; a line feed may follow a carriage return."""
+        """Whether the end of the current line is not read yet; a line feed may follow a carriage return."""
         match = _LINE.match(self._data, self._place)
         return match is None or match[1] is None or (match[1] == b"\r" and match.end() == len(self._data))
 
     def _next_of_one_line(self, scanner: _Scanner) -> LoadRecord | None:
-        """Return a record whose fields are all quoted, or none, on one line: nearly all are such."""
+        """Return a record on one line whose fields are all quoted, or all unquoted, as nearly all records are."""
         end = self._data.find(b"\n", self._place)
         if end < 0 or not self.n_columns:
             return None
@@ -159,7 +159,7 @@ class RecordReader:
         return record
 
     def _first_line(self, problem: str) -> LoadRecord:
-        """Return the first line of what is held as a record with a problem; the rest of a longer line is skipped."""
+        """Return the first line that was read as a record with a problem; the rest of a longer line is skipped."""
         match = _LINE.match(self._data, self._place)
         end = len(self._data) if match is None else match.end()
         if match is not None and match[1] is None and not self._at_end:
@@ -243,7 +243,7 @@ class RecordReader:
         return place + sizes[0], self._closings[found]
 
     def _search(self, scanner: _Scanner) -> None:
-        """Find every place behind the current one where a qualifier closes a field, each once."""
+        """Find every later place where a qualifier closes a field, each once."""
         data = self._data
         place = max(self._searched, self._place)
         for run in scanner.runs_at_edges(data, place):
@@ -277,7 +277,7 @@ class _Scanner:
     plain: re.Pattern[bytes]
 
     def fields_of_line(self, line: bytes, n_columns: int) -> list[bytes] | None:
-        """Split a line if there is no doubt about it."""
+        """Split a line if it is unambiguous."""
         for quote in self.quotes:
             if not line.startswith(quote):
                 continue

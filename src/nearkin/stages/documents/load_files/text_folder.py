@@ -1,4 +1,4 @@
-r"""Text files that a load file names, below one folder and never outside of it.
+r"""Text files that a load file names, always inside one folder.
 
 A path in a load file is hostile input. Each of its parts is opened from the folder before it, without following
 links, so a path that passes the checks cannot lead out, even if the folder changes meanwhile. Case and encoding of a
@@ -38,7 +38,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class RefusedPathError(ValueError):
-    """A text file cannot be had; the message is the document's problem."""
+    """A text file cannot be read; the message is the problem of the document."""
 
 
 @dataclass(slots=True)
@@ -237,7 +237,7 @@ class TextFolder:
 
 
 def folded_file_name(name: str) -> str:
-    """Return a name without what differs between systems; bytes that are not UTF-8 are read as CP1252."""
+    """Return a name without the differences between systems; bytes that are not UTF-8 are read as CP1252."""
     raw = os.fsencode(name)
     try:
         name = raw.decode()

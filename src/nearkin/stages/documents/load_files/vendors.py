@@ -1,4 +1,4 @@
-"""Field names of review tools for groups of near-duplicates, and how each writes their values."""
+"""Field names of review tools for groups of near-duplicates, and the form of their values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class OverlayRow:
 
     @property
     def percent(self) -> str:
-        """The similarity in whole percent, rounded down; 100 says that all shingles are the same. Empty: none."""
+        """The similarity in whole percent, rounded down; 100 means that all shingles are the same. Empty: none."""
         return "" if math.isnan(self.similarity) else str(math.floor(100 * self.similarity + 1e-9))
 
     @property
@@ -85,14 +85,14 @@ def _purview(row: OverlayRow) -> tuple[str, ...]:
 
 
 def _either(row: OverlayRow, yes: str, no: str) -> str:
-    """Return a value for principals or for other documents; nothing for those that could not be read."""
+    """Return a value for principals or for other documents; empty for unreadable documents."""
     if row.reason == "unreadable":
         return ""
     return yes if row.is_principal else no
 
 
 def outside_sentence(load_file: str, groups: Counter[str]) -> str:
-    """Warn of documents of a load file in groups that are named after a document that is in no load file.
+    """Warn about documents of a load file whose group is named after a document that is in no load file.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Links by subject, date and addresses, where headers lead to no mail that is there."""
+"""Links by subject, date and addresses, for mails whose headers name no available mail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nearkin.stages.documents.origin import MailHeaders
 _MOST_TRIED = 64
 """Earlier mails of a subject that are tried, the latest first."""
 _MOST_COMPARED = 16
-"""Those of them with whose text the quoted text is compared."""
+"""Number of these mails whose text is compared with the quoted text."""
 _START = datetime.min.replace(tzinfo=UTC)
 
 
@@ -35,7 +35,7 @@ def link_by_subject(
     window: timedelta,
     quotations: Quotations | None = None,
 ) -> None:
-    """Link answers to the earlier mail that fits best, if their headers lead to no mail that is there.
+    """Link answers to the earlier mail that fits best, if their headers name no available mail.
 
     These are mails that name no ancestors, and missing mails at the top of a tree, for which the earliest mail below
     speaks. That mail must be marked as a reply or a forward by its subject, and an earlier mail must have the same base
@@ -96,7 +96,7 @@ def link_by_subject(
 
 
 def _best_first(mail: int, fitting: Sequence[int], quotations: Quotations | None) -> Sequence[int]:
-    """Return the mails of which the largest share is quoted first; only the latest ones are compared."""
+    """Return the mails sorted by the share that is quoted, the largest first; only the latest mails are compared."""
     if quotations is None or len(fitting) < 2:
         return fitting
     compared = fitting[:_MOST_COMPARED]

@@ -89,7 +89,7 @@ def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
 
 
 def sent_at_of(value: str) -> datetime | None:
-    """Return the moment of a header Date, in UTC; None if it is no date from 1970 on.
+    """Return the time of a header Date, in UTC; None if it is not a date since 1970.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Inclusive mails: those that together hold every passage and every attachment of a thread."""
+"""Inclusive mails, which together contain every passage and every attachment of a thread."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class _LineIndex:
             self._by_last.setdefault(key, []).append(number)
 
     def candidates(self, passages: Sequence[tuple[int, ...]]) -> list[int]:
-        """Return the mails in which the rarest beginning or end of a passage stands, the latest first."""
+        """Return the mails that contain the rarest beginning or end of a passage, the latest first."""
         if not passages:
             return list(self.places)
         found = [self._by_first.get(passage[:N_KEY_WORDS], []) for passage in passages]

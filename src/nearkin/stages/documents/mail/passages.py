@@ -24,7 +24,7 @@ from nearkin.stages.documents.mail.quoting import MailLine, mail_lines
 N_KEY_WORDS = 5
 """Words by which passages are looked up."""
 GAP = -1
-"""Number in the place of an attribution line: no passage goes across it."""
+"""Number that stands for an attribution line, which no passage crosses."""
 _MARKUP = "<>|=~^`"
 """Symbols that mail programs add around links, emphasis and quotations; other symbols are words."""
 _DRAWN = "-_=*~#.+|<> \t"
@@ -95,12 +95,12 @@ def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = F
 
 
 def _passage_key(line: MailLine) -> tuple[int, str]:
-    """Return what lines of one passage have in common; an empty line is between passages."""
+    """Return a key that the lines of one passage share; an empty line separates passages."""
     return (line.depth, line.part) if line.text else (-1, "empty")
 
 
 def words_of_line(line: str) -> list[str]:
-    """Return the words of a line; a line with signs only, such as "???", is a word, unless it is drawn.
+    """Return the words of a line; a line of signs, such as "???", is a word, unless it is a drawn rule.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class PassagePlaces:
         return {words[max(0, end - n) : end] for end in self._ends for n in range(1, N_KEY_WORDS + 1)}
 
     def hold(self, passages: Sequence[tuple[int, ...]]) -> bool:
-        """Whether all passages stand here, each after the one before it."""
+        """Whether all passages occur here, in this order."""
         position = 0
         for passage in passages:
             found = self.find(passage, position)
@@ -170,7 +170,7 @@ class PassagePlaces:
         return True
 
     def find(self, passage: tuple[int, ...], position: int) -> int | None:
-        """Return the first place of a passage from a position on; None if it does not stand there."""
+        """Return the first place of a passage after a position; None if it does not occur there."""
         n = len(passage)
         starts = self._at.get(passage[:N_KEY_WORDS], [])
         for start in starts[bisect_left(starts, position) :]:

@@ -30,7 +30,7 @@ _SENT_FROM = (
 )  # fmt: skip
 
 QUOTE_MARKS = re.compile(r"(?:[ \t]{0,3}(?:[A-Z]{2,4})?>[ \t]?){1,100}")
-"""Quotation at the beginning of a line, one level a mark; some programs put initials before it."""
+"""Quote marks at the beginning of a line, one per level; some programs put initials before them."""
 HAS_VERB = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, _VERBS))})(?!\w)", re.IGNORECASE)
 HAS_OPENER = re.compile(rf"\W{{0,3}}(?:{'|'.join(_OPENERS)})\b", re.IGNORECASE)
 IS_DATED = re.compile(r"\d|@")

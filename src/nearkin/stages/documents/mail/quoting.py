@@ -68,7 +68,7 @@ def mail_lines(text: str) -> list[MailLine]:
 
 
 def new_text(text: str) -> str:
-    r"""Return what the sender of a mail wrote, without quoted text, attributions and signature.
+    r"""Return the text that the sender of a mail wrote, without quoted text, attributions and signature lines.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _begins_earlier_mail(lines: list[MailLine], i: int, last_marked: int) -> boo
 
 
 def _mark_signatures(lines: list[MailLine]) -> None:
-    """Mark what follows "-- ", the footer of a mailing list at the end, and "Sent from my …"."""
+    """Mark the lines after "-- ", the footer of a mailing list at the end, and "Sent from my …"."""
     own = [i for i, line in enumerate(lines) if line.part == "new" and not line.depth]
     if not own:
         return

@@ -1,4 +1,4 @@
-"""Base subjects: what is left of a subject without marks of replies, forwards and mailing lists.
+"""Base subjects: subjects without prefixes of replies, forwards and mailing lists.
 
 Source: Mark Crispin and Kenneth Murchison, "Internet Message Access Protocol - SORT and THREAD Extensions" (RFC 5256),
 section 2.1, with the marks of other languages.

@@ -135,7 +135,7 @@ class _Walk:
         self.n_open[kind] += n_times
 
     def _close(self, kind: int) -> None:
-        """Close the innermost of a kind, and all inside; everything it showed is removed except the text of a link."""
+        """Close the innermost element of a kind, and all inside; its content is removed, except the text of a link."""
         while True:
             last, n_shown = self._stack.pop()
             self.n_open[last] -= 1

@@ -39,7 +39,7 @@ class Watcher(Protocol):
         """End the stage."""
 
     def say(self, message: str) -> None:
-        """Show the plan in words."""
+        """Show a message, such as the plan as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class HammingSearch:
         return columns_of(found)
 
     def _collect(self, job: Job) -> list[Found]:
-        """Return the results of one job, which ends early if it finds too much."""
+        """Return the results of one job, which ends early if it finds too many."""
         parts: list[Found] = []
         n_found = 0
         for part in job():

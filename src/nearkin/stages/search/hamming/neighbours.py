@@ -1,4 +1,4 @@
-"""Exact search for signatures within a Hamming distance: pairs of one collection, or neighbours of queries.
+"""Exact search for signatures within a Hamming distance: pairs of one corpus, or neighbours of queries.
 
 Documents with the same signature are grouped first and searched once. Then ``plan`` chooses between
 tables and brute force; both find the same pairs, each once, with any number of threads.
@@ -22,7 +22,7 @@ MAX_PAIRS = 1 << 27
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """Neighbours of some queries, by query, the nearest first, then in order of rows.
+    """Neighbours of queries, sorted by query, distance and row.
 
     Parameters
     ----------
@@ -52,27 +52,27 @@ def neighbour_pairs(
     max_pairs: int = MAX_PAIRS,
     progress: Watcher | None = None,
 ) -> HammingPairs:
-    """Find all pairs of documents whose signatures differ in at most ``distance`` bits, each once; none is missed.
+    """Find all pairs of documents whose signatures differ in at most ``distance`` bits. No pair is missed or repeated.
 
     Parameters
     ----------
     signatures : BitSignatures
-        Documents without features are never neighbours.
+        Signatures of the documents. Documents without features are never neighbours.
     distance : int
-        From 0 to one less than the bits of a signature.
+        Maximum number of different bits, from 0 to one less than the length of a signature.
     threads : int
-        At least 1; the result does not depend on it.
+        Worker threads, at least 1; the result does not depend on it.
     method : {"tables", "brute force"}, optional
-        By default the cheaper one; the result is the same.
+        Search method; by default the cheaper one. Both give the same result.
     max_pairs : int
         Maximum number of pairs of distinct signatures, which limits memory.
     progress : Watcher, optional
-        Receives the plan in words, and every step.
+        Receives the plan as a sentence, and every step.
 
     Raises
     ------
     ParameterError
-        A parameter breaks its rule, or there are more than ``max_pairs`` pairs of distinct signatures.
+        A parameter is invalid, or there are more than ``max_pairs`` pairs of distinct signatures.
 
     Notes
     -----
@@ -110,21 +110,21 @@ def nearest(
     max_pairs: int = MAX_PAIRS,
     progress: Watcher | None = None,
 ) -> Nearest:
-    """Find all signatures within the distance of each query, with rows and distances; none is missed.
+    """Find all signatures within a distance of each query, with their rows and distances. None is missed.
 
     Parameters
     ----------
     queries, signatures : BitSignatures
-        Made by the same method; documents without features are never neighbours.
+        Signatures made by the same method. Documents without features are never neighbours.
     distance, threads, method, max_pairs, progress
-        See `neighbour_pairs`. Here every document counts, including those with equal signatures.
+        See `neighbour_pairs`. Documents with equal signatures are all returned.
 
     Raises
     ------
     FingerprintError
-        Queries and signatures were made by different methods.
+        The queries and the signatures were made by different methods.
     ParameterError
-        A parameter breaks its rule, or there are more than ``max_pairs`` neighbours.
+        A parameter is invalid, or there are more than ``max_pairs`` neighbours.
 
     Examples
     --------

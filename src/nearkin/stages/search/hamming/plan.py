@@ -206,7 +206,7 @@ class _Sample:
 
     @classmethod
     def of(cls, signatures: U64, queries: U64 | None) -> _Sample:
-        """Take a sample, the same every time."""
+        """Take a sample; it is the same each time."""
         chance = np.random.default_rng(0)
         parts = [signatures] if queries is None else [queries, signatures]
         drawn = [part[np.unique(chance.integers(0, len(part), _SAMPLE))] for part in parts]
@@ -235,7 +235,7 @@ class _Sample:
         return np.asarray((close + 1) / (len(left) + 1), np.float64)
 
     def meeting_share(self, mask: U64) -> float:
-        """Return the share of pairs that agree under the mask, counting one more than was seen.
+        """Return the share of pairs that agree under the mask, counting one more pair than was seen.
 
         That is Laplace's rule of succession: the sample may miss rare events.
         """

@@ -16,7 +16,7 @@ from nearkin.records import F64, I64, U32
 
 F32 = NDArray[np.float32]
 N_DIRECTIONS = 11
-"""Leading directions; with the column for all others, a document has 12 columns, or 48 bytes."""
+"""Number of leading directions; with the column for all others, a document has 12 columns, or 48 bytes."""
 SCALE = 1 << 20
 """Scale of directions, which are rounded to integers. So the sums that make a point are exact."""
 MAX_DIMENSIONS = 256

@@ -25,7 +25,7 @@ Found = tuple[I64, I64, I64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeMatches:
-    """Matches of some queries, by query, the nearest first, then in order of rows.
+    """Matches of some queries, sorted by query, distance and row.
 
     Parameters
     ----------

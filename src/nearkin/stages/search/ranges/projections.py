@@ -1,4 +1,4 @@
-"""Range search by random projections, as deployed on 13 million documents: for study, since it may miss matches.
+"""Range search by random projections, as deployed on 13 million documents; for study, because it may miss matches.
 
 A document stays if each of its projections is near the query's. Algorithm 1 draws directions from a Gaussian
 distribution, Algorithm 2 from random signs. Results have passed the exact comparison, so there are no false ones.
@@ -180,7 +180,7 @@ class ProjectionIndex:
         return RangeMatches.ordered(parts, queries.is_counted.copy(), stages, survivors)
 
     def _passed(self, counts: U32, gamma: float, tau: float, with_filters: bool) -> tuple[I64, int]:
-        """Return the documents that pass everything, and the number that pass the first projection and the filters."""
+        """Return the documents that pass all conditions, and how many pass the first projection and the filters."""
         vector = counts.astype(np.float64)
         norms = np.array([np.linalg.norm(vector), vector.sum()])
         radius = gamma * float(norms[0])

@@ -98,7 +98,7 @@ class HotKeys:
 
 
 def by_preference(best: Column, codes: Column, sides: Column) -> tuple[Column, ...]:
-    """Return keys of `np.lexsort`: leading entries come first, then texts of the other collection, if there is one.
+    """Return keys of `np.lexsort`: leading entries come first, then texts of the other set, if there is one.
 
     Others are compared with the first entries.
     """

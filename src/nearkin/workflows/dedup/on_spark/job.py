@@ -57,7 +57,7 @@ def find(
     resources: Resources,
     meter: Meter,
 ) -> Result:
-    """Find the near-duplicates among documents, or between two collections; see `workflows.dedup.job.find`.
+    """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`.
 
     Parameters
     ----------

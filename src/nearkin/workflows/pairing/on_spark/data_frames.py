@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrameSide:
-    """Collection in a data frame.
+    """Corpus in a data frame.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) 
 
 
 def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, work: Path, arrays: Path) -> Collected:
-    """Read a collection once; its documents are numbered in the order of its partitions."""
+    """Read a corpus once; its documents are numbered in the order of its partitions."""
     files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
     counting = CountPartitionTask(files, split, name, side.text, side.doc_id)

@@ -1,4 +1,4 @@
-"""Candidates → pairs: those of a document on the left meet, and each is verified once."""
+"""Candidates → pairs: the candidates of a left document meet in one task, and each is verified once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiles of all pairs: a part of the left side with one of the right. Pairs are verified in their tile."""
+"""Tiles of all pairs: a part of the left side and a part of the right side. Pairs are verified in their tile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of both collections in files that tasks map, so that only their places are pickled."""
+"""Vectors of both corpora in files that tasks map, so that only their places are pickled."""
 
 from __future__ import annotations
 
