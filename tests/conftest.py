@@ -152,6 +152,10 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+    if "sqlalchemy" in sys.modules:  # as soon as a test module that is collected asks a collection
+        from statements import share_statements
+
+        share_statements()
 
 
 @pytest.hookimpl(wrapper=True)
