@@ -49,8 +49,8 @@ def quick_python(code: str, *arguments: str | Path) -> list[str]:
 
 
 def is_read_at_the_start(variable: str) -> bool:
-    """Whether a variable has to be set before the interpreter starts."""
-    return variable.startswith(_READ_AT_THE_START)
+    """Whether a variable has to be set before the interpreter starts; that of the streams is read here as well."""
+    return variable.startswith(_READ_AT_THE_START) and variable != "PYTHONIOENCODING"
 
 
 def program(folder: Path) -> Path:
@@ -160,6 +160,9 @@ def _end(code: int) -> None:
 
 def _stream(number: int, mode: str, errors: str) -> io.TextIOWrapper:
     """A standard stream of this process, not of the server's, as Python opens it when it starts."""
+    encoding, _, chosen = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    if number != 2 and (encoding or chosen):
+        errors = chosen or "strict"
     is_line_by_line = number == 2 or os.isatty(number)
     opened = open(number, mode + "b", closefd=False)  # noqa: SIM115  (it lives as long as the process)
-    return io.TextIOWrapper(opened, encoding="utf-8", errors=errors, line_buffering=is_line_by_line)
+    return io.TextIOWrapper(opened, encoding=encoding or "utf-8", errors=errors, line_buffering=is_line_by_line)
