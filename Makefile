@@ -77,10 +77,11 @@ beside: $(READY)
 	@$(MAKE) base site bounds > build/beside.log 2>&1 || { cat build/beside.log; exit 1; }
 
 # numba reads its bounds checking from the environment, and keeps compiled code apart only when told where; in one process,
-# for each worker would compile again what kernels share, and the tests beside this need the cores
+# for each worker would compile again what kernels share, and the tests beside this need the cores; compiled with less
+# optimization, which takes less time and checks the same indices
 bounds: $(READY)
 	$(call say,Kernels with bounds checked)
-	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -n0 -p no:cacheprovider tests/unit/kernels
+	@NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -n0 -p no:cacheprovider tests/unit/kernels
 
 base: $(BASE_READY)
 	$(call say,Wheel and sdist; the wheel in an environment without extras)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
+import fcntl
 import functools
 import gc
 import importlib
@@ -12,6 +12,7 @@ import io
 import os
 import pkgutil
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,9 +27,10 @@ ROOT = Path(__file__).parents[1]
 CLIENT = ROOT / "tests/prefork.py"
 _NOT_IMPORTED = ("nearkin.engines.spark", "nearkin.spark", "nearkin.__main__")
 """Spark is imported by commands that use it: it takes long, and most do not."""
-_PR_SET_PDEATHSIG = 1
 _READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "NUMBA", "OMP_", "ARROW_", "MALLOC_", "LD_")
 """What variables begin with that Python or a library reads when it is started: for others a server does not do."""
+_started: list[subprocess.Popen[bytes]] = []
+"""The server, if this process started it; Python would warn of one that nobody remembers."""
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -47,8 +49,8 @@ def quick_python(code: str, *arguments: str | Path) -> list[str]:
 
 
 def is_read_at_the_start(variable: str) -> bool:
-    """Whether a variable has to be set before the interpreter starts."""
-    return variable.startswith(_READ_AT_THE_START)
+    """Whether a variable has to be set before the interpreter starts; that of the streams is read here as well."""
+    return variable.startswith(_READ_AT_THE_START) and variable != "PYTHONIOENCODING"
 
 
 def program(folder: Path) -> Path:
@@ -61,10 +63,22 @@ def program(folder: Path) -> Path:
 
 @functools.cache
 def _server() -> str:
-    folder = tempfile.TemporaryDirectory(prefix="nearkin-prefork-")
-    place = str(Path(folder.name) / "socket")
+    """Where the server listens; the first worker that needs it starts it, for all workers of this run."""
+    owner = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
+    folder = Path(tempfile.gettempdir(), f"nearkin-prefork-{run}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    place = folder / "socket"
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            _start_server(place, owner)
+    return str(place)
+
+
+def _start_server(place: Path, owner: int) -> None:
     server = subprocess.Popen(
-        [sys.executable, "-c", f"import commands; commands.serve({place!r})"],
+        [sys.executable, "-c", f"import commands; commands.serve({str(place)!r}, {owner})"],
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -72,26 +86,25 @@ def _server() -> str:
     )
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
-
-    def end() -> None:
-        server.kill()
-        server.wait()
-        folder.cleanup()
-
-    atexit.register(end)
-    return place
+    server.stdout.close()
+    _started.append(server)
 
 
-def serve(place: str) -> None:
-    """Import everything, work a little so that the kernels are loaded, and fork a process for each command."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def serve(place: str, owner: int) -> None:
+    """Import everything, work a little so that the kernels are loaded, and fork a process for each command.
+
+    Until the process that started the tests ends: the worker that started this one may end before others.
+    """
+    owner_ends = os.pidfd_open(owner)
     import nearkin
+    import statements
     from nearkin.cli.main import run
     from nearkin.planning.pairs.measuring import machine_costs
 
     for module in pkgutil.walk_packages(nearkin.__path__, "nearkin."):
         if not module.name.startswith(_NOT_IMPORTED) and "on_spark" not in module.name:
             importlib.import_module(module.name)
+    statements.share_statements()
     with tempfile.TemporaryDirectory() as folder:
         texts = Path(folder, "texts.txt")
         texts.write_text("".join(f"one of the lines number {i % 30} of a text\n" for i in range(300)))
@@ -107,7 +120,10 @@ def serve(place: str) -> None:
     listening.bind(place)
     listening.listen(64)
     print("ready", flush=True)
-    arguments = prefork.serve(listening)
+    arguments = prefork.serve(listening, owner_ends)
+    if arguments is None:
+        shutil.rmtree(Path(place).parent)
+        os._exit(0)
     sys.stdin = sys.__stdin__ = _stream(0, "r", "strict")
     sys.stdout = sys.__stdout__ = _stream(1, "w", "strict")
     sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")
@@ -144,6 +160,9 @@ def _end(code: int) -> None:
 
 def _stream(number: int, mode: str, errors: str) -> io.TextIOWrapper:
     """A standard stream of this process, not of the server's, as Python opens it when it starts."""
+    encoding, _, chosen = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    if number != 2 and (encoding or chosen):
+        errors = chosen or "strict"
     is_line_by_line = number == 2 or os.isatty(number)
     opened = open(number, mode + "b", closefd=False)  # noqa: SIM115  (it lives as long as the process)
-    return io.TextIOWrapper(opened, encoding="utf-8", errors=errors, line_buffering=is_line_by_line)
+    return io.TextIOWrapper(opened, encoding=encoding or "utf-8", errors=errors, line_buffering=is_line_by_line)

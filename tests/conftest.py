@@ -149,9 +149,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """From here on there is garbage, and it is looked for among what the tests make."""
-    gc.collect()
     gc.freeze()
     gc.enable()
+    if "sqlalchemy" in sys.modules:  # as soon as a test module that is collected asks a collection
+        from statements import share_statements
+
+        share_statements()
 
 
 @pytest.hookimpl(wrapper=True)

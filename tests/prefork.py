@@ -75,15 +75,21 @@ def _all_of(connection: _socket.socket, size: int) -> bytes:
     return read
 
 
-def serve(listening: _socket.socket) -> list[str]:
-    """Take requests for ever; it comes back in the child that is to run a command, with its arguments."""
+def serve(listening: _socket.socket, owner_ends: int) -> list[str] | None:
+    """Take requests until the process of a descriptor ends, then return None.
+
+    It also comes back in the child that is to run a command, with its arguments.
+    """
     import select
 
     running: dict[int, tuple[int, _socket.socket]] = {}  # by descriptors of the processes
     events = select.poll()
     events.register(listening, select.POLLIN)
+    events.register(owner_ends, select.POLLIN)
     while True:
         for number, _ in events.poll():
+            if number == owner_ends:
+                return None
             if number != listening.fileno():
                 events.unregister(number)
                 os.close(number)
@@ -104,6 +110,7 @@ def serve(listening: _socket.socket) -> list[str]:
                     other.close()
                 connection.close()
                 listening.close()
+                os.close(owner_ends)
                 return _become(streams, wanted)
             for stream in streams:
                 os.close(stream)

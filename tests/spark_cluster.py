@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import shutil
@@ -187,18 +188,24 @@ def java_options() -> str:
     import pyspark
 
     archive = Path(sys.prefix) / f"spark-{pyspark.__version__}-classes.jsa"
-    if not archive.exists():
-        NO_SETTINGS.mkdir(exist_ok=True)
-        aside = archive.with_suffix(f".{os.getpid()}")
-        subprocess.run(
-            [sys.executable, "-c", _USING_CLASSES, f"{_SMALL} -XX:ArchiveClassesAtExit={aside}"],
-            env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_CONF_DIR": str(NO_SETTINGS)},
-            capture_output=True,
-            check=True,
-            timeout=240,
-        )
-        aside.replace(archive)
+    NO_SETTINGS.mkdir(exist_ok=True)
+    with open(NO_SETTINGS.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # it takes half a minute of a core: a worker that waits leaves it to others
+        if not archive.exists():
+            _write_archive(archive)
     return f"{_SMALL} -XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
+
+
+def _write_archive(archive: Path) -> None:
+    aside = archive.with_suffix(f".{os.getpid()}")
+    subprocess.run(
+        [sys.executable, "-c", _USING_CLASSES, f"{_SMALL} -XX:ArchiveClassesAtExit={aside}"],
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_CONF_DIR": str(NO_SETTINGS)},
+        capture_output=True,
+        check=True,
+        timeout=240,
+    )
+    aside.replace(archive)
 
 
 def is_there() -> bool:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from commands import command
+from commands import command, quick_command
 from functional.conftest import FAST, Ended, nearkin, nearkin_here, write_jsonl
 from nearkin.stages.verification.measures import MEASURE_NAMES
 from oracles.texts import versions
@@ -490,7 +490,7 @@ def test_a_full_standard_output(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": 1, "text": "one two three"}\n')
     with open("/dev/full", "w") as full:
         ran = subprocess.run(
-            command("dedup", "a.jsonl", "--out", "out", "--json", "--no-report"),
+            quick_command("dedup", "a.jsonl", "--out", "out", "--json", "--no-report"),
             cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert ran.returncode == 5, ran.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import program
 from functional.conftest import nearkin_here, write_jsonl
 
 LEASE = (
@@ -91,7 +92,8 @@ def test_a_shell_script(repository, tmp_path):
     """
     words = " ".join(f"word{i}" for i in range(50))
     written(tmp_path, f"A letter about boats. {words}")
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    (tmp_path / "bin").mkdir()
+    path = os.pathsep.join([str(program(tmp_path / "bin")), os.environ["PATH"]])
     ran = subprocess.run(
         ["bash", "-c", script],
         cwd=tmp_path,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import command, quick_python
+from commands import quick_command, quick_python
 from contract.test_collection_index import answers, check, small_disk
 from contract.test_collections import state
 from nearkin.collection.collection import Collection
@@ -206,6 +205,15 @@ def test_files_that_may_not_grow(tmp_path, size_bytes):
         assert answers(collection) == answers_after
 
 
+LIMITED = """
+import resource, sys
+from nearkin.cli.main import run
+limit_bytes = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+run()
+"""
+
+
 @pytest.mark.parametrize("limit_bytes", [20 << 10, 180 << 10])
 def test_a_limit_on_the_size_of_files_is_named(tmp_path, limit_bytes):
     """Before the database is made, and when documents no longer fit; afterwards the same command goes through."""
@@ -213,17 +221,15 @@ def test_a_limit_on_the_size_of_files_is_named(tmp_path, limit_bytes):
         "".join(json.dumps({"id": i, "text": TEXT.format(i)}) + "\n" for i in range(900))
     )
 
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
-
-    given = command("add", "matter", "in.jsonl", "-q")
-    ended = subprocess.run(given, capture_output=True, text=True, timeout=60, cwd=tmp_path, preexec_fn=limited)
+    given = "add", "matter", "in.jsonl", "-q"
+    limited = quick_python(LIMITED, str(limit_bytes), *given)
+    ended = subprocess.run(limited, capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert ended.returncode == OutputError.exit_code
     assert ended.stderr.startswith(
         "Error: Cannot write to matter: the file would exceed the limit on the size of files"
     )
     assert len(ended.stderr.splitlines()) == 1
-    assert subprocess.run(given, capture_output=True, timeout=60, cwd=tmp_path, check=True).returncode == 0
+    assert subprocess.run(quick_command(*given), capture_output=True, timeout=60, cwd=tmp_path).returncode == 0
 
 
 # -- a store that is damaged, or not one ------------------------------------------------------------------------------

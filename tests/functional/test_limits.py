@@ -6,7 +6,6 @@ import os
 import random
 import resource
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin as package
+from commands import quick_python
 from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputError
 from nearkin.runs import files
@@ -66,7 +66,7 @@ def test_files_that_may_not_grow(corpus, whole, tmp_path, size_bytes):
     arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--no-report", "-q"]
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size_bytes}, {size_bytes}))\n"
     code = limit + "from nearkin.cli.main import run; run()"
-    ended = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(quick_python(code, *arguments), capture_output=True, text=True, timeout=60)
     assert ended.returncode == 5, ended.stderr
     assert ended.stdout == ""
     assert ended.stderr.startswith("Error: Cannot write")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import command
+from commands import quick_command
 from functional.conftest import CHOSEN, nearkin, nearkin_here
 
 
@@ -18,7 +18,7 @@ def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
     """The exit code and all that a terminal 100 columns wide was sent."""
     parent, child = pty.openpty()
     environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
-    process = subprocess.Popen(command(*arguments), stdin=child, stdout=child, stderr=child, env=environment)
+    process = subprocess.Popen(quick_command(*arguments), stdin=child, stdout=child, stderr=child, env=environment)
     os.close(child)
     sent = b""
     while True:
@@ -100,7 +100,7 @@ def test_quiet_is_quiet(corpus, tmp_path):
 def test_a_reader_that_goes_away(corpus, tmp_path):
     """``nearkin dedup … | head -1`` is no error to shout about."""
     process = subprocess.Popen(
-        command("dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--no-report"),
+        quick_command("dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--no-report"),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     process.stdout.close()
@@ -115,7 +115,7 @@ def test_a_reader_of_json_that_goes_away(tmp_path):
     (tmp_path / "draft.txt").write_text("The rent of 900 crowns is due on the first day of each month.")
     assert nearkin_here("add", tmp_path / "matter", tmp_path / "draft.txt").code == 0
     process = subprocess.Popen(
-        command("list", tmp_path / "matter", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        quick_command("list", tmp_path / "matter", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     process.stdout.close()
     assert process.stderr.read() == b""

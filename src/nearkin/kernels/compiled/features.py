@@ -44,7 +44,7 @@ def _count_many(
     units, occurrences = scratch[5], scratch[6]
     code_of = np.zeros(0x110000 if not words and length <= 4 else 1, np.uint8)
     characters = np.arange(256).astype(np.uint64)
-    out = 0
+    out = np.int64(0)
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]
         n = 0
@@ -111,7 +111,7 @@ def _count_coded(codes, n, length, tables, places, counts, firsts, out):
     A place of the table holds the n-gram in its upper 32 bits and the count in its lower: one load, one store. The
     counting loop is separate from the growing one: with arrays that change inside, it is four times slower.
     """
-    size, i, n_distinct = _FIRST_TABLE, length - 1, 0
+    size, i, n_distinct = _FIRST_TABLE, length - 1, np.int64(0)
     while True:
         table = tables[size : 2 * size]
         i, n_distinct = _count_coded_until_full(codes, i, n, length, table, places, firsts[out:], n_distinct)
@@ -202,7 +202,7 @@ def _count_hashed(occurrences, n, tables, places, hashes, counts, firsts, out):
 
     A place of the table holds 1 + the feature's number in this text, or 0.
     """
-    size, i, n_distinct = _FIRST_TABLE, 0, 0
+    size, i, n_distinct = _FIRST_TABLE, np.int64(0), np.int64(0)
     while True:
         table = tables[size : 2 * size]
         i, n_distinct = _count_hashed_until_full(

@@ -24,7 +24,7 @@ def keep_divisible(shingles, offsets, _, inverse, most, kept, kept_offsets):
 
 @njit(nogil=True, cache=True)
 def winnow(shingles, offsets, window, kept, kept_offsets):
-    out = 0
+    out = np.int64(0)
     for i in range(len(offsets) - 1):
         out = _winnowed_one(shingles[offsets[i] : offsets[i + 1]], window, kept, out)
         kept_offsets[i + 1] = out

@@ -28,7 +28,7 @@ def sort_by_block(words, mask, key_bits):
 
 @njit(nogil=True, cache=True)
 def link_many(entries, leads, words, blocks, is_key, most, n_queries, i, j, pairs, distances):
-    n_pairs = 0
+    n_pairs = np.int64(0)
     while i < len(entries):
         last_left, first_right, end = _run_from(entries, i, n_queries)
         if first_right == end:

@@ -25,7 +25,7 @@ def move_many(words, lookup, moved):
 def scan_many(
     tiles, queries, first, last, first_row, end_row, is_one_set, n_lead_words, most, tile, i, pairs, distances
 ):
-    n_pairs, n_lanes = 0, tiles.shape[2]
+    n_pairs, n_lanes = np.int64(0), tiles.shape[2]
     partial = np.empty(n_lanes, np.uint64)
     while tile < len(tiles):
         row = first_row + tile * n_lanes

@@ -15,6 +15,9 @@ def njit(**options: Any) -> Callable[[Function], Any]:
 
     With ``cache=True`` the code is stored beside the module or in the user's cache directory. If neither is writable,
     as in some containers, each process compiles it again.
+
+    A variable that is passed to another kernel starts as ``np.int64(0)``: for one that starts as ``0`` numba compiles
+    that kernel twice, first for the literal.
     """
 
     def decorate(function: Function) -> Any:

@@ -48,7 +48,7 @@ def _radix_pass(keys, rows, shift, counts, out_keys, out_rows):
 
 @njit(nogil=True, cache=True)
 def link_many(keys, rows, sizes, sides, start, min_size_ratio, max_pivots, max_pairs, pairs):
-    n_pairs = 0
+    n_pairs = np.int64(0)
     n_not_compared = 0
     while start < len(keys):
         end = start + 1

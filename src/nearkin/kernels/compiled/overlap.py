@@ -9,7 +9,7 @@ from nearkin.kernels.compiled.jit import njit
 
 @njit(nogil=True, cache=True)
 def common_many(hashes, starts, ends, left, right, common):
-    largest = 0
+    largest = np.int64(0)
     for row in left:
         largest = max(largest, ends[row] - starts[row])
     table = np.empty(_table_size(largest), np.uint64)

@@ -16,7 +16,7 @@ def scan_many(
     blocks, boxes, level_groups, rows, vectors, queries, points, reaches, limits,
     query, block, found_queries, found_rows, found_squares, counts,
 ):  # fmt: skip
-    n_found = 0
+    n_found = np.int64(0)
     asked = np.empty(queries.shape[1], np.int64)
     nodes = np.empty(FAN_OUT * len(level_groups), np.int64)
     levels = np.empty(FAN_OUT * len(level_groups), np.int64)

@@ -29,8 +29,8 @@ def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
 @njit(nogil=True, cache=True)
 def _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_offsets, n_units):
     block, window = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK + length, np.uint64)
-    table = np.empty(_table_size(_MAX_AT_FIRST), np.uint64)
-    out = 0
+    table = np.empty(_table_size(np.int64(_MAX_AT_FIRST)), np.uint64)
+    out = np.int64(0)
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]
         if words:
@@ -98,7 +98,7 @@ def _add_distinct(shingles, n, table, size, most, hashes, first, out):
 
     The table holds these in its first ``size`` places, half of which stay free. A text has at most ``most``.
     """
-    done, out = _add_while_there_is_room(shingles, 0, n, table, size, hashes, first, out)
+    done, out = _add_while_there_is_room(shingles, np.int64(0), n, table, size, hashes, first, out)
     while done < n:
         size = min(_GROWTH * size, _table_size(most))
         table = _enlarged(table, size, hashes[first:out])

@@ -10,7 +10,7 @@ from nearkin.kernels.compiled.jit import njit
 
 @njit(nogil=True, cache=True)
 def split_many(data, offsets, classes, words, word_offsets, text_offsets):
-    n_words, n_bytes = 0, 0
+    n_words, n_bytes = np.int64(0), np.int64(0)
     word_offsets[0] = 0
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]

@@ -14,9 +14,9 @@ def find_sources(own, amounts, offsets, starts, targets, shares, n_targets, rows
     for i in range(len(rows)):
         if rows[i] != open_row:
             if open_row >= 0:
-                _mark_sources(own, amounts, offsets, starts, targets, shares, open_row, best, most, False)
+                _mark_sources(own, amounts, offsets, starts, targets, shares, open_row, best, most, np.bool_(False))
             open_row = rows[i]
-            _mark_sources(own, amounts, offsets, starts, targets, shares, open_row, best, most, True)
+            _mark_sources(own, amounts, offsets, starts, targets, shares, open_row, best, most, np.bool_(True))
         for j in range(terms.shape[1]):
             if terms[i, j] >= 0:
                 sources[i, j] = best[terms[i, j]]
@@ -56,7 +56,7 @@ def count_many(ids, offsets, n_terms, terms, counts, term_offsets):
 @njit(nogil=True, cache=True)
 def project_many(terms, counts, offsets, starts, targets, shares, n_targets, least, out_terms, out_counts, out_offsets):
     sums = np.zeros(n_targets)
-    n = 0
+    n = np.int64(0)
     for i in range(len(offsets) - 1):
         n = _project_one(
             terms[offsets[i] : offsets[i + 1]], counts[offsets[i] : offsets[i + 1]],

@@ -72,7 +72,7 @@ def _sequence_length(data, at, end):
 
 @njit(nogil=True, cache=True)
 def fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets, is_left):
-    out = 0
+    out = np.int64(0)
     for i in range(len(offsets) - 1):
         first = out
         out = _fold_one(data, offsets[i], offsets[i + 1], tables, to_lower, collapse, folded, out)
@@ -90,7 +90,7 @@ def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
     """
     first = out
     after_space = collapse  # drops leading white space
-    last_class = 0
+    last_class = np.int64(0)
     at = small_until = start
     while at < end:
         n = min(_BLOCK if at >= small_until else _SMALL_BLOCK, end - at)

@@ -151,7 +151,7 @@ def _hash_run(copy_words, start, end):
 @njit(nogil=True, cache=True)
 def _add_mixed_run(text, start, end, classes, words, n):
     """Split words of any script; marks belong to the preceding word, format characters are ignored."""
-    word, piece, n_bytes = GOLDEN, np.uint64(0), 0
+    word, piece, n_bytes = GOLDEN, np.uint64(0), np.int64(0)
     inside = SEPARATOR  # or WORD or ALONE: kind of the open word
     at = start
     while at < end:

@@ -49,10 +49,10 @@ def _table_of(words):
 def _number_many(data, offsets, classes, scratch, ids, id_offsets):
     bounds, rows = np.empty((_DISTINCT_AT_FIRST, 2), np.int64), np.zeros((2 * _DISTINCT_AT_FIRST, 4), np.uint64)
     is_bare = _bare_bytes(classes)
-    n_distinct, out = 0, 0
+    n_distinct, out = np.int64(0), np.int64(0)
     for i in range(len(offsets) - 1):
         n_runs = _runs_between_spaces(data[offsets[i] : offsets[i + 1]], scratch)
-        run = 0
+        run = np.int64(0)
         while run < n_runs:
             run, out, n_distinct = _number_runs(
                 data, offsets[i], scratch, run, n_runs, is_bare, classes, rows, bounds, n_distinct, ids, out
