@@ -9,10 +9,11 @@ import zipfile
 from functools import cached_property
 from typing import BinaryIO
 
-from nearkin.stages.documents.extraction.zip_names import usual_names
+from nearkin.stages.documents.extraction.zip_names import archive_alone, usual_names
 
 HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
+_ENCRYPTED = 1
 _HELD_ARCHIVE_BYTES = 8 << 20
 """Size up to which an archive is read at once: most are office files, whose bytes are needed anyway."""
 
@@ -65,8 +66,24 @@ class Blob:
     @cached_property
     def names_in_archive(self) -> list[str]:
         """Names in the ZIP archive in these bytes, in the order of its directory; errors as of `archive`."""
-        names = usual_names(self.held(self.size)) if self.size <= _HELD_ARCHIVE_BYTES else None
-        return self.archive.namelist() if names is None else names
+        return self.archive.namelist() if self._usual_names is None else self._usual_names
+
+    @cached_property
+    def n_encrypted(self) -> int:
+        """Number of encrypted entries in the ZIP archive in these bytes; errors as of `archive`."""
+        if self._usual_names is not None:
+            return 0
+        return sum(entry.flag_bits & _ENCRYPTED for entry in self.archive.infolist())
+
+    def archive_alone(self, max_bytes: int) -> bytes:
+        """Return the ZIP archive in these bytes without what is around it; `TooBigError` as of `held`."""
+        data = self.held(max_bytes)
+        return data if self._usual_names is not None else archive_alone(data)
+
+    @cached_property
+    def _usual_names(self) -> list[str] | None:
+        """Names in the ZIP archive in these bytes, if there is nothing unusual about it."""
+        return usual_names(self.held(self.size)) if self.size <= _HELD_ARCHIVE_BYTES else None
 
     def opened(self) -> BinaryIO:
         """Return a seekable file at the beginning of the bytes."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from nearkin.stages.documents.origin import EXCEPTIONS, ExceptionKind, MailHeaders
@@ -135,6 +135,32 @@ class ExtractedNode:
             raise WorkerFault(f"the worker sent no message: {error}") from error
 
 
+@dataclass(slots=True)
+class NodeOrder:
+    """Order of the nodes of one file, which may come from several workers.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Nodes that have come.
+    parents : set of int
+        Those that may have members.
+    """
+
+    n_nodes: int = 0
+    parents: set[int] = field(default_factory=set)
+
+    def add(self, node: ExtractedNode) -> None:
+        """Add the next node; `WorkerFault` if it cannot be the next one, or not be inside of its parent."""
+        number, parent = node.number, node.parent
+        is_in_place = parent is None if number == 0 else parent in self.parents
+        if number != self.n_nodes or not is_in_place:
+            raise WorkerFault("the worker sent a document out of its place")
+        self.n_nodes += 1
+        if node.has_members or number == 0:
+            self.parents.add(number)
+
+
 _REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.name != "limits")
 _NODE_VALUES = tuple((one.name, one.default) for one in fields(ExtractedNode) if one.name not in ("text", "mail"))
 _MAIL_VALUES = tuple((one.name, one.default) for one in fields(MailHeaders) if one.name != "sent_at")
@@ -155,6 +181,8 @@ _TYPES_OF_MAIL: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("in_reply_to", "references"), (list,)),
 }
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
+_MAX_NUMBER = (1 << 53) - 1
+"""Largest number that every table and program takes."""
 END = b'{"end": true}\n'
 ALIVE = b'{"alive": true}\n'
 """Sign of life of a worker that has no node to send yet."""
@@ -196,25 +224,43 @@ def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> Extrac
         _refuse_other_types(mail, _TYPES_OF_MAIL)
         for name in ("in_reply_to", "references"):
             if name in mail:
-                mail[name] = tuple(map(str, mail[name]))
+                mail[name] = _texts(mail[name])
         if "sent_at" in mail:
-            mail["sent_at"] = datetime.fromisoformat(mail["sent_at"])
+            mail["sent_at"] = _utc(mail["sent_at"])
         told["mail"] = MailHeaders(**mail)
     if "warnings" in told:
-        told["warnings"] = tuple(map(str, told["warnings"]))
+        told["warnings"] = _texts(told["warnings"])
     node = cls(**told)
     if node.exception is not None and node.exception not in EXCEPTIONS:
         raise WorkerFault("a value is out of range")
     for number in (node.number, node.parent, node.position, node.size_bytes, node.n_pages):
-        if number is not None and number < 0:
+        if number is not None and not 0 <= number <= _MAX_NUMBER:
             raise WorkerFault("a value is out of range")
     return node
 
 
+def _texts(told: list[object]) -> tuple[str, ...]:
+    """Return the texts of a list; UnicodeEncodeError if one is not Unicode."""
+    found = tuple(map(str, told))
+    "".join(found).encode()
+    return found
+
+
+def _utc(told: str) -> datetime:
+    """Return a time in UTC; with another offset it may be in no year."""
+    moment = datetime.fromisoformat(told)
+    if moment.utcoffset() != timedelta(0):
+        raise WorkerFault("a value is out of range")
+    return moment
+
+
 def _refuse_other_types(told: Mapping[str, object], types: Mapping[str, tuple[type, ...]]) -> None:
+    """Refuse values of other types, and texts that are not Unicode: no table takes those; ids escape them in names."""
     for name, value in told.items():
         if type(value) not in types.get(name, ()):
             raise WorkerFault("a value is of another type")
+        if type(value) is str and not value.isascii() and name != "name":
+            value.encode()
 
 
 def _exactly(stream: BinaryIO, n_bytes: int) -> bytes:

@@ -141,7 +141,7 @@ class WorkerService:
         try:
             if self._worker is None:
                 raise WorkerDeath("crashed", "the extraction worker did not start")
-            while (node := self._worker.next_node()) is not None:
+            while (node := self._worker.next_node(answer.order)) is not None:
                 if last is not None:
                     answer.put(last)
                 last = node
