@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nearkin.stages.documents.extraction.nodes import ExtractedNode
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, NodeOrder
 
 HELD_BYTES = 32 << 20
 """Texts of a file that wait for the files before it; then its worker waits, too."""
@@ -45,17 +45,26 @@ class WorkerAnswer:
     Parameters
     ----------
     file : FileToExtract
+    weight : int
+        What it weighs in a message of several files.
     read : callable
         Called when nodes have been taken, or are no longer wanted.
+
+    Attributes
+    ----------
+    order : NodeOrder
+        The nodes that have come from one worker after another.
     """
 
     __slots__ = (
         "_changed", "_error", "_is_complete", "_is_dropped", "_lock", "_n_bytes", "_nodes", "_read", "file",
-        "room_bytes",
+        "order", "room_bytes", "weight",
     )  # fmt: skip
 
-    def __init__(self, file: FileToExtract, read: Callable[[], None]) -> None:
+    def __init__(self, file: FileToExtract, weight: int, read: Callable[[], None]) -> None:
         self.file = file
+        self.weight = weight
+        self.order = NodeOrder()
         self.room_bytes = HELD_BYTES
         self._read = read
         self._nodes: list[ExtractedNode] = []

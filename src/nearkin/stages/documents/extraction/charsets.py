@@ -21,6 +21,7 @@ _BY_OTHER_NAMES = {
     "x-mac-roman": "mac_roman", "macintosh": "mac_roman", "iso-8859-8-i": "iso8859-8", "unicode-1-1-utf-7": "utf-7",
     "utf8mb4": "utf-8", "us-ascii": "cp1252", "x-euc-jp": "euc_jp", "cp-850": "cp850", "windows-874": "cp874",
 }  # fmt: skip
+_NO_CHARACTER_SETS = ("idna", "punycode", "undefined", "unicode_escape")
 _NOT_ASCII = bytes(range(128, 256))
 _MIN_EVIDENCE = 64
 """Bytes beyond ASCII from which on a guess is better than Windows-1252."""
@@ -85,12 +86,23 @@ def encoding_of(declared: str) -> str | None:
 @lru_cache(maxsize=256)  # of short names: a hostile one may have megabytes
 def _python_name(name: str) -> str | None:
     try:
-        found = codecs.lookup(name)
+        found = codecs.lookup(name).name
     except (LookupError, ValueError):
         return None
-    if not found._is_text_encoding or found.name in ("idna", "punycode", "undefined", "unicode_escape"):
+    if found in _NO_CHARACTER_SETS or not _is_of_text(found):
         return None
-    return _TAKEN_AS.get(found.name, found.name)
+    return _TAKEN_AS.get(found, found)
+
+
+def _is_of_text(encoding: str) -> bool:
+    """Whether an encoding makes text of bytes: Python has some that make bytes of bytes, such as base64."""
+    try:
+        b"text".decode(encoding)
+    except UnicodeError:
+        return True
+    except LookupError:
+        return False
+    return True
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:

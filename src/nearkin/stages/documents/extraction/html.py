@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.charsets import DecodedText, decoded
+from nearkin.stages.documents.extraction.html_markup import MarkupReader, without_references
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Single
 
-_SKIPPED = frozenset(("script", "style", "template", "title", "object", "svg", "math", "iframe", "noembed", "noframes"))
-_BLOCKS = frozenset((
+_HIDDEN = frozenset(("template", "title", "object", "svg", "math", "iframe", "noembed", "noframes"))
+_LINES = frozenset((
     "address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "details", "dialog", "dir",
-    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
-    "head", "header", "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre",
-    "section", "select", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
+    "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "h1", "h2", "h3", "h4", "h5",
+    "h6", "head", "header", "hgroup", "hr", "html", "legend", "li", "listing", "main", "menu", "nav", "ol", "optgroup",
+    "option", "p", "plaintext", "pre", "search", "section", "select", "summary", "table", "tbody", "tfoot", "thead",
+    "tr", "ul", "xmp",
 ))  # fmt: skip
+"""Elements in lines of their own (HTML Standard, 15.3 Non-replaced elements)."""
 _CELLS = frozenset(("td", "th"))
-_AS_IS = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
+_BOXES = frozenset(("button", "input", "meter", "progress", "textarea"))
+"""Elements in a line that are apart from the words beside them."""
+_AS_IS = frozenset(("pre", "textarea", "listing"))
+_PLAIN_LINES = _LINES - _AS_IS
+_SHOWN_RAW = frozenset(("xmp", "plaintext"))
 _BEGINS_BODY = frozenset(("body", "p", "div", "table", "h1", "h2", "h3"))
+_WITH_EFFECT = _HIDDEN | _LINES | _CELLS | _BOXES
 _SPACE = re.compile(r"[ \t\n\f\r]+")
-_OTHER_SPACES = ("\n", "  ", "\t", "\r", "\f")
-"""White space that is not one space already; one of them is found sooner than all by a pattern."""
-_BARE_TAG = re.compile(
-    r"<(/?)(p|div|br|td|tr|th|table|tbody|li|ul|ol|dd|dt|h[1-6]|b|i|em|strong|span|font|center)>",
-    re.IGNORECASE | re.ASCII,
-)
-"""Tags without attributes, after which a page goes on as before: the parser takes four patterns for each."""
+_TWO_SPACES = re.compile("  ")
+"""Found sooner by a pattern than by ``in``; any other white space is found sooner by ``in``."""
+_MARKS = ("\xa0", "\xad", "\0")
+"""A space that breaks no line, a hyphen that is seen at the end of a line only, and what is no character."""
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""",
     re.IGNORECASE,
 )
 _DECLARED_WITHIN = 1 << 14
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_COMMENT, _END_OF_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL), b"-->"
 
 
 class HtmlPage(Single):
@@ -59,9 +63,11 @@ def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-
     'Мир'
     """
     if declared is None:
-        # a page may mention another character set in a comment
         head = data[:_DECLARED_WITHIN]
-        found = _CHARSET.search(_COMMENT.sub(b"", head) if b"<!--" in head else head)
+        found = _CHARSET.search(head) if b"=" in head else None
+        if found is not None and _END_OF_COMMENT in head:  # a comment may mention another character set
+            closed, end, rest = head.rpartition(_END_OF_COMMENT)  # else each comment that has no end would be searched
+            found = _CHARSET.search(_COMMENT.sub(b"", closed + end) + rest)
         declared = None if found is None else (found[1] or found[2]).decode("ascii")
         if declared is not None and declared.lower().startswith("utf-16"):
             declared = "utf-8"  # it could not have been read otherwise
@@ -76,94 +82,134 @@ def text_of_html(page: str) -> str:
     >>> text_of_html("<h1>A &amp; B</h1><p>one<br>two<script>x()</script> <b>th</b>ree<td>1<td>2")
     'A & B\none\ntwo three 1 2'
     """
-    reader = _PageReader()
-    reader.feed(page)
-    reader.close()
-    return reader.text()
+    return _PageReader(page).text()
 
 
-class _PageReader(HTMLParser):
-    """Lines of a page."""
+class _PageReader(MarkupReader):
+    """Lines of a page.
 
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self._pieces: list[str] = []
-        self._skipping: list[str] = []
+    Parameters
+    ----------
+    page : str
+    """
+
+    def __init__(self, page: str) -> None:
+        super().__init__(_WITH_EFFECT)
+        self._lines: list[str] = []
+        self._line: list[str] = []
+        self._hidden: list[str] = []
         self._as_is = 0
-
-    def updatepos(self, i: int, j: int) -> int:
-        """Return the place up to which the page was read, without counting its lines."""
-        return j
-
-    def parse_starttag(self, i: int) -> int:
-        """Read a tag that begins here."""
-        found = _BARE_TAG.match(self.rawdata, i)
-        if found is None or found[1]:
-            return super().parse_starttag(i)
-        self.handle_starttag(found[2].lower(), [])
-        return found.end()
-
-    def parse_endtag(self, i: int) -> int:
-        """Read the end of an element that begins here."""
-        found = _BARE_TAG.match(self.rawdata, i)
-        if found is None or not found[1] or self.cdata_elem is not None:
-            return super().parse_endtag(i)
-        self.handle_endtag(found[2].lower())
-        return found.end()
+        self._has_marks = any(mark in page for mark in _MARKS)
+        self._is_spaced = _has_other_spaces(page)  # one search instead of one for each text
+        self.read(page)
 
     def text(self) -> str:
         """Return the lines, without white space around each and without empty ones in succession."""
-        lines = [line.strip(" \t") for line in "".join(self._pieces).split("\n")]
-        kept = [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
-        return "\n".join(kept).strip("\n")
+        self._break()
+        return "\n".join(self._lines).strip("\n")
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._skipping:
-            if tag in _BEGINS_BODY and self._skipping[-1] == "title":
-                self._skipping.clear()  # the end of the title is missing
-            elif tag == self._skipping[-1]:
-                self._skipping.append(tag)
-                return
-            else:
-                return
-        if tag in _SKIPPED:
-            self._skipping.append(tag)
-        elif tag in _BLOCKS:
-            self._break()
-        elif tag in _CELLS:
-            self._pieces.append(" ")
-        if tag in _AS_IS:
-            self._as_is += 1
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if not self._skipping and tag in _BLOCKS:
-            self._break()
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._skipping:
-            if tag == self._skipping[-1]:
-                self._skipping.pop()
-            elif tag in ("body", "html"):
-                self._skipping.clear()
+    def begin(self, name: str) -> None:
+        """Begin a line, a cell or what is not shown."""
+        if self._hidden and not self._is_shown_again(name):
             return
-        if tag in _BLOCKS:
+        if name in _PLAIN_LINES:
+            if self._line:
+                self._break()
+        elif name in _CELLS:
+            self._line.append(" ")
+        elif name in _HIDDEN:
+            self._hidden.append(name)
+        else:
+            if name in _BOXES:
+                self._set_apart()
+            elif name in _AS_IS and self._line:
+                self._break()
+            self._as_is += name in _AS_IS
+
+    def begin_and_end(self, name: str) -> None:
+        """Begin a line, or set what follows apart."""
+        if self._hidden:
+            return
+        if name in _LINES:
+            if self._line:
+                self._break()
+        elif name in _BOXES:
+            self._set_apart()
+
+    def end(self, name: str) -> None:
+        """End a line, or what is not shown."""
+        if self._hidden:
+            if name == self._hidden[-1]:
+                self._hidden.pop()
+            elif name in ("body", "html"):
+                self._hidden.clear()
+            return
+        if name in _PLAIN_LINES:
+            if self._line:
+                self._break()
+            return
+        if name in _BOXES:
+            self._set_apart()
+        elif name in _AS_IS and self._line:
             self._break()
-        if tag in _AS_IS and self._as_is:
+        if name in _AS_IS and self._as_is:
             self._as_is -= 1
 
-    def handle_data(self, data: str) -> None:
-        if self._skipping:
+    def add_text(self, text: str) -> None:
+        """Add a text, with one space for each run of white space unless it is shown as it is."""
+        if self._hidden:
             return
-        data = data.replace("\xa0", " ").replace("\xad", "").replace("\0", "")
+        has_references = "&" in text
+        if has_references:
+            text = without_references(text)
+        if has_references or self._has_marks:
+            text = text.replace("\xa0", " ").replace("\xad", "").replace("\0", "")
         if self._as_is:
-            self._pieces.append(data.replace("\r\n", "\n").replace("\r", "\n"))
+            self._add_as_is(text)
             return
-        if any(space in data for space in _OTHER_SPACES):
-            data = _SPACE.sub(" ", data)
-        if data == " " and (not self._pieces or self._pieces[-1].endswith((" ", "\n"))):
+        if (has_references or self._is_spaced) and _has_other_spaces(text):
+            text = _SPACE.sub(" ", text)
+        if text == " " and (not self._line or self._line[-1].endswith(" ")):
             return
-        self._pieces.append(data)
+        self._line.append(text)
+
+    def add_raw_text(self, name: str, text: str) -> None:
+        """Add the text of an element that holds no markup, if it is shown."""
+        if name in _SHOWN_RAW and not self._hidden:
+            self._add_as_is(text.replace("\0", ""))
+
+    def _is_shown_again(self, name: str) -> bool:
+        """Whether a tag inside what is not shown is shown all the same: that of the body, if a title has no end."""
+        if name in _BEGINS_BODY and self._hidden[-1] == "title":
+            self._hidden.clear()
+            return True
+        if name == self._hidden[-1]:
+            self._hidden.append(name)
+        return False
+
+    def _add_as_is(self, text: str) -> None:
+        """Add a text with its lines."""
+        first, *others = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self._line.append(first)
+        for line in others:
+            self._break()
+            self._line.append(line)
+        if others and not others[-1]:
+            self._line.clear()
 
     def _break(self) -> None:
-        if self._pieces and not self._pieces[-1].endswith("\n"):
-            self._pieces.append("\n")
+        """End the line; of empty ones in succession, only one is kept."""
+        pieces = self._line
+        line = (pieces[0] if len(pieces) == 1 else "".join(pieces)).strip(" \t")
+        pieces.clear()
+        if line or (self._lines and self._lines[-1]):
+            self._lines.append(line)
+
+    def _set_apart(self) -> None:
+        if self._line and not self._line[-1].endswith(" "):
+            self._line.append(" ")
+
+
+def _has_other_spaces(text: str) -> bool:
+    """Whether a text has white space that is not one space already."""
+    return "\n" in text or "\t" in text or "\r" in text or "\f" in text or _TWO_SPACES.search(text) is not None

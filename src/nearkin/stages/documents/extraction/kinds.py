@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import zipfile
+from functools import lru_cache
 from typing import Final
 
 from nearkin.stages.documents.compression import compression_of
@@ -24,6 +25,8 @@ KIND_OF_SUFFIX: Final = {
 }  # fmt: skip
 """Kinds by suffix, in lower case."""
 OFFICE = ("docx", "doc", "xlsx", "xls", "pptx", "ppt", "odt", "ods", "odp", "rtf", "epub")
+ZIPPED = ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
+"""Kinds of office files that are ZIP archives."""
 CONTAINERS = ("zip", "tar", "mbox", "pst")
 _OOXML = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
 _OPEN_DOCUMENT = {
@@ -45,9 +48,14 @@ _MARKUP = {
 }  # fmt: skip
 _PROGRAMS = (".npz", ".pt", ".pth", ".jar")
 """Suffixes of ZIP archives that hold no documents."""
+_LOCAL_HEADER = b"PK\x03\x04"
+_BEFORE_ARCHIVES = ("a program", "a ZIP archive")
+"""Names of what unpacks an archive behind it, and of a part of an archive."""
 _TAR_BLOCK = 512
+_CHECKSUM = re.compile(rb"[0-7]{3,7}")
 
 
+@lru_cache(maxsize=4)  # asked for more than once for each file
 def declared_kind(name: str) -> str | None:
     """Return the kind that a name declares by its suffix.
 
@@ -77,7 +85,7 @@ def kind_of(blob: Blob, name: str) -> str:
     'text'
     """
     head, declared = blob.head, declared_kind(name)
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if head.startswith((_LOCAL_HEADER, b"PK\x05\x06")):
         return _zip_kind(blob, name, declared)
     if head.startswith(MAGIC):
         return _ole_kind(blob, declared)
@@ -89,7 +97,7 @@ def kind_of(blob: Blob, name: str) -> str:
         return "packed"
     if _is_tar(head):
         return "tar"
-    return _text_kind(head, name, declared)
+    return _text_kind(blob, name, declared)
 
 
 def is_read(head: bytes, name: str, *, with_images: bool = False) -> bool:
@@ -119,9 +127,12 @@ def is_extracted(head: bytes, name: str) -> bool:
     return kind_of(Blob(head), name) != "text"
 
 
-def _text_kind(head: bytes, name: str, declared: str | None) -> str:
-    """Return the kind of what may be text, by its markup."""
+def _text_kind(blob: Blob, name: str, declared: str | None) -> str:
+    """Return the kind of what may be text, by its markup, or of an archive behind other bytes, by its name."""
+    head = blob.head
     known = foreign(_narrowed(head), name)
+    if declared in (*ZIPPED, "zip") and _LOCAL_HEADER in head and (known is None or known.name in _BEFORE_ARCHIVES):
+        return _zip_kind(blob, name, declared)
     if known is not None and not known.is_text:
         return "image" if known.name in _IMAGES else "unsupported"
     found = None if known is None else _MARKUP.get(known.name)
@@ -152,7 +163,7 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
             told = blob.archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
             return _OPEN_DOCUMENT.get(told, "zip")
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
-        return declared if declared in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub") else "zip"
+        return declared if declared in ZIPPED else "zip"
     if "[Content_Types].xml" in names:
         for prefix, kind in _OOXML:
             if any(one.startswith(prefix) for one in names):
@@ -179,6 +190,6 @@ def _is_tar(head: bytes) -> bool:
     if block[257:262] == b"ustar":
         return True
     told = block[148:156].strip(b" \0")
-    if not re.fullmatch(rb"[0-7]{3,7}", told):
+    if not _CHECKSUM.fullmatch(told):
         return False
     return int(told, 8) == sum(block[:148]) + 8 * 32 + sum(block[156:])

@@ -17,6 +17,8 @@ _HEADER = re.compile(r"[^\n]*\n(?:[ \t][^\n]*\n)*")
 _LINE = re.compile(r"[^\n]*\n")
 _MAX_SHARED = 200
 """Length of a header value up to which its parameters are remembered: long ones hardly come twice."""
+_MAX_PARSED = 1 << 14
+"""Length of a header value up to which parameters are looked for: `email` copies the rest of it for each of them."""
 
 
 class ParsedMail(Message):
@@ -72,19 +74,25 @@ class ParsedMail(Message):
                 self._table.setdefault(header[0].lower(), header)
         return self._table
 
-    def _get_params_preserve(self, failobj: Any, header: str) -> Any:
-        """Return the parameters of a header; the method of `email` behind all questions for them."""
+    def get_param(self, param: str, failobj: Any = None, header: str = "content-type", unquote: bool = True) -> Any:
+        """Return a parameter of a header; charset, boundary and file name are asked for by it."""
         value = self.get(header)
-        if isinstance(value, str) and len(value) <= _MAX_SHARED:
-            return list(_parameters(value))
-        return super()._get_params_preserve(failobj, header)  # type: ignore[misc]  # it is not in the stubs
+        if not isinstance(value, str):
+            return super().get_param(param, failobj, header, unquote)
+        find = _shared_parameter if len(value) <= _MAX_SHARED else _parameter
+        found = find(value[:_MAX_PARSED], param, unquote)
+        return failobj if found is None else found
 
 
-@lru_cache(maxsize=256)  # "text/plain; charset=us-ascii" comes with every other mail
-def _parameters(value: str) -> tuple[tuple[str, Any], ...]:
+def _parameter(value: str, param: str, unquote: bool) -> Any:
+    """Return a parameter of the value of a header; None if it has none of this name."""
     holder = Message()
     holder["Content-Type"] = value
-    return tuple(holder.get_params(unquote=False) or ())
+    return holder.get_param(param, None, unquote=unquote)
+
+
+_shared_parameter = lru_cache(maxsize=256)(_parameter)
+"""The same, remembered: "text/plain; charset=us-ascii" comes with every other mail."""
 
 
 def end_of_headers(data: bytes) -> int | None:

@@ -9,11 +9,14 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
+from nearkin.stages.documents.extraction.kept_property import kept_property
+from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
@@ -44,7 +47,9 @@ _PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULT
 """Marks that xberg writes in place of images and references to notes."""
 _TAG = re.compile(r"<[^<>]*>")
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
-_BOMB = re.compile(r"ratio|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
+_DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
+"""Words of a reader of ZIP archives, which come in an error of another kind, too."""
+_BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
 _TIME = re.compile(r"timed? ?out", re.IGNORECASE)
 
 
@@ -62,11 +67,12 @@ class OfficeFile:
         """Program and version."""
         return f"xberg {version()}"
 
-    @cached_property
+    @kept_property
     def _data(self) -> bytes:
-        return self._given.blob.held(self._given.limits["output_bytes"])
+        blob, most = self._given.blob, self._given.limits["output_bytes"]
+        return blob.archive_alone(most) if self._given.kind in ZIPPED else blob.held(most)
 
-    @cached_property
+    @kept_property
     def _inside(self) -> _OfficeContent:
         return _inside(self._data, self._given.blob)
 
@@ -74,9 +80,18 @@ class OfficeFile:
         """Return the text."""
         if self._inside.is_encrypted:
             raise ExtractionError("encrypted", "encrypted with a password")
-        found = extract(self._data, self._given)
+        n_encrypted = self._inside.n_encrypted
+        try:
+            found = extract(self._data, self._given)
+        except ExtractionError:
+            if n_encrypted:
+                raise ExtractionError("encrypted", "encrypted in its ZIP archive") from None
+            raise
         text, warnings = found.text, found.warnings
         read = DocumentRead(text=text, extractor=self.name, n_pages=found.n_pages, warnings=warnings)
+        if n_encrypted:
+            sentence = f"{counted(n_encrypted, 'part')} of it encrypted in its ZIP archive: text may be missing"
+            read = read.lacking("encrypted", sentence)
         if self._inside.lost or found.n_objects:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
@@ -112,6 +127,8 @@ class _OfficeContent:
     is_encrypted : bool
     is_of_1995 : bool
         Whether it is a workbook of Excel 95, of which xberg may find nothing and say nothing.
+    n_encrypted : int
+        Parts of a ZIP archive that are encrypted there, without a word in the format of the file.
     """
 
     def __init__(self) -> None:
@@ -120,26 +137,28 @@ class _OfficeContent:
         self.n_images = 0
         self.is_encrypted = False
         self.is_of_1995 = False
+        self.n_encrypted = 0
 
 
 def _inside(data: bytes, blob: Blob) -> _OfficeContent:
     found = _OfficeContent()
     if data.startswith(MAGIC):
         _of_compound_file(data, found)
-    elif data.startswith(b"PK"):
+    elif data.startswith(b"{\\rtf"):
+        found.lost += ["object"] * len(re.findall(rb"\\objdata\b", data))
+        found.n_images = data.count(b"\\pict")
+    else:
         try:
             _of_zip(blob, found)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
             return found  # the extractor says what is wrong
-    elif data.startswith(b"{\\rtf"):
-        found.lost += ["object"] * len(re.findall(rb"\\objdata\b", data))
-        found.n_images = data.count(b"\\pict")
     return found
 
 
 def _of_zip(blob: Blob, found: _OfficeContent) -> None:
     """List embedded files; those that are only wrapped in a compound file are unwrapped."""
     names = blob.names_in_archive
+    found.n_encrypted = blob.n_encrypted
     beside = [name for name in names if name.startswith(_BESIDE_TEXT)]
     if any(map(_EMBEDDINGS.fullmatch, beside)):
         _of_embeddings(blob.archive, found)
@@ -317,7 +336,7 @@ def _in_words(message: str) -> ExtractionError:
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
-    if _BOMB.search(why):
+    if _BOMB.search(why) and not _DAMAGED.search(why):
         return ExtractionError("bomb", f"refused: {why}{raised_by('ratio' if 'ratio' in why else 'size')}")
     if _TIME.search(why):
         return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")

@@ -141,10 +141,12 @@ class WorkerService:
         try:
             if self._worker is None:
                 raise WorkerDeath("crashed", "the extraction worker did not start")
-            while (node := self._worker.next_node()) is not None:
+            while (node := self._worker.next_node(answer.order)) is not None:
                 if last is not None:
                     answer.put(last)
                 last = node
+                if node.is_whole_file:
+                    break
         except WorkerDeath:
             if last is not None:
                 batch.files[0] = answer, replace(request, first=last.number + 1)

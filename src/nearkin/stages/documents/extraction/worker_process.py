@@ -15,7 +15,13 @@ from nearkin.errors import RunError
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
-from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault, as_message
+from nearkin.stages.documents.extraction.nodes import (
+    ExtractedNode,
+    ExtractionRequest,
+    NodeOrder,
+    WorkerFault,
+    as_message,
+)
 from nearkin.stages.documents.extraction.private_directory import PrivateDirectory, remove_abandoned
 from nearkin.stages.documents.extraction.reading import is_out_of_memory, too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
@@ -105,10 +111,13 @@ class Worker:
         except OSError as error:
             raise self._death() from error
 
-    def next_node(self) -> ExtractedNode | None:
-        """Return the next node, None behind the last; raise `WorkerDeath` if the worker ended or hangs."""
+    def next_node(self, order: NodeOrder) -> ExtractedNode | None:
+        """Return the next node, None behind the last; raise `WorkerDeath` if the worker ended, hangs or sends none."""
         try:
-            return ExtractedNode.read_from(self._stream)  # type: ignore[arg-type]  # a buffered reader is binary
+            node = ExtractedNode.read_from(self._stream)  # type: ignore[arg-type]  # a buffered reader is binary
+            if node is not None:
+                order.add(node)
+            return node
         except (OSError, EOFError, WorkerFault) as error:
             raise self._death(error) from error
 

@@ -20,7 +20,7 @@ from nearkin.errors import ParameterError
 from nearkin.stages.documents.extraction import serving, worker_process
 from nearkin.stages.documents.extraction.documents import documents_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
+from nearkin.stages.documents.extraction.nodes import END, ExtractedNode, ExtractionRequest, NodeOrder, WorkerFault
 from nearkin.stages.documents.extraction.worker_process import Worker
 from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
 from nearkin.stages.documents.origin import MailHeaders, Origin
@@ -92,7 +92,7 @@ def test_short_files_go_together_and_one_that_kills_its_worker_costs_no_other(tm
     monkeypatch.setattr(Worker, "ask", noting)
     monkeypatch.setattr(serving, "_BATCH_S", 1000.0)  # on a busy machine, too
     files = {f"{at:02d}.eml": make.mail({"Subject": f"{at}"}, f"It was night {at}.") for at in range(60)}
-    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 250_000
+    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_000_000
     files["30.zip"] = make.zipped({"a.txt": "It was.", "b.html": page, "c.txt": "It was."})
     with ExtractionPool(1, ExtractionLimits(wall_s=1)) as pool:
         found = extracted(pool, written(tmp_path, dict(sorted(files.items()))))
@@ -138,12 +138,54 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
                  *(b'{"number":1,"parent":0,"name":"a","position":1,' + other + b"}\n" for other in (
                      b'"kind":7', b'"name":7', b'"n_pages":"x"', b'"position":true', b'"unknown":1', b'"warnings":"w"',
                      b'"mail":[]', b'"mail":{"subject":[1]}', b'"mail":{"sent_at":"now"}', b'"parent":-1',
+                     b'"mail":{"sent_at":"0001-01-01T00:00:00+14:00"}', b'"n_pages":9007199254740992',
+                     b'"kind":"\\ud800"', b'"warnings":["\\ud800"]', b'"mail":{"subject":"\\udc80"}',
                      b'"text":"abc"', b'"text":{"a":1}', b'"text":5', b'"n_text":Infinity', b'"n_text":1.5')),
                  b"[" * 60_000 + b"\n"):  # fmt: skip
         with pytest.raises(WorkerFault):
             ExtractedNode.read_from(io.BytesIO(line))
     with pytest.raises(EOFError):
         ExtractedNode.read_from(io.BytesIO(node.as_message()[:-1]))
+
+
+def node(number: int, parent: int | None = None, *, has_members: bool = False) -> ExtractedNode:
+    return ExtractedNode(
+        number=number, parent=parent, name="a", position=number, has_members=has_members, extractor="x 1"
+    )
+
+
+OUT_OF_PLACE = {
+    "the parent is none": [node(0, has_members=True), node(1, 0), node(2, 1)],
+    "the parent has not come": [node(0, has_members=True), node(1, 7)],
+    "its own parent": [node(0, has_members=True), node(1, 1, has_members=True)],
+    "a second file": [node(0, has_members=True), node(1)],
+    "a file inside another": [node(0, 0)],
+    "one is missing": [node(0, has_members=True), node(2, 0)],
+    "one comes again": [node(0, has_members=True), node(1, 0, has_members=True), node(1, 0)],
+}
+
+
+@pytest.mark.parametrize("nodes", OUT_OF_PLACE.values(), ids=OUT_OF_PLACE)
+def test_a_worker_that_sends_a_document_out_of_its_place_is_one_that_failed(tmp_path, monkeypatch, nodes):
+    """Hostile code in a worker could send anything; it costs the file, and the next one is read."""
+    files = written(tmp_path, {"a.zip": make.zipped({"a.txt": "It was."}), "b.eml": make.mail({}, "It was.")})
+    forged = b"".join(one.as_message() for one in nodes) + END
+    streams: list[object] = []
+
+    class ForgingWorker(Worker):
+        def ask(self, requests: Sequence[ExtractionRequest], descriptors: Sequence[int]) -> None:
+            super().ask(requests, descriptors)
+            if requests[0].name == "a.zip" and len(streams) < 2:
+                streams.append(self._stream)
+                self._stream = io.BufferedReader(io.BytesIO(forged))
+
+    monkeypatch.setattr(worker_process, "Worker", ForgingWorker)
+    with ExtractionPool(1) as pool:
+        found = extracted(pool, files)
+    failed = [one for one in found.values() if one.origin.exception == "crashed"]
+    assert failed
+    assert all("sent a document out of its place" in str(one.problem) for one in failed)
+    assert found["b.eml"].text == b"It was."
 
 
 def test_origins_come_back_from_their_rows():
@@ -195,7 +237,7 @@ def test_a_worker_that_has_long_nothing_to_send_is_not_taken_for_one_that_hangs(
     started = time.monotonic()
     with closing(Worker(limits)) as worker, (tmp_path / "x.zip").open("rb") as file:
         worker.ask([asked], [file.fileno()])
-        node = worker.next_node()
+        node = worker.next_node(NodeOrder(41, {0}))
     assert node is not None
     assert node.text == b"It was."
     assert time.monotonic() - started > 1.2, "it was never silent for as long as a hanging one"

@@ -1,0 +1,102 @@
+"""Office files whose ZIP archive is unusual: they are read as archives of other files are."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from extraction_files import extracted, text_of, written
+from generator import office_files as make
+from nearkin.stages.documents.extraction import office
+
+TOLD = "It was a dark and stormy night."
+FILES = {
+    "a.docx": make.docx([TOLD]), "a.xlsx": make.xlsx([[TOLD]]), "a.pptx": make.pptx([TOLD]), "a.odt": make.odt([TOLD]),
+    "a.zip": make.zipped({"a.txt": TOLD}),
+}  # fmt: skip
+OTHER = make.docx(["Another one."])
+END = b"PK\5\6"
+
+
+def with_comment(data: bytes, comment: bytes) -> bytes:
+    return data[:-2] + struct.pack("<H", len(comment)) + comment
+
+
+def with_entries(data: bytes, n_entries: int) -> bytes:
+    at = data.rindex(END) + 8
+    return data[:at] + struct.pack("<HH", n_entries, n_entries) + data[at + 4 :]
+
+
+def encrypted(data: bytes, *names: bytes, local: bool = False) -> bytes:
+    """The same with the flag of encryption in the directory, or only in the headers of the files; nothing else."""
+    mark, flags, name_at = (b"PK\3\4", 6, 30) if local else (b"PK\1\2", 8, 46)
+    told, at = bytearray(data), 0
+    while (at := told.find(mark, at)) >= 0:
+        if not names or told[at + name_at :].startswith(names):
+            told[at + flags] |= 1
+        at += 4
+    return bytes(told)
+
+
+UNUSUAL = {
+    "a comment": lambda data: with_comment(data, b"made by hand"),
+    "a script before it": lambda data: b"#!/bin/sh\nexec unzip $0\n" + data,
+    "a program before it": lambda data: b"MZ\x90\0" + bytes(300) + data,
+    "an archive before it": lambda data: OTHER + data,
+    "something behind it": lambda data: data + b"more",
+    "no entries": lambda data: with_entries(data, 0),
+    "one entry": lambda data: with_entries(data, 1),
+    "too many entries": lambda data: with_entries(data, 77),
+}
+
+
+@pytest.mark.parametrize("change", UNUSUAL.values(), ids=UNUSUAL)
+def test_what_is_around_an_archive_is_no_reason_to_refuse_it(pool, tmp_path, change):
+    found = extracted(pool, written(tmp_path, {name: change(data) for name, data in FILES.items()}))
+    assert {name: one.origin.exception for name, one in found.items() if TOLD not in text_of(one)} == {}
+    assert [one.origin.kind for one in found.values()] == ["docx", "xlsx", "pptx", "odt", "text"]
+
+
+def test_of_two_archives_the_last_one_is_read(pool, tmp_path):
+    """As by every program that looks for the record at the end of an archive from behind."""
+    files = {name: with_comment(data, OTHER) for name, data in FILES.items()}
+    found = extracted(pool, written(tmp_path, files))
+    assert {(one.origin.kind, text_of(one)) for one in found.values()} == {("docx", "Another one.")}
+
+
+def test_an_office_file_that_is_encrypted_as_an_archive_says_so(pool, tmp_path):
+    parts = {"a.docx": b"word/document.xml", "a.xlsx": b"xl/", "a.pptx": b"ppt/", "a.odt": b"content.xml"}
+    for local in (False, True):
+        whole = {name: encrypted(FILES[name]) for name in parts}
+        of_text = {f"text-{name}": encrypted(FILES[name], part) for name, part in parts.items()}
+        files = whole | of_text
+        if local:
+            files = {name: encrypted(data, local=True) for name, data in files.items()}
+        found = extracted(pool, written(tmp_path, files))
+        assert {name: (one.text, one.origin.exception) for name, one in found.items()} == dict.fromkeys(
+            files, (None, "encrypted")
+        )
+
+
+def test_a_text_beside_which_a_part_is_encrypted_may_not_be_all(pool, tmp_path):
+    files = {"a.docx": encrypted(FILES["a.docx"], b"[Content_Types].xml")}
+    (found,) = extracted(pool, written(tmp_path, files)).values()
+    assert text_of(found) == TOLD
+    assert (found.origin.exception, found.origin.is_partial) == ("encrypted", True)
+    assert found.origin.sentence == "1 part of it encrypted in its ZIP archive: text may be missing"
+
+
+REASONS = [
+    ("Parsing error: DOCX: Security limit exceeded: Failed to read ZIP entry 0: invalid Zip archive: x", "corrupt"),
+    ("Validation error: operation failed in an iteration", "corrupt"),
+    ("Security error: ratio 2000 is over the limit", "bomb"),
+    ("Security error: content exceeds 5 bytes", "bomb"),
+    ("IO error: the request timed out", "time-out"),
+    ("the document is encrypted", "encrypted"),
+]
+
+
+@pytest.mark.parametrize(("message", "exception"), REASONS)
+def test_reasons_of_the_library(message, exception):
+    assert office._in_words(message).exception == exception
