@@ -38,7 +38,7 @@ def tar(files: dict[str, bytes]) -> bytes:
 
 
 FILES: dict[str, tuple[str, Callable[[], bytes], str, str]] = {
-    "time=1": ("x.html", lambda: b"<html><body>" + PARAGRAPH * 250_000, "time-out", "x.html"),
+    "time=1": ("x.html", lambda: b"<html><body>" + PARAGRAPH * 1_000_000, "time-out", "x.html"),
     "memory=400MiB": ("x.html", lambda: b"<html><body>" + b"It was. " * (20 * MIB), "too big", "x.html"),
     "size=1MiB": ("x.zip", lambda: make.zipped({"a.txt": LONG}, compression=0), "too big", "x.zip!a.txt"),
     "total=100": ("x.zip", lambda: make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),

@@ -44,6 +44,7 @@ _OPTICON = re.compile(
     rb"[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*[ \t]*(?:\r?\n|\Z)",
     re.IGNORECASE,
 )
+_MAX_FIELD_BYTES = 1000
 _LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*(?:\r?\n|\Z)")
 _PEM = re.compile(rb"-----BEGIN (?:PKCS7|CMS)-----")
 _ROOTS = {
@@ -90,7 +91,8 @@ def is_image_list(data: bytes) -> bool:
     True
     """
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return _is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text)
+    has_fields = text.find(b",", 0, _MAX_FIELD_BYTES + 1) >= 0  # found sooner than by the pattern, for each page
+    return has_fields and (_is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text))
 
 
 def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:

@@ -45,6 +45,8 @@ class WorkerAnswer:
     Parameters
     ----------
     file : FileToExtract
+    weight : int
+        What it weighs in a message of several files.
     read : callable
         Called when nodes have been taken, or are no longer wanted.
 
@@ -56,11 +58,12 @@ class WorkerAnswer:
 
     __slots__ = (
         "_changed", "_error", "_is_complete", "_is_dropped", "_lock", "_n_bytes", "_nodes", "_read", "file",
-        "order", "room_bytes",
+        "order", "room_bytes", "weight",
     )  # fmt: skip
 
-    def __init__(self, file: FileToExtract, read: Callable[[], None]) -> None:
+    def __init__(self, file: FileToExtract, weight: int, read: Callable[[], None]) -> None:
         self.file = file
+        self.weight = weight
         self.order = NodeOrder()
         self.room_bytes = HELD_BYTES
         self._read = read

@@ -6,9 +6,9 @@ import hashlib
 import io
 import os
 import zipfile
-from functools import cached_property
 from typing import BinaryIO
 
+from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.zip_names import archive_alone, usual_names
 
 HEAD_BYTES = 1 << 16
@@ -37,12 +37,12 @@ class Blob:
         self._data = data
         self._descriptor = descriptor
 
-    @cached_property
+    @kept_property
     def size(self) -> int:
         """Number of bytes."""
         return os.fstat(self._descriptor).st_size if self._data is None else len(self._data)
 
-    @cached_property
+    @kept_property
     def head(self) -> bytes:
         """The first `HEAD_BYTES`; a file that is no longer is held, so that it is read once."""
         if self._data is not None:
@@ -52,7 +52,7 @@ class Blob:
             self._data = head
         return head
 
-    @cached_property
+    @kept_property
     def archive(self) -> zipfile.ZipFile:
         """The ZIP archive in these bytes; its directory is read once.
 
@@ -63,12 +63,12 @@ class Blob:
         """
         return zipfile.ZipFile(self.opened())
 
-    @cached_property
+    @kept_property
     def names_in_archive(self) -> list[str]:
         """Names in the ZIP archive in these bytes, in the order of its directory; errors as of `archive`."""
         return self.archive.namelist() if self._usual_names is None else self._usual_names
 
-    @cached_property
+    @kept_property
     def n_encrypted(self) -> int:
         """Number of encrypted entries in the ZIP archive in these bytes; errors as of `archive`."""
         if self._usual_names is not None:
@@ -80,7 +80,7 @@ class Blob:
         data = self.held(max_bytes)
         return data if self._usual_names is not None else archive_alone(data)
 
-    @cached_property
+    @kept_property
     def _usual_names(self) -> list[str] | None:
         """Names in the ZIP archive in these bytes, if there is nothing unusual about it."""
         return usual_names(self.held(self.size)) if self.size <= _HELD_ARCHIVE_BYTES else None
@@ -106,7 +106,7 @@ class Blob:
                 self._data = file.read()
         return self._data
 
-    @cached_property
+    @kept_property
     def sha256(self) -> str:
         """Digest of the bytes, in hexadecimal."""
         if self._data is not None:

@@ -22,12 +22,13 @@ _CELLS = frozenset(("td", "th"))
 _BOXES = frozenset(("button", "input", "meter", "progress", "textarea"))
 """Elements in a line that are apart from the words beside them."""
 _AS_IS = frozenset(("pre", "textarea", "listing"))
+_PLAIN_LINES = _LINES - _AS_IS
 _SHOWN_RAW = frozenset(("xmp", "plaintext"))
 _BEGINS_BODY = frozenset(("body", "p", "div", "table", "h1", "h2", "h3"))
 _WITH_EFFECT = _HIDDEN | _LINES | _CELLS | _BOXES
 _SPACE = re.compile(r"[ \t\n\f\r]+")
-_OTHER_SPACES = ("\n", "\t", "\r", "\f", "  ")
-"""White space that is not one space already; one of them is found sooner than all by a pattern."""
+_TWO_SPACES = re.compile("  ")
+"""Found sooner by a pattern than by ``in``; any other white space is found sooner by ``in``."""
 _MARKS = ("\xa0", "\xad", "\0")
 """A space that breaks no line, a hyphen that is seen at the end of a line only, and what is no character."""
 _CHARSET = re.compile(
@@ -63,7 +64,7 @@ def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-
     """
     if declared is None:
         head = data[:_DECLARED_WITHIN]
-        found = _CHARSET.search(head)
+        found = _CHARSET.search(head) if b"=" in head else None
         if found is not None and _END_OF_COMMENT in head:  # a comment may mention another character set
             closed, end, rest = head.rpartition(_END_OF_COMMENT)  # else each comment that has no end would be searched
             found = _CHARSET.search(_COMMENT.sub(b"", closed + end) + rest)
@@ -99,7 +100,7 @@ class _PageReader(MarkupReader):
         self._hidden: list[str] = []
         self._as_is = 0
         self._has_marks = any(mark in page for mark in _MARKS)
-        self._is_in_order = not any(space in page for space in _OTHER_SPACES)  # one search instead of one for each text
+        self._is_spaced = _has_other_spaces(page)  # one search instead of one for each text
         self.read(page)
 
     def text(self) -> str:
@@ -111,17 +112,19 @@ class _PageReader(MarkupReader):
         """Begin a line, a cell or what is not shown."""
         if self._hidden and not self._is_shown_again(name):
             return
-        if name in _LINES:
+        if name in _PLAIN_LINES:
             if self._line:
                 self._break()
         elif name in _CELLS:
             self._line.append(" ")
-        elif name in _BOXES:
-            self._set_apart()
         elif name in _HIDDEN:
             self._hidden.append(name)
-        if name in _AS_IS:
-            self._as_is += 1
+        else:
+            if name in _BOXES:
+                self._set_apart()
+            elif name in _AS_IS and self._line:
+                self._break()
+            self._as_is += name in _AS_IS
 
     def begin_and_end(self, name: str) -> None:
         """Begin a line, or set what follows apart."""
@@ -141,11 +144,14 @@ class _PageReader(MarkupReader):
             elif name in ("body", "html"):
                 self._hidden.clear()
             return
-        if name in _LINES:
+        if name in _PLAIN_LINES:
             if self._line:
                 self._break()
-        elif name in _BOXES:
+            return
+        if name in _BOXES:
             self._set_apart()
+        elif name in _AS_IS and self._line:
+            self._break()
         if name in _AS_IS and self._as_is:
             self._as_is -= 1
 
@@ -161,7 +167,7 @@ class _PageReader(MarkupReader):
         if self._as_is:
             self._add_as_is(text)
             return
-        if (has_references or not self._is_in_order) and any(space in text for space in _OTHER_SPACES):
+        if (has_references or self._is_spaced) and _has_other_spaces(text):
             text = _SPACE.sub(" ", text)
         if text == " " and (not self._line or self._line[-1].endswith(" ")):
             return
@@ -193,11 +199,17 @@ class _PageReader(MarkupReader):
 
     def _break(self) -> None:
         """End the line; of empty ones in succession, only one is kept."""
-        line = "".join(self._line).strip(" \t")
-        self._line.clear()
+        pieces = self._line
+        line = (pieces[0] if len(pieces) == 1 else "".join(pieces)).strip(" \t")
+        pieces.clear()
         if line or (self._lines and self._lines[-1]):
             self._lines.append(line)
 
     def _set_apart(self) -> None:
         if self._line and not self._line[-1].endswith(" "):
             self._line.append(" ")
+
+
+def _has_other_spaces(text: str) -> bool:
+    """Whether a text has white space that is not one space already."""
+    return "\n" in text or "\t" in text or "\r" in text or "\f" in text or _TWO_SPACES.search(text) is not None

@@ -7,6 +7,7 @@ import os
 import re
 import struct
 import zipfile
+from functools import lru_cache
 from typing import Final
 
 from nearkin.stages.documents.compression import compression_of
@@ -51,8 +52,10 @@ _LOCAL_HEADER = b"PK\x03\x04"
 _BEFORE_ARCHIVES = ("a program", "a ZIP archive")
 """Names of what unpacks an archive behind it, and of a part of an archive."""
 _TAR_BLOCK = 512
+_CHECKSUM = re.compile(rb"[0-7]{3,7}")
 
 
+@lru_cache(maxsize=4)  # asked for more than once for each file
 def declared_kind(name: str) -> str | None:
     """Return the kind that a name declares by its suffix.
 
@@ -187,6 +190,6 @@ def _is_tar(head: bytes) -> bool:
     if block[257:262] == b"ustar":
         return True
     told = block[148:156].strip(b" \0")
-    if not re.fullmatch(rb"[0-7]{3,7}", told):
+    if not _CHECKSUM.fullmatch(told):
         return False
     return int(told, 8) == sum(block[:148]) + 8 * 32 + sum(block[156:])

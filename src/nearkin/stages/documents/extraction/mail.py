@@ -15,12 +15,12 @@ from email.errors import (
     StartBoundaryNotFoundDefect,
 )
 from email.message import Message
-from functools import cached_property
 
 from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
+from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.mail_parsing import end_of_headers, parsed_mail
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
@@ -49,7 +49,7 @@ class Mail:
         self._given = given
         self._warnings: list[str] = []
 
-    @cached_property
+    @kept_property
     def _data(self) -> bytes:
         """The bytes of the mail alone."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
@@ -62,12 +62,12 @@ class Mail:
             data = data[line.end() :]
         return data
 
-    @cached_property
+    @kept_property
     def _message(self) -> Message:
         """The parsed mail; the parser never refuses one."""
         return parsed_mail(self._data)
 
-    @cached_property
+    @kept_property
     def _parts(self) -> tuple[list[Message], list[Message], int]:
         """Parts of the body, attachments, and the number of images inside a page."""
         return _sorted(self._message)
@@ -109,7 +109,7 @@ class Mail:
             return True
         return not self._message.is_multipart() and end_of_headers(self._data) is None
 
-    @cached_property
+    @kept_property
     def _unended(self) -> Message | None:
         """The last part, if the mail ends without its closing boundary and the base64 of that part may go on."""
         if not any(isinstance(one, CloseBoundaryNotFoundDefect) for one in self._message.defects):

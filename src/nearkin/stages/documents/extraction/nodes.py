@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, BinaryIO
 
 from nearkin.stages.documents.origin import EXCEPTIONS, ExceptionKind, MailHeaders
@@ -93,15 +94,21 @@ class ExtractedNode:
     warnings: tuple[str, ...] = ()
     mail: MailHeaders | None = None
 
+    @property
+    def is_whole_file(self) -> bool:
+        """Whether no other node comes after it, nor a message at the end: the file has nothing inside."""
+        return self.number == 0 and not self.has_members
+
     def as_message(self) -> bytes:
         """Return the node as a line of JSON, without values that are the usual, and its text behind it."""
         told: dict[str, object] = {
-            name: value for name, usual in _NODE_VALUES if (value := getattr(self, name)) != usual
+            name: value for name, usual, value in zip(_NODE_FIELDS, _NODE_USUAL, _node_values(self)) if value != usual
         }
         if self.text is not None:
             told["n_text"] = len(self.text)
         if self.mail is not None:
-            mail = {name: value for name, usual in _MAIL_VALUES if (value := getattr(self.mail, name)) != usual}
+            values = zip(_MAIL_FIELDS, _MAIL_USUAL, _mail_values(self.mail))
+            mail = {name: value for name, usual, value in values if value != usual}
             if self.mail.sent_at is not None:
                 mail["sent_at"] = self.mail.sent_at.isoformat()
             told["mail"] = mail
@@ -125,7 +132,7 @@ class ExtractedNode:
         try:
             if line == END:
                 return None
-            told = json.loads(line.decode())
+            told = _from_json(line.decode())
             if (n_text := told.pop("n_text", None)) is not None:
                 if type(n_text) is not int or not 0 <= n_text <= MAX_TEXT_BYTES:
                     raise WorkerFault("the worker announced a text of an impossible length")
@@ -162,9 +169,14 @@ class NodeOrder:
 
 
 _REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.name != "limits")
-_NODE_VALUES = tuple((one.name, one.default) for one in fields(ExtractedNode) if one.name not in ("text", "mail"))
-_MAIL_VALUES = tuple((one.name, one.default) for one in fields(MailHeaders) if one.name != "sent_at")
-"""Fields with their usual values."""
+_OF_FILE = {"number": 0, "parent": None, "name": None, "position": 0}
+"""Usual values of fields that have no default: those of a file."""
+_NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name not in ("text", "mail"))
+_NODE_USUAL = tuple(_OF_FILE.get(one.name, one.default) for one in fields(ExtractedNode) if one.name in _NODE_FIELDS)
+_node_values = attrgetter(*_NODE_FIELDS)
+_MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders) if one.name != "sent_at")
+_MAIL_USUAL = tuple(one.default for one in fields(MailHeaders) if one.name != "sent_at")
+_mail_values = attrgetter(*_MAIL_FIELDS)
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("number", "position", "size_bytes", "n_pages"), (int,)),
     "parent": (int, type(None)),
@@ -181,6 +193,7 @@ _TYPES_OF_MAIL: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("in_reply_to", "references"), (list,)),
 }
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
+_from_json = json.JSONDecoder().decode
 _MAX_NUMBER = (1 << 53) - 1
 """Largest number that every table and program takes."""
 END = b'{"end": true}\n'
@@ -230,7 +243,9 @@ def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> Extrac
         told["mail"] = MailHeaders(**mail)
     if "warnings" in told:
         told["warnings"] = _texts(told["warnings"])
-    node = cls(**told)
+    if "extractor" not in told:
+        raise WorkerFault("a value is missing")
+    node = cls(**{**_OF_FILE, **told})
     if node.exception is not None and node.exception not in EXCEPTIONS:
         raise WorkerFault("a value is out of range")
     for number in (node.number, node.parent, node.position, node.size_bytes, node.n_pages):

@@ -9,12 +9,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
+from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
@@ -66,12 +67,12 @@ class OfficeFile:
         """Program and version."""
         return f"xberg {version()}"
 
-    @cached_property
+    @kept_property
     def _data(self) -> bytes:
         blob, most = self._given.blob, self._given.limits["output_bytes"]
         return blob.archive_alone(most) if self._given.kind in ZIPPED else blob.held(most)
 
-    @cached_property
+    @kept_property
     def _inside(self) -> _OfficeContent:
         return _inside(self._data, self._given.blob)
 

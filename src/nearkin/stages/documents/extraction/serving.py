@@ -145,6 +145,8 @@ class WorkerService:
                 if last is not None:
                     answer.put(last)
                 last = node
+                if node.is_whole_file:
+                    break
         except WorkerDeath:
             if last is not None:
                 batch.files[0] = answer, replace(request, first=last.number + 1)

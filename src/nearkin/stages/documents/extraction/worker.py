@@ -54,9 +54,12 @@ def main(
         for request, descriptor in zip(requests, descriptors, strict=True):
             begin = partial(_begin, request, replies)
             walk = FileWalk(request, partial(_TimedStep, begin), begin, ocr)
+            is_over = False
             for node in walk.nodes(Blob(descriptor=descriptor)):
                 replies.send(node.as_message())
-            replies.send(END)
+                is_over = node.is_whole_file
+            if not is_over:
+                replies.send(END)
             os.close(descriptor)
         replies.flush()
 

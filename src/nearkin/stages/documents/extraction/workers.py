@@ -5,12 +5,10 @@ A worker that dies, hangs or exceeds a limit costs the document that it was at: 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.extraction.answers import HELD_BYTES, FileToExtract, WorkerAnswer
@@ -55,6 +53,7 @@ class ExtractionPool:
         self._threads: list[threading.Thread] = []
         self._workers: set[Worker] = set()
         self._is_over = False
+        self._n_waiting = 0
         _keep_memory()
 
     def __enter__(self) -> ExtractionPool:
@@ -81,10 +80,11 @@ class ExtractionPool:
 
     def submit(self, file: FileToExtract) -> WorkerAnswer:
         """Let a worker read a file; what is submitted first is begun first."""
-        answer = WorkerAnswer(_with_size(file), self._read)
+        answer = WorkerAnswer(file, _weight(file), self._read)
         with self._changed:
             self._asked.append(answer)
-            self._changed.notify()
+            if self._n_waiting:
+                self._changed.notify()
             if len(self._threads) < min(self.n_workers, len(self._asked) + len(self._taken)):
                 from nearkin.stages.documents.extraction.serving import WorkerService  # a pool may start no worker
 
@@ -150,15 +150,17 @@ class ExtractionPool:
         """
         with self._changed:
             if is_idle:
+                self._n_waiting += 1  # before the first look: who reads afterwards sees that somebody waits
                 self._changed.wait_for(lambda: self._is_over or (self._asked and not self._is_full()))
+                self._n_waiting -= 1
             if self._is_over or not self._asked or self._is_full():
                 return []
             n_files = min(n_files, max(1, len(self._asked) // self.n_workers))
             found = [self._asked.popleft()]
-            weight = _weight(found[0].file)
-            while self._asked and len(found) < n_files and weight + _weight(self._asked[0].file) <= _BATCH_BYTES:
+            weight = found[0].weight
+            while self._asked and len(found) < n_files and weight + self._asked[0].weight <= _BATCH_BYTES:
                 found.append(self._asked.popleft())
-                weight += _weight(found[-1].file)
+                weight += found[-1].weight
             self._taken += found
             return found
 
@@ -171,9 +173,10 @@ class ExtractionPool:
         return sum(one.held_bytes for one in self._taken) > _HELD_FILES * HELD_BYTES * self.n_workers
 
     def _read(self) -> None:
-        """Let services look again whether there is room."""
-        with self._changed:
-            self._changed.notify()
+        """Let a service that waits look again whether there is room."""
+        if self._n_waiting:
+            with self._changed:
+                self._changed.notify()
 
     def finished(self, answer: WorkerAnswer, error: Exception | None = None, last: ExtractedNode | None = None) -> None:
         """Complete an answer, after its last node."""
@@ -217,18 +220,15 @@ def _keep_memory() -> None:
     bytearray(_KEPT_BYTES)
 
 
-def _with_size(file: FileToExtract) -> FileToExtract:
-    """Return a file with its size; 0 if it is not there, which is an error when it is read."""
-    if file.size_bytes is not None:
-        return file
-    size = 0
-    with contextlib.suppress(OSError):
-        size = os.stat(file.path).st_size
-    return replace(file, size_bytes=size)
-
-
 def _weight(file: FileToExtract) -> int:
-    return (file.size_bytes or 0) + _NAME_BYTES * len(file.name)
+    """Return the weight of a file in a batch; one that is not there is an error when it is read."""
+    size = file.size_bytes
+    if size is None:
+        try:
+            size = os.stat(file.path).st_size
+        except OSError:
+            size = 0
+    return size + _NAME_BYTES * len(file.name)
 
 
 __all__: Sequence[str] = ("ExtractionPool", "FileToExtract", "WorkerAnswer", "check_sandbox")

@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable
 
 _BRACKETED = re.compile(r"<([^<>]*)>")
-_WHITE = re.compile(r"\s+")
 _MESSAGE_FROM = re.compile(
     r"\b(?:message|mail|note|letter)\b[^<>]{0,40}\bfrom\b(?:(?!\bof\b)[^<>]){0,200}<[^<>]*>", re.IGNORECASE
 )
@@ -83,10 +82,12 @@ def in_reply_to_of(values: Iterable[str], addresses: Collection[str]) -> tuple[s
 
 
 def _bracketed(value: str) -> list[str]:
-    joined = (_WHITE.sub("", inside) for inside in _BRACKETED.findall(value))
+    joined = ["".join(inside.split()) for inside in _BRACKETED.findall(value)]
     return [one for one in joined if one]
 
 
 def _bare(value: str) -> list[str]:
+    if "@" not in value:
+        return []
     words = (word.strip(_AROUND) for word in value.replace("<", " ").replace(">", " ").replace(",", " ").split())
     return [word for word in words if "@" in word.strip("@")]

@@ -199,7 +199,7 @@ class ByHtmlParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.reader = _PageReader("")
-        self.reader._has_marks, self.reader._is_in_order = True, False  # every text may hold anything
+        self.reader._has_marks = self.reader._is_spaced = True  # every text may hold anything
         self.raw: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -149,7 +149,9 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
 
 
 def node(number: int, parent: int | None = None, *, has_members: bool = False) -> ExtractedNode:
-    return ExtractedNode(number=number, parent=parent, name="a", position=number, has_members=has_members)
+    return ExtractedNode(
+        number=number, parent=parent, name="a", position=number, has_members=has_members, extractor="x 1"
+    )
 
 
 OUT_OF_PLACE = {
