@@ -18,23 +18,24 @@ def check_list_file(out: Path | None, *, overwrite: bool, inputs: Sequence[str |
     ------
     OutputError, OutputExistsError, ParameterError
     """
+    if out is None:
+        return
     from nearkin.cli.result_file import check_free
     from nearkin.workflows.collection.tables import check_format
 
-    if out is not None:
-        check_format(out)
-        check_free(out, overwrite=overwrite, inputs=inputs)
+    check_format(out)
+    check_free(out, overwrite=overwrite, inputs=inputs)
 
 
 def write_list(out: Path | None, table: Callable[[], pa.Table], noun: str, *, is_silent: bool) -> None:
     """Write the whole list, if a file is given, and say on standard error how long it is."""
+    if out is None:
+        return
     import typer
 
     from nearkin.cli.result_file import written
     from nearkin.workflows.collection.tables import write_table
 
-    if out is None:
-        return
     rows = table()
     write_table(rows, out)
     if not is_silent:

@@ -45,20 +45,20 @@ def search(
 ) -> None:
     """Find documents by their words."""
     from nearkin.cli.bars import bars_shown
+    from nearkin.cli.listed_file import check_list_file
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free, written
+    from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
-    from nearkin.workflows.collection.tables import check_format, write_table
 
-    if out is not None:
-        check_format(out)
-        check_free(out, overwrite=overwrite, inputs=[])
+    check_list_file(out, overwrite=overwrite)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.search(query_of(query), wave=wave, limit=limit if out is None else None)
     if out is not None:
+        from nearkin.workflows.collection.tables import write_table
+
         write_table(found.table, out)
     shown = found.first(limit)
     tell(shown.to_dict, lambda console: _show(console, shown, wave, out is not None), as_json=as_json, quiet=quiet)

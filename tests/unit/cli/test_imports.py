@@ -12,13 +12,19 @@ import pytest
 from nearkin.cli.main import run
 
 ASKED = [
+    *("asyncio.base_events", "email.message", "importlib.metadata._meta"),
     *("jinja2", "numba", "numpy", "numpy.ma", "pandas", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "pydantic"),
     *("rapidfuzz", "rich", "rich._emoji_codes", "rich.progress", "scipy", "sqlalchemy", "stopwordsiso"),
     *("nearkin.collection.integrity.fsck", "nearkin.collection.versions", "nearkin.collection.by_measure"),
     *("nearkin.collection.check_in.check_in", "nearkin.collection.loads.incoming"),
     *("nearkin.collection.word_search.stored_words", "nearkin.stages.differences.comparing"),
     *("nearkin.stages.documents.delimited", "nearkin.stages.documents.extraction.serving"),
-    *("nearkin.stages.documents.formats", "nearkin.stages.documents.load_files.records"),
+    *(
+        "nearkin.stages.documents.folders",
+        "nearkin.workflows.collection.tables",
+        "nearkin.stages.documents.formats",
+        "nearkin.stages.documents.load_files.records",
+    ),
     *("nearkin.stages.documents.table_columns", "nearkin.manifests.dedup", "nearkin.manifests.inputs"),
     *("nearkin.workflows.reading.describing", "nearkin.workflows.reading.kept_documents"),
     "nearkin.reports.dedup.page",
@@ -26,7 +32,7 @@ ASKED = [
 QUESTION = {"numpy", "pyarrow", "rich", "sqlalchemy"}
 """Libraries of a question to a collection."""
 CHECK_IN = {
-    *("rapidfuzz", "stopwordsiso"),
+    "rapidfuzz",
     *("nearkin.collection.check_in.check_in", "nearkin.stages.documents.formats"),
 }
 """What a check needs besides: it reads a file, and indexes its text."""
@@ -68,7 +74,7 @@ def folder(tmp_path_factory) -> Path:
         (["check", "matter", "question.txt"], {*QUESTION, *CHECK_IN}),
         (["similar", "matter", "d5"], {*QUESTION, "rapidfuzz"}),
         (["show", "matter", "d5"], QUESTION),
-        (["list", "matter"], QUESTION),
+        (["list", "matter"], {*QUESTION, "nearkin.workflows.collection.tables"}),
         (
             ["search", "matter", "document"],
             {*QUESTION, "pyarrow.compute", "nearkin.collection.word_search.stored_words"},

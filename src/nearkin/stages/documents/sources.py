@@ -15,13 +15,11 @@ from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
-from nearkin.stages.documents.folders import is_mark, left_out
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
 from nearkin.stages.documents.formats.delimited import TAB
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
-from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -137,14 +135,8 @@ def _files(
 ) -> tuple[list[FoundFile], list[str]]:
     """Return all files that the arguments name, once each in reading order, and notes about them."""
     guesses: list[str] = []
-    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)] if len(arguments) > 1 else []
-    if len(marks) < len(arguments):  # a shell expands * to all files of a folder
-        arguments = [one for one in arguments if one not in marks]
-        guesses += left_out("the arguments", marks)
-    images = image_lists([one for one in arguments if one != STDIN])
-    if images and len(images) < len(arguments):
-        arguments = [one for one in arguments if one not in images]
-        guesses += said_of_image_lists("the arguments", images)
+    if len(arguments) > 1:
+        arguments = _without_company(arguments, guesses)
     found: dict[str, FoundFile] = {}
     repeated: list[str] = []
     for argument in arguments:
@@ -161,6 +153,22 @@ def _files(
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
+
+
+def _without_company(arguments: Sequence[str], guesses: list[str]) -> Sequence[str]:
+    """Return the files without those that only accompany others: a shell expands * to all files of a folder."""
+    from nearkin.stages.documents.folders import is_mark, left_out
+    from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
+
+    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
+    if len(marks) < len(arguments):
+        arguments = [one for one in arguments if one not in marks]
+        guesses += left_out("the arguments", marks)
+    images = image_lists([one for one in arguments if one != STDIN])
+    if images and len(images) < len(arguments):
+        arguments = [one for one in arguments if one not in images]
+        guesses += said_of_image_lists("the arguments", images)
+    return arguments
 
 
 def _by_path(one: FoundFile) -> tuple[str, str]:

@@ -6,6 +6,7 @@ Source: M. Scott Roth, "Identifying similar documents with a similarity index", 
 from __future__ import annotations
 
 import hashlib
+import json
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -189,11 +190,10 @@ def stop_words() -> tuple[bytes, ...]:
     >>> b"the" in stop_words(), b"seven" in stop_words(), b"score" in stop_words()
     (True, True, False)
     """
-    try:
-        from stopwordsiso import stopwords
-    except ImportError as error:
-        raise MissingExtraError.of("A similarity index without stop words", "collection") from error
-    return bare_words(stopwords("en"))
+    lists = _lists()
+    if lists is None:
+        raise MissingExtraError.of("A similarity index without stop words", "collection")
+    return bare_words(json.loads(lists)["en"])
 
 
 def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
@@ -211,18 +211,23 @@ def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
 @cache
 def stop_words_fingerprint() -> str:
     """Return a fingerprint of the list: another version of the package may have other words."""
-    return f"stopwordsiso-en-{_KNOWN_LISTS.get(_digest_of_lists()) or _digest(stop_words())}"
+    lists = _lists()
+    known = None if lists is None else _KNOWN_LISTS.get(hashlib.sha256(lists).hexdigest())
+    return f"stopwordsiso-en-{known or _digest(stop_words())}"
 
 
-def _digest_of_lists() -> str:
-    """Return the SHA-256 of the file in which the package has its lists; empty if there is none."""
+def _lists() -> bytes | None:
+    """Return the file in which the package has its lists; None if there is none.
+
+    Importing the package takes several times as long.
+    """
     package = find_spec("stopwordsiso")
     if package is None or package.origin is None:
-        return ""
+        return None
     try:
-        return hashlib.sha256(Path(package.origin).with_name("stopwords-iso.json").read_bytes()).hexdigest()
+        return Path(package.origin).with_name("stopwords-iso.json").read_bytes()
     except OSError:
-        return ""
+        return None
 
 
 def _digest(words: tuple[bytes, ...]) -> str:

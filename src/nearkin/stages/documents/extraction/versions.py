@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 
 ARCHIVE = "nearkin archive 1"
 HTML = "nearkin html 1"
@@ -45,6 +44,8 @@ def current_name(program: str) -> str | None:
     """Return a program and its installed version; None if it is not installed."""
     if program in _OWN:
         return _OWN[program]
+    from importlib.metadata import PackageNotFoundError, version  # 30 modules, for texts of such a program alone
+
     package = "xberg" if is_ocr(program) else program
     try:
         return f"{program} {version(package)}"  # without an import: libraries that parse run in workers alone
