@@ -217,7 +217,7 @@ def _keep_memory() -> None:
     Else it gives it back, and gets each page of it again by a page fault, which takes a fifth of the time of a short
     file. Once a large piece has been freed, it keeps twice as much (mallopt(3), M_MMAP_THRESHOLD).
     """
-    bytearray(_KEPT_BYTES)
+    bytes(_KEPT_BYTES)  # not a bytearray, which would be filled with zeros, page by page
 
 
 def _weight(file: FileToExtract) -> int:
