@@ -17,7 +17,6 @@ from sqlalchemy.pool import QueuePool
 from nearkin.errors import CollectionError
 from nearkin.store.failures import busy, damaged
 from nearkin.store.place import Place
-from nearkin.store.postgresql import postgresql_engine
 from nearkin.store.read_only import ReadOnlyFile
 
 BUSY_S = 2.0
@@ -41,7 +40,12 @@ def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> 
     file : ReadOnlyFile, optional
         SQLite's file, if it is only read.
     """
-    engine = _sqlite_engine(place, wait_s, file) if place.directory is not None else postgresql_engine(place, wait_s)
+    if place.directory is not None:
+        engine = _sqlite_engine(place, wait_s, file)
+    else:
+        from nearkin.store.postgresql import postgresql_engine
+
+        engine = postgresql_engine(place, wait_s)
     if hasattr(os, "register_at_fork"):  # a child must not use its parent's connections
         forgotten = weakref.ref(engine)
         os.register_at_fork(after_in_child=lambda: _forget(forgotten()))

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import os
 import re
-import ssl
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nearkin.errors import CollectionError
 from nearkin.paths import why
 from nearkin.store.system_user import system_user
+
+if TYPE_CHECKING:
+    import ssl
 
 SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _PORT = 5432
@@ -87,6 +90,8 @@ class ServerSettings:
         """
         if self.sslmode == "disable" or self.socket is not None:
             return None
+        import ssl  # OpenSSL, which a collection in SQLite does not need
+
         # not the driver's own context, which loads all certificates of the machine and uses none of them
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = self.sslmode == "verify-full"

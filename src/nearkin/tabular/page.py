@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 
 import pyarrow as pa
 
@@ -74,6 +73,8 @@ def _rows(table: pa.Table) -> str:
 
 def _cell(value: object, most: int = _MAX_CHARACTERS) -> str:
     """Return a value as text that no browser takes for markup."""
+    from html import escape  # with a table of all entities, for notebooks alone
+
     if value is None:
         return ""
     if isinstance(value, bytes):

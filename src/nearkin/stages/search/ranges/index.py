@@ -6,7 +6,6 @@ None is missed, despite floating-point rounding: docs/range-search.md has the pr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
@@ -104,6 +103,8 @@ class RangeIndex:
         if min(threads, len(starts)) <= 1:
             parts = [found for start in starts for found in job(start)]
         else:
+            from concurrent.futures import ThreadPoolExecutor  # a question searches without other threads
+
             with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
                 parts = [found for of_job in pool.map(job, starts) for found in of_job]
         return RangeMatches.ordered(parts, queries.is_counted.copy(), self.stages, survivors)
