@@ -12,7 +12,7 @@ import pytest
 from nearkin.cli.main import run
 
 ASKED = [
-    *("asyncio.base_events", "email.message", "importlib.metadata._meta"),
+    *("asyncio.base_events", "email.message", "html.entities", "importlib.metadata._meta", "ssl"),
     *("jinja2", "numba", "numpy", "numpy.ma", "pandas", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "pydantic"),
     *("rapidfuzz", "rich", "rich._emoji_codes", "rich.progress", "scipy", "sqlalchemy", "stopwordsiso"),
     *("nearkin.collection.integrity.fsck", "nearkin.collection.versions", "nearkin.collection.by_measure"),
@@ -27,7 +27,7 @@ ASKED = [
     ),
     *("nearkin.stages.documents.table_columns", "nearkin.manifests.dedup", "nearkin.manifests.inputs"),
     *("nearkin.workflows.reading.describing", "nearkin.workflows.reading.kept_documents"),
-    "nearkin.reports.dedup.page",
+    *("nearkin.reports.dedup.page", "nearkin.store.postgresql"),
 ]
 QUESTION = {"numpy", "pyarrow", "rich", "sqlalchemy"}
 """Libraries of a question to a collection."""
@@ -37,7 +37,7 @@ CHECK_IN = {
 }
 """What a check needs besides: it reads a file, and indexes its text."""
 DEDUP = {
-    *("numpy", "numpy.ma", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "rich"),
+    *("numpy", "numpy.ma", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "rich", "ssl"),
     *("nearkin.manifests.dedup", "nearkin.manifests.inputs"),
     *("nearkin.stages.documents.delimited", "nearkin.stages.documents.formats"),
     *("nearkin.stages.documents.load_files.records", "nearkin.stages.documents.table_columns"),
