@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -29,8 +30,15 @@ main()
 
 def ended(*arguments: str, before: str = "", cwd: object = None, stdout: object = subprocess.PIPE):
     program = ENDING.format(before=before, arguments=list(arguments))
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.run(
-        [sys.executable, "-c", program], cwd=cwd, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+        [sys.executable, "-c", program],
+        cwd=cwd,
+        env=environment,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
     )
 
 
