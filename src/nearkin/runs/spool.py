@@ -61,13 +61,17 @@ class Spool:
         """Return the path of the file that marks an input as completely read."""
         return self.path / f"{part:09d}.json"
 
+    def note(self, part: int, number: int) -> Path:
+        """Return the path of the file that says more about chunk ``number`` of an input; see `reading.read_one`."""
+        return self.place(part, number).with_suffix(".json")
+
     def write(self, part: int, number: int, batch: pa.RecordBatch) -> None:
         """Write a chunk; the file appears only when it is complete."""
         save_batch(self.place(part, number), batch)
 
     def forget(self, part: int) -> None:
-        """Remove the chunks of an input."""
-        for path in self.path.glob(f"{part:09d}-*.arrow"):
+        """Remove the chunks of an input, and what is noted about them."""
+        for path in self.path.glob(f"{part:09d}-*"):
             path.unlink()
 
     def remove(self) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.records import I64
+from nearkin.runs.batches import mapped_batch
 from nearkin.runs.files import read_checked_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
@@ -17,7 +19,7 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.preparing import prepare, visible_lengths
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.inputs import Input, LooseFilesInput
 from nearkin.workflows.reading.problems import stop_at_problem
 
 SOURCE_COLUMN = "source"
@@ -35,6 +37,66 @@ class InputRead:
 
     n_documents: int
     id_kind: IdKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeginningRead:
+    """Beginning of an input that an interrupted run has stored in the spool.
+
+    Parameters
+    ----------
+    n_chunks : int
+    n_files : int
+        Number of files before that of the last stored document.
+    n_of_next : int
+        Number of stored documents of that file, which may have more.
+    n_documents : int
+    id_kind : IdKind
+    said : tuple of str
+        Messages about the stored documents.
+    """
+
+    n_chunks: int = 0
+    n_files: int = 0
+    n_of_next: int = 0
+    n_documents: int = 0
+    id_kind: IdKind = IdKind.NONE
+    said: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, index: int, first_source: int, one: Input, spool: Spool) -> BeginningRead:
+        """Return what the spool has of an input; only of documents in files of their own, which take long to extract.
+
+        Other files are read again, because where a chunk ends in them is not known.
+        """
+        if not isinstance(one, LooseFilesInput):
+            return cls()
+        notes: list[Mapping[str, Any]] = []
+        while (note := spool.note(index, len(notes))).exists() and spool.place(index, len(notes)).exists():
+            notes.append(read_checked_json(note))
+        sources = [mapped_batch(spool.place(index, number))[SOURCE_COLUMN].to_numpy() for number in range(len(notes))]
+        if not sources:
+            return cls()
+        last, n_of_next = int(sources[-1][-1]), 0
+        for column in reversed(sources):
+            n_here = int((column == last).sum())
+            n_of_next += n_here
+            if n_here < len(column):
+                break
+        return cls(
+            n_chunks=len(notes),
+            n_files=last - first_source,
+            n_of_next=n_of_next,
+            n_documents=sum(map(len, sources)),
+            id_kind=IdKind.joint(note["id_kind"] for note in notes),
+            said=tuple(message for note in notes for message in note["said"]),
+        )
+
+    def rest_of(self, one: Input) -> Input:
+        """Return the input without this beginning."""
+        if not isinstance(one, LooseFilesInput):
+            return one
+        return replace(one, n_files_done=self.n_files, n_documents_done=self.n_of_next)
 
 
 def read_all(
@@ -76,7 +138,10 @@ def read_one(
     threads: int,
     progress: Progress,
 ) -> InputRead:
-    """Read one input into the spool, unless it is there already.
+    """Read one input into the spool, except what is there already.
+
+    Of documents in files of their own, a note is written before each chunk: the kind of its ids, and what was said
+    while it was read. A run that was interrupted continues after the last chunk.
 
     Parameters
     ----------
@@ -96,8 +161,10 @@ def read_one(
     if not one.can_be_read_again:  # a pipe gives other data than the earlier run read from it
         spool.forget(index)
 
-    def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, I64 | int]]) -> None:
-        number, (batch, source) = numbered
+    def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, I64 | int, Mapping[str, object]]]) -> None:
+        number, (batch, source, note) = numbered
+        if isinstance(one, LooseFilesInput):
+            write_checked_json(spool.note(index, number), note, durable=False)
         if spool.place(index, number).exists():
             return
         prepared = prepare_to_choose(batch, options, source_name=one.names[0])
@@ -106,8 +173,12 @@ def read_one(
         sources = np.broadcast_to(np.asarray(source, np.int32) + np.int32(first_source), batch.num_rows)
         spool.write(index, number, prepared.append_column(SOURCE_COLUMN, pa.array(sources)))
 
-    seen, heard = _Seen(), _Heard(progress)
-    for _ in map_ordered(spool_batch, enumerate(seen.through(one.batches(heard))), threads=threads):
+    before, heard = BeginningRead.of(index, first_source, one, spool), _Heard(progress)
+    for message in before.said:
+        heard.say(message)
+    seen = _Seen(before, heard)
+    batches = seen.through(before.rest_of(one).batches(heard))
+    for _ in map_ordered(spool_batch, enumerate(batches, before.n_chunks), threads=threads):
         pass
     read = InputRead(seen.n_documents, seen.id_kind)
     write_checked_json(mark, {**asdict(read), "said": heard.said}, durable=False)
@@ -142,18 +213,23 @@ class _Heard(Silent):
 
 
 class _Seen:
-    """Observer of the batches that pass."""
+    """Observer of the batches that pass, which notes what is known of each."""
 
-    def __init__(self) -> None:
-        self.n_documents = 0
-        self.id_kind = IdKind.NONE
+    def __init__(self, before: BeginningRead, heard: _Heard) -> None:
+        self.n_documents = before.n_documents
+        self.id_kind = before.id_kind
+        self._heard = heard
+        self._n_noted = len(heard.said)
 
     def through(
         self, batches: Iterable[tuple[pa.RecordBatch, I64 | int]]
-    ) -> Iterator[tuple[pa.RecordBatch, I64 | int]]:
+    ) -> Iterator[tuple[pa.RecordBatch, I64 | int, Mapping[str, object]]]:
         for batch, source in batches:
             if not batch.num_rows:
                 continue
+            kind = IdKind.of(batch["doc_id"])
             self.n_documents += batch.num_rows
-            self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
-            yield batch, source
+            self.id_kind = max(self.id_kind, kind)
+            said = self._heard.said[self._n_noted :]
+            self._n_noted += len(said)
+            yield batch, source, {"id_kind": kind, "said": said}

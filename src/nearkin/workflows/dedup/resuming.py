@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nearkin.nouns import counted
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.spool import SPOOL, Spool
+from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.reading.inputs import Input
 
 _STAGES = (
@@ -52,10 +53,13 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
 
 def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
     """Return the number of files read completely, and the first other one."""
-    n_read, following = 0, None
+    n_read, first_source, following = 0, 0, None
     for index, one in enumerate(inputs):
         if spool.mark(index).exists():
             n_read += len(one.names)
-        elif following is None:
-            following = one.names[0]
+        else:
+            n_files = BeginningRead.of(index, first_source, one, spool).n_files
+            n_read += n_files
+            following = following or one.names[n_files]
+        first_source += len(one.names)
     return n_read, following

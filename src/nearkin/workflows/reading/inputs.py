@@ -100,11 +100,15 @@ class LooseFilesInput:
     encoding : str
     n_workers : int, optional
         Processes that extract texts; by default one for each processor.
+    n_files_done, n_documents_done : int
+        The batches begin after this many files, and after this many documents of the next file.
     """
 
     sources: tuple[Source, ...]
     encoding: str = "utf-8"
     n_workers: int | None = None
+    n_files_done: int = 0
+    n_documents_done: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -124,8 +128,11 @@ class LooseFilesInput:
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         """Yield the documents of some thousand files at a time, or of fewer long files."""
         held = JoinedBatches(BATCH_BYTES)
-        with ahead_of_reading(self.sources, self.encoding, self.n_workers) as files:
-            for index, file in enumerate(files):
+        held.skip(self.n_documents_done)
+        done, rest = self.sources[: self.n_files_done], self.sources[self.n_files_done :]
+        progress.advance(sum(source.size_bytes for source in done))
+        with ahead_of_reading(rest, self.encoding, self.n_workers) as files:
+            for index, file in enumerate(files, self.n_files_done):
                 for _ in self._read(file, index, held, progress):
                     if held.is_full:
                         yield held.take()

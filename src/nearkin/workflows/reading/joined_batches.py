@@ -31,6 +31,7 @@ class JoinedBatches:
         self._rows = RowList()
         self._owners: list[int] = []
         self._n_bytes = 0
+        self._n_to_skip = 0
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -40,8 +41,17 @@ class JoinedBatches:
         """Whether the batch is large enough to be taken."""
         return self._n_bytes >= self._batch_bytes or len(self) >= _DOCUMENTS_A_BATCH
 
+    def skip(self, n: int) -> None:
+        """Leave out the next ``n`` documents."""
+        self._n_to_skip = n
+
     def add_batch(self, batch: pa.RecordBatch, index: int) -> None:
         """Add a batch of documents."""
+        n_skipped = min(self._n_to_skip, batch.num_rows)
+        self._n_to_skip -= n_skipped
+        batch = batch.slice(n_skipped)
+        if not batch.num_rows:
+            return
         self._settle()
         self._batches.append(batch)
         self._owners += [index] * batch.num_rows
@@ -49,6 +59,9 @@ class JoinedBatches:
 
     def add(self, number: int, one: InnerDocument, index: int) -> None:
         """Add a document with its number in its file."""
+        if self._n_to_skip:
+            self._n_to_skip -= 1
+            return
         self._rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)
         self._owners.append(index)
         self._n_bytes += len(one.text or b"") + _ROW_BYTES
