@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 
 WITHOUT_SPACES = (
@@ -35,6 +36,7 @@ def words(text: str) -> list[str]:
     return found
 
 
+@functools.cache  # asked for the same texts again and again
 def shingles(text: str, n: int) -> frozenset[tuple[str, ...]]:
     """The distinct runs of ``n`` words; of a text with fewer words the one run there is.
 
