@@ -123,8 +123,11 @@ def _needs_cluster(path: str) -> bool:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are cores: tests wait for servers, for Spark, for commands and for disks."""
-    return len(os.sched_getaffinity(0)) + 2
+    """One more than there are cores: tests wait for servers, for Spark, for commands and for disks.
+
+    Each collects all tests, and starts a server of PostgreSQL.
+    """
+    return len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
