@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from nearkin.collection import similar as similar_module
+from nearkin.collection import measuring
 from nearkin.collection.groups.current import stored_members
 from nearkin.collection.stored import word_sets as word_sets_module
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
@@ -83,7 +83,7 @@ def test_copies_with_two_labels_are_counted_without_being_listed(tmp_path, peak_
 
 def test_candidates_by_words_are_compared_some_at_a_time(place, monkeypatch):
     loaded = list[int]()
-    contents_of = similar_module.contents_of
+    contents_of = measuring.contents_of
 
     def spied(connection, numbers):
         loaded.append(len(numbers))
@@ -93,7 +93,7 @@ def test_candidates_by_words_are_compared_some_at_a_time(place, monkeypatch):
         collection.add(texts(40))
         collection.remove([f"d{i:04}" for i in range(10, 20)])
         whole = [collection.similar("d0000", threshold=t, limit=3).to_dict() | {"elapsed_s": 0} for t in (0.3, 0.6)]
-        monkeypatch.setattr(similar_module, "contents_of", spied)
+        monkeypatch.setattr(measuring, "contents_of", spied)
         monkeypatch.setattr(word_sets_module, "_TEXT_BYTES_AT_A_TIME", 4 * len(TEXT))
         parts = [collection.similar("d0000", threshold=t, limit=3).to_dict() | {"elapsed_s": 0} for t in (0.3, 0.6)]
     assert parts == whole

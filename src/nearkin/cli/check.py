@@ -265,10 +265,11 @@ def _checked(
 
 def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, as_json: bool, quiet: bool) -> NoReturn:
     """Print the answer, and end with its exit code."""
-    from nearkin.cli.listed_file import write_list
     from nearkin.cli.printing import tell
 
     if out is not None:
+        from nearkin.cli.listed_file import write_list
+
         write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     shown = partial(_show, found=found, name=str(file), is_storing=is_storing)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)

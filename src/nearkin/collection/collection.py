@@ -13,14 +13,12 @@ from nearkin.collection.group_queries import GroupQueries
 from nearkin.collection.listing.browsing import DocumentQueries
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
-from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import document, is_current
 from nearkin.collection.tolerance import MethodName, Tolerance
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ignoring import Ignored
-from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.letters import Alphabet
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.store import Access
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from nearkin.collection.info import Info
     from nearkin.collection.integrity.fsck import IntegrityReport
     from nearkin.collection.loads.adding import Added
+    from nearkin.stages.documents.rules import OnError
 
 _ADD_READS_NO_FILES = (
     "Collection.add reads no files: run nearkin add, or pass their texts; if the names are the texts, pass (id, text) "
@@ -172,6 +171,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         """
         from nearkin.collection.loads.adding import add_incoming
         from nearkin.collection.loads.incoming import Incoming
+        from nearkin.stages.documents.rules import ReadingRules
         from nearkin.stages.documents.tables import read_table
 
         source = pa.scalar("table", pa.large_string())
@@ -287,6 +287,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             A parameter is invalid; or neither or both of ``doc_id`` and ``text`` are given.
         FingerprintError
         """
+        from nearkin.collection.similar import similar_documents
+
         if (doc_id is None) == (text is None):
             raise ParameterError("Give either the id of a document or a text, to find what is similar to it.")
         self.opened.check_index(index)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocument, StoredDocument
-from nearkin.collection.similar import compare_with
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import document
 from nearkin.stages.differences.comparing import compare_texts

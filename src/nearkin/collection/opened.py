@@ -7,23 +7,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.collection.stored.filling import fill
-from nearkin.collection.stored.segment_files import Segment, name_of
-from nearkin.collection.stored.segments import Segments, loads_of
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.place import Place
-from nearkin.store.server_settings import usual_cache
 from nearkin.store.store import Access, Store
+
+if TYPE_CHECKING:
+    from nearkin.collection.stored.segment_files import Segment
+    from nearkin.collection.stored.segments import Segments
 
 Answer = TypeVar("Answer")
 
@@ -50,18 +51,16 @@ class OpenedCollection:
         The database.
     counting : TextCounting
         Methods applied to every text.
-    index : Segments
-        Segments derived from the store, rebuilt whenever they are missing.
     progress : Progress
     """
+
+    _index: Segments
 
     def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
         self.place, self.store, self.progress = store.place, store, progress
         self.counting = TextCounting.of(store.facts)
         self._cache = cache
-        self.index = Segments(
-            self._folder(), store.facts["collection"], self.counting, is_read_only=store.access.is_read_only
-        )
+        self._folder = self._folder_now()
 
     @classmethod
     def open(
@@ -101,10 +100,28 @@ class OpenedCollection:
             raise
         return opened
 
-    def _folder(self) -> Path:
+    @property
+    def index(self) -> Segments:
+        """Segments derived from the store, rebuilt whenever they are missing."""
+        if "_index" not in vars(self):
+            from nearkin.collection.stored.segments import Segments  # a check or a comparison needs none
+
+            made = Segments(
+                self._folder,
+                self.store.facts["collection"],
+                self.counting,
+                is_read_only=self.store.access.is_read_only,
+            )
+            # in one step, so that threads share the first; a lock might be held when a process forks
+            vars(self).setdefault("_index", made)
+        return self._index
+
+    def _folder_now(self) -> Path:
         """Directory of the segments: beside SQLite's file, or in the cache."""
         if self.place.directory is not None:
             return self.place.directory.absolute() / "segments"
+        from nearkin.store.server_settings import usual_cache
+
         return (self._cache or usual_cache()) / self.store.facts["collection"]
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
@@ -119,6 +136,8 @@ class OpenedCollection:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Open the store at this moment, with segments for all of its contents."""
+        from nearkin.collection.stored.segments import loads_of
+
         with self.store.reading() as connection:
             loads = loads_of(connection, self.store)
             yield Snapshot(connection, self.index.cover(connection, loads, self.progress, settle=False))
@@ -137,11 +156,13 @@ class OpenedCollection:
                         raise CollectionError(f"The index and the store of {self.place} disagree: {error}.") from error
                     self.progress.say(f"part of the index is damaged and is rebuilt from the store ({error})")
                     for segment in seen.segments:
-                        self.index.forget(name_of(segment.first, segment.end))
+                        self.index.forget(segment.name)
         raise CollectionError(f"The index of {self.place} cannot be built.")
 
     def settle(self) -> None:
         """Index what was added. Queries do this themselves; the first one then takes longer."""
+        from nearkin.collection.stored.segments import loads_of
+
         with self.store.reading() as connection:
             self.index.cover(connection, loads_of(connection, self.store), self.progress, settle=True)
 
@@ -157,6 +178,6 @@ class OpenedCollection:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as arguments with which another process opens the collection again."""
-        directory = self.index.folder.parent  # absolute: the other process may work elsewhere
+        directory = self._folder.parent  # absolute: the other process may work elsewhere
         name = self.place.address if self.place.directory is None else str(directory)
         return partial(OpenedCollection.open, cache=self._cache, access=self.store.access), (name,)

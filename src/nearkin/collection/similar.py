@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -16,18 +14,16 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.matching.by_index import near_by_index
 from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.near import Near
+from nearkin.collection.measuring import compare_with, with_shares
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.documents import current_documents, document
-from nearkin.collection.stored.profiles import similarity_index_of, similarity_indexes
+from nearkin.collection.stored.profiles import similarity_index_of
 from nearkin.collection.stored.segment_files import Segment
-from nearkin.collection.stored.word_sets import shares, some_at_a_time, word_sets
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
-from nearkin.stages.search.ranges.index import RangeIndex
-from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 from nearkin.store.store import Store
@@ -213,6 +209,8 @@ def near_contents(
 
 
 def _in_range(counting: TextCounting, segments: Sequence[Segment], query: Content, tolerance: Tolerance) -> Near:
+    from nearkin.stages.search.ranges.index import RangeIndex  # other methods need no range search
+
     index = RangeIndex(tuple(segment.vectors for segment in segments), counting.letters.fingerprint)
     asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
@@ -244,7 +242,7 @@ def _compared_by_words(
     """Return the contents of current documents with sufficient exact Jaccard similarity, the most similar first."""
     candidates = _of_current_documents(connection, near.contents)
     compared = sorted(candidates[:MAX_COMPARED])
-    shared = {one.number: own[0] for one, own in _with_shares(connection, counting, query.text, compared)}
+    shared = {one.number: own[0] for one, own in with_shares(connection, counting, query.text, compared)}
     found = np.array(list(shared), np.int64)
     similarities = np.array(list(shared.values()), np.float64)
     passed = np.flatnonzero(similarities >= tolerance.value)
@@ -260,74 +258,6 @@ def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         found.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
     return [number for number in numbers.tolist() if number in found]
-
-
-def _with_shares(
-    connection: Connection, counting: TextCounting, text: str, numbers: Sequence[int]
-) -> Iterator[tuple[Content, tuple[float, float, float]]]:
-    """Yield contents, in lots that fit in memory, with the Jaccard similarity and the containments of a text."""
-    (own,) = word_sets(counting, [text])
-    for some in some_at_a_time(connection, numbers):
-        found = list(contents_of(connection, some).values())
-        sets = word_sets(counting, [one.text for one in found])
-        yield from zip(found, [shares(own, other) for other in sets])
-
-
-def compare_with(
-    connection: Connection,
-    counting: TextCounting,
-    query: Content,
-    found: Sequence[StoredDocument],
-    found_by: Mapping[int, str],
-) -> list[SimilarDocument]:
-    """Compare each document with the query by every measure, using the store."""
-    numbers = list(dict.fromkeys(one.content for one in found))
-    length = math.sqrt(_square(query.counts, np.zeros_like(query.counts)))
-    by_content = {
-        stored.number: _measures(query, stored, own, length)
-        for stored, own in _with_shares(connection, counting, query.text, numbers)
-    }
-    indexes = similarity_indexes(connection, numbers)
-    return [
-        SimilarDocument(
-            document=one,
-            **by_content[one.content]._asdict(),
-            similarity_index=indexes.get(one.content),
-            found_by=found_by.get(one.content, "id"),
-        )
-        for one in found
-    ]
-
-
-class Measures(NamedTuple):
-    """Similarity measures of a similar document, under its names for them."""
-
-    distance: float | None
-    relative_distance: float | None
-    n_bits: int | None
-    edit_similarity: float | None
-    jaccard: float
-    is_same_text: bool
-    contained: float
-    contains: float
-
-
-def _measures(query: Content, other: Content, shares: tuple[float, float, float], length: float) -> Measures:
-    distance = relative = n_bits = None
-    if query.is_counted and other.is_counted:
-        distance = math.sqrt(_square(query.counts, other.counts))
-        relative = distance / length
-    if query.signature is not None and other.signature is not None:
-        n_bits = int(np.bitwise_count(query.signature ^ other.signature).sum())
-    is_same = query.text == other.text
-    similarity = 1.0 if is_same else edit_similarity(query.text, other.text).similarity
-    jaccard, contained, contains = (1.0, 1.0, 1.0) if is_same else shares
-    return Measures(distance, relative, n_bits, similarity, jaccard, is_same, contained, contains)
-
-
-def _square(a: object, b: object) -> int:
-    gaps = np.asarray(a).astype(np.int64) - np.asarray(b).astype(np.int64)
-    return int(np.dot(gaps, gaps))
 
 
 def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:

@@ -13,11 +13,12 @@ from sqlalchemy import Connection
 
 from nearkin.collection.dates import DateAsked, InForce, in_force
 from nearkin.collection.matching.letters_only import is_letters_only
+from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.relations import relate
 from nearkin.collection.result_tables import CHANGE, DOCUMENT, MEASURES, VERSION, table_of
 from nearkin.collection.results import SimilarDocument, StoredDocument
-from nearkin.collection.similar import asked_near, compare_with, documents_among, prepare
+from nearkin.collection.similar import asked_near, documents_among, prepare
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents

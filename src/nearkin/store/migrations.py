@@ -16,7 +16,6 @@ from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import CHECKED, judged
 from nearkin.store.facts import say
 from nearkin.store.place import Place
-from nearkin.store.sealing import seal_everything
 from nearkin.store.seals import Seal, write_seals
 
 Step = Callable[[Connection], None]
@@ -59,6 +58,8 @@ def _to_3(connection: Connection) -> None:
 
 def _to_4(connection: Connection) -> None:
     """Add checksums and seals for the current rows; earlier damage goes unnoticed."""
+    from nearkin.store.sealing import seal_everything  # few stores are so old
+
     schema.metadata.create_all(connection, [*schema.OF_5, *schema.OF_6])  # today's seals cover them
     for table in (*CHECKED, schema.groupings):
         # a store of version 1 has just received today's tables of version 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import URL
 from sqlalchemy.engine import make_url
@@ -12,7 +13,9 @@ from sqlalchemy.exc import ArgumentError
 
 from nearkin.errors import ParameterError
 from nearkin.paths import not_supported, without_password
-from nearkin.store.server_settings import SSL_MODES, ServerSettings, settings_here
+
+if TYPE_CHECKING:
+    from nearkin.store.server_settings import ServerSettings
 
 FILE = "nearkin.sqlite"
 _OPTIONS = ("service", "host", "port", "sslmode", "sslrootcert", "connect_timeout", "application_name")
@@ -59,6 +62,8 @@ class Place:
         if isinstance(path_or_url, Path) or "://" not in path_or_url:
             directory = Path(path_or_url)
             return cls(directory, URL.create("sqlite", database=str(directory / FILE)), None)
+        from nearkin.store.server_settings import SSL_MODES  # a directory has no settings
+
         rule = "a directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE[?schema=NAME]"
         shown = without_password(path_or_url)
         try:
@@ -89,6 +94,8 @@ class Place:
         CollectionError
             A service is not defined, or a value cannot be used.
         """
+        from nearkin.store.server_settings import settings_here
+
         url = self.url
         said = {"host": url.host, "dbname": url.database, "user": url.username, "password": url.password}
         given = {name: str(value) for name, value in said.items() if value is not None and value != ""}

@@ -27,7 +27,13 @@ ASKED = [
     ),
     *("nearkin.stages.documents.table_columns", "nearkin.manifests.dedup", "nearkin.manifests.inputs"),
     *("nearkin.workflows.reading.describing", "nearkin.workflows.reading.kept_documents"),
-    *("nearkin.reports.dedup.page", "nearkin.store.postgresql"),
+    *("nearkin.reports.dedup.page", "nearkin.reports.sentences.add", "nearkin.workflows.reading.exceptions"),
+    *("nearkin.store.postgresql", "nearkin.store.sealing", "nearkin.store.server_settings"),
+    *("nearkin.collection.similar", "nearkin.collection.stored.segments", "nearkin.stages.search.ranges.index"),
+    *("nearkin.stages.differences.kinds", "nearkin.stages.differences.moves"),
+    *("nearkin.stages.documents.extraction.language_data", "nearkin.stages.documents.extraction.nodes"),
+    *("nearkin.stages.documents.extraction.ole", "nearkin.stages.documents.extraction.workers"),
+    *("nearkin.stages.documents.keeping", "nearkin.stages.documents.load_files.dialect"),
 ]
 QUESTION = {"numpy", "pyarrow", "rich", "sqlalchemy"}
 """Libraries of a question to a collection."""
@@ -36,12 +42,19 @@ CHECK_IN = {
     *("nearkin.collection.check_in.check_in", "nearkin.stages.documents.formats"),
 }
 """What a check needs besides: it reads a file, and indexes its text."""
+SIMILAR = {"rapidfuzz", "nearkin.collection.similar", "nearkin.collection.stored.segments"}
+COMPARISON = {
+    "rapidfuzz",
+    *("nearkin.stages.differences.comparing", "nearkin.stages.differences.kinds", "nearkin.stages.differences.moves"),
+}
 DEDUP = {
     *("numpy", "numpy.ma", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "rich", "ssl"),
     *("nearkin.manifests.dedup", "nearkin.manifests.inputs"),
     *("nearkin.stages.documents.delimited", "nearkin.stages.documents.formats"),
     *("nearkin.stages.documents.load_files.records", "nearkin.stages.documents.table_columns"),
+    *("nearkin.stages.documents.keeping", "nearkin.stages.documents.load_files.dialect"),
     *("nearkin.workflows.reading.describing", "nearkin.workflows.reading.kept_documents"),
+    "nearkin.workflows.reading.exceptions",
 }
 LOADING = """
 import atexit, gc, sys
@@ -70,22 +83,19 @@ def folder(tmp_path_factory) -> Path:
         (["--help"], set()),
         (["--version"], set()),
         (["plan", "--help"], set()),
-        (["info", "matter"], QUESTION),
+        (["info", "matter"], {*QUESTION, "nearkin.collection.stored.segments"}),
         (["check", "matter", "question.txt"], {*QUESTION, *CHECK_IN}),
-        (["similar", "matter", "d5"], {*QUESTION, "rapidfuzz"}),
-        (["show", "matter", "d5"], QUESTION),
-        (["list", "matter"], {*QUESTION, "nearkin.workflows.collection.tables"}),
+        (["similar", "matter", "d5"], {*QUESTION, *SIMILAR}),
+        (["show", "matter", "d5"], {*QUESTION, "nearkin.store.sealing"}),
+        (["list", "matter"], {*QUESTION, "nearkin.store.sealing", "nearkin.workflows.collection.tables"}),
         (
             ["search", "matter", "document"],
             {*QUESTION, "pyarrow.compute", "nearkin.collection.word_search.stored_words"},
         ),
-        (["compare", "matter", "d5", "d6"], {*QUESTION, "rapidfuzz", "nearkin.stages.differences.comparing"}),
+        (["compare", "matter", "d5", "d6"], {*QUESTION, *COMPARISON}),
         (
             ["compare", "question.txt", "in.jsonl"],
-            {
-                *("numpy", "pyarrow", "rapidfuzz", "rich"),
-                *("nearkin.stages.differences.comparing", "nearkin.stages.documents.formats"),
-            },
+            {"numpy", "pyarrow", "rich", *COMPARISON, "nearkin.stages.documents.formats"},
         ),
         (["dedup", "in.jsonl", "--out", "out", "--no-report", "-q"], DEDUP),
     ],

@@ -34,8 +34,8 @@ from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64
-from nearkin.stages.differences.comparing import first_passage
 from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.first_passage import first_passage
 from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity

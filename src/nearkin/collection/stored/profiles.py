@@ -17,7 +17,6 @@ from nearkin.kernels.buffers import strings
 from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
-from nearkin.stages.search.ranges.directions import squared_lengths
 from nearkin.store import schema
 from nearkin.store.bulk import named
 
@@ -46,6 +45,8 @@ def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> 
     >>> dict(zip(COLUMNS[:5], profiles_of(counts, np.ones(1, bool), np.array([-7]), np.ones(1, bool))[0]))
     {'similarity_index': -7, 'squared_length': 2500, 'length': 50, 'n_e': 30, 'n_t': 40}
     """
+    from nearkin.stages.search.ranges.directions import squared_lengths  # a question makes no profiles
+
     squares = squared_lengths(counts)
     nothing = np.zeros(len(counts), np.int64)
     others = [counts[:, place] if place < counts.shape[1] else nothing for place in _OTHER_PLACES]

@@ -61,6 +61,11 @@ class Segment:
     def __len__(self) -> int:
         return self.end - self.first
 
+    @property
+    def name(self) -> str:
+        """Name of its directory."""
+        return name_of(self.first, self.end)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, as they are stored."""
         own = {"words": self.words, "has_features": self.has_features}
@@ -89,7 +94,7 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
     identity : mapping
         What the segment was made from; only readers with the same identity can open it.
     """
-    target = folder / name_of(segment.first, segment.end)
+    target = folder / segment.name
     aside = folder / f".{target.name}.{os.getpid()}-{threading.get_ident()}.part"
     with writing(target):
         folder.mkdir(parents=True, exist_ok=True)

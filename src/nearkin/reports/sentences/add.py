@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.exceptions import without_text
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
 
 if TYPE_CHECKING:
     from nearkin.collection.loads.adding import Added
@@ -65,12 +65,6 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     yield from damage_sentences(damaged, "The wave has")
     if added.is_dry_run:
         yield Sentence("Nothing was stored, because of --dry-run.", "warning")
-
-
-def contradiction_sentences(contradiction: str | None) -> Iterator[Sentence]:
-    """Warn that stored texts make decisions contradict one another."""
-    if contradiction is not None:
-        yield Sentence(f"Groups can no longer be computed. {contradiction}", "warning")
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.sentences.add import contradiction_sentences
-from nearkin.reports.sentences.sentence import Sentence, missing_sentences, not_shown
+from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckedDocument

@@ -11,14 +11,14 @@ from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
-from nearkin.stages.documents.keeping import RULE, check_keep_records, check_one_kind
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import STDIN, Source
-from nearkin.stages.documents.values import in_words
 
 
 def check_has_columns(name: str, file_format: str | None) -> None:
     """Raise SourceError for a format without a column to keep by; None stands for strings and pairs in memory."""
+    from nearkin.stages.documents.keeping import RULE
+
     if file_format is None:
         raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
     if file_format == "document":
@@ -79,6 +79,8 @@ def check_columns(
         if holds_dates is not None:
             kinds[source.name] = holds_dates
     if keep_column is not None:
+        from nearkin.stages.documents.keeping import check_one_kind
+
         check_one_kind(kinds, keep_column)
 
 
@@ -126,10 +128,14 @@ def _check_records(
     if source.text is not None:
         values = [record[source.text] for record in records if record.get(source.text) is not None]
         if values and not any(isinstance(value, str) for value in values):
+            from nearkin.stages.documents.values import in_words
+
             raise SourceError(
                 f"{source.name}: the text must be a column of strings. The column '{source.text}' holds "
                 f"{in_words(values[0])}. The columns are: {', '.join(names)}."
             )
     if keep_column is None:
         return None
+    from nearkin.stages.documents.keeping import check_keep_records
+
     return check_keep_records(source.name, keep_column, records, is_text=not FORMATS[source.format].has_types)

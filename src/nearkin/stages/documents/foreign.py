@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from nearkin.stages.documents.encodings import looks_binary
+from nearkin.stages.documents.magic import COMPOUND_FILE
 from nearkin.stages.documents.markup import EXTRACT, markup_of
 
 _UNPACK = "unpack it first"
@@ -25,7 +26,7 @@ _ZIPPED = {
 _BINARY = (
     (b"%PDF-", "a PDF file", EXTRACT),
     (b"PK\x05\x06", "an empty ZIP archive", EXTRACT),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a file of Word, Excel, PowerPoint or Outlook", EXTRACT),
+    (COMPOUND_FILE, "a file of Word, Excel, PowerPoint or Outlook", EXTRACT),
     (b"!BDN", "an Outlook mailbox", EXTRACT),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),

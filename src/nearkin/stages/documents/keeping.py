@@ -23,10 +23,6 @@ _FIRST_ROUNDED = 2.0**53
 """Magnitude from which float64 cannot represent every integer."""
 
 
-def no_note(note: str) -> None:
-    """Ignore a note."""
-
-
 def noting_values_without_number(
     batches: Iterable[pa.RecordBatch], name: str, keep: KeepColumn, note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
@@ -16,12 +16,13 @@ from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.damage import problem_of, truncated_input
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.keep_column import KeepColumn
-from nearkin.stages.documents.keeping import no_note, noting_values_without_number
 from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
 from nearkin.stages.documents.sniffing import standard_input, unreadable
-from nearkin.stages.documents.source import STDIN, OpenedSource, Source
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source, no_note
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.keep_column import KeepColumn
 
 
 def read_batches(
@@ -86,13 +87,18 @@ def read_batches(
     encoding = check_encoding(encoding)
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
-    keep = None if keep_column is None else KeepColumn(keep_column)
+    if keep_column is None:
+        batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content)
+        yield from _until_damage(source, batches, note)
+        return
+    from nearkin.stages.documents.keep_column import KeepColumn
+    from nearkin.stages.documents.keeping import noting_values_without_number
+
+    keep = KeepColumn(keep_column)
     batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content)
     batches = _until_damage(source, batches, note)
-    if keep is not None:
-        check_has_columns(source.name, source.format)
-        batches = noting_values_without_number(batches, source.name, keep, note)
-    yield from batches
+    check_has_columns(source.name, source.format)
+    yield from noting_values_without_number(batches, source.name, keep, note)
 
 
 def _until_damage(

@@ -10,7 +10,6 @@ from typing import Literal, get_args
 
 from nearkin.errors import DocumentError, ParameterError, SourceError, is_number
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.extraction.language_data import language_data
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
@@ -88,6 +87,8 @@ class ReadingRules:
             raise ParameterError.of("text_root", "reading", "a folder", os.fspath(text_root))
         root = None if text_root is None else os.fspath(text_root)
         if ocr is not None:
+            from nearkin.stages.documents.extraction.language_data import language_data
+
             language_data(ocr)
         return cls(
             on_error=on_error,  # type: ignore[arg-type]  # it checks this

@@ -20,6 +20,10 @@ STDIN = "-"
 _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forced": True}
 
 
+def no_note(note: str) -> None:
+    """Ignore a note."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A file of the input, with the way to read it.

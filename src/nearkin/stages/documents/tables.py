@@ -23,13 +23,9 @@ from nearkin.stages.documents.columns import (
     sample_of_table,
 )
 from nearkin.stages.documents.keep_column import KeepColumn
-from nearkin.stages.documents.keeping import (
-    check_keep_records,
-    check_keep_strings,
-    no_note,
-    noting_values_without_number,
-)
+from nearkin.stages.documents.keeping import check_keep_records, check_keep_strings, noting_values_without_number
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
 from nearkin.stages.documents.table_files import SAMPLE_ROWS
 from nearkin.stages.documents.values import id_of, in_words, text_of

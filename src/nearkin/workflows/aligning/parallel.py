@@ -16,11 +16,11 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.columns import missing_column
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
-from nearkin.stages.documents.keeping import no_note
 from nearkin.stages.documents.legibility import without_illegible
 from nearkin.stages.documents.plain_lines import read_plain_lines
 from nearkin.stages.documents.reader import batches_of
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
+from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.tmx import TmxReader

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.blobs import HEAD_BYTES
 from nearkin.stages.documents.extraction.kinds import is_extracted
-from nearkin.stages.documents.extraction.nodes import ExtractedNode
-from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract, WorkerAnswer
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
+from nearkin.stages.documents.kept_memory import keep_memory
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.workflows.reading.text_formats import by_text_formats, text_format_of
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.extraction.answers import WorkerAnswer
+    from nearkin.stages.documents.extraction.nodes import ExtractedNode
+    from nearkin.stages.documents.extraction.workers import ExtractionPool
 
 _WINDOW = 256
 """Number of files that are examined ahead of reading."""
@@ -47,13 +52,15 @@ class AheadOfReading:
     ----------
     sources : sequence of Source
     encoding : str
-    pool : ExtractionPool
+    n_workers : int, optional
+        By default one for each processor.
     """
 
-    def __init__(self, sources: Sequence[Source], encoding: str, pool: ExtractionPool) -> None:
+    def __init__(self, sources: Sequence[Source], encoding: str, n_workers: int | None = None) -> None:
         self._sources = sources
         self._encoding = encoding
-        self._pool = pool
+        self._n_workers = n_workers
+        self._pool: ExtractionPool | None = None
         self._ahead: dict[int, FileToRead] = {}
         self._begun: dict[int, WorkerAnswer] = {}
         self._n_seen = 0
@@ -72,14 +79,32 @@ class AheadOfReading:
     def _look_ahead(self, index: int) -> None:
         """Start extracting the next files, if workers are free."""
         last = min(len(self._sources), index + _WINDOW)
-        while self._n_seen <= index or (self._n_seen < last and len(self._begun) < self._pool.look_ahead):
+        while self._n_seen <= index or (self._n_seen < last and self._has_room):
             file = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
             form = FORMATS[file.source.format]
             if isinstance(form, Extracted):
-                source = file.source
-                wanted = FileToExtract(source.path, source.name, form.kind, self._encoding, source.size_bytes)
-                self._begun[self._n_seen] = self._pool.submit(wanted)
+                self._begun[self._n_seen] = self._submit(file.source, form.kind)
             self._n_seen += 1
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether workers could begin another file."""
+        return self._pool is None or len(self._begun) < self._pool.look_ahead
+
+    def _submit(self, source: Source, kind: str | None) -> WorkerAnswer:
+        """Let a worker read a file; the first one makes the pool."""
+        from nearkin.stages.documents.extraction.answers import FileToExtract
+        from nearkin.stages.documents.extraction.workers import ExtractionPool  # plain texts need no workers
+
+        if self._pool is None:  # limits and languages are the same for all sources of an input
+            self._pool = ExtractionPool(self._n_workers, source.limits, source.ocr)
+        wanted = FileToExtract(source.path, source.name, kind, self._encoding, source.size_bytes)
+        return self._pool.submit(wanted)
+
+    def close(self) -> None:
+        """End the workers."""
+        if self._pool is not None:
+            self._pool.close()
 
 
 @contextmanager
@@ -87,9 +112,9 @@ def ahead_of_reading(
     sources: Sequence[Source], encoding: str, n_workers: int | None = None
 ) -> Iterator[AheadOfReading]:
     """Provide workers while the sources are read; they start with the first file that needs a worker."""
-    limits, ocr = next(((one.limits, one.ocr) for one in sources), (None, None))  # those of one input are the same
-    with ExtractionPool(n_workers, limits, ocr) as pool:
-        yield AheadOfReading(sources, encoding, pool)
+    keep_memory()
+    with closing(AheadOfReading(sources, encoding, n_workers)) as files:
+        yield files
 
 
 def as_extracted(source: Source) -> Source | None:

@@ -9,14 +9,13 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.members import InnerDocument
@@ -26,6 +25,9 @@ from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 from nearkin.workflows.reading.joined_batches import JoinedBatches
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.extraction.nodes import ExtractedNode
 
 BATCH_BYTES = 8 << 20
 

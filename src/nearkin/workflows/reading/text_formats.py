@@ -6,13 +6,16 @@ import io
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from nearkin.errors import DocumentError
-from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, FORMATS
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.head import HEAD_BYTES, Head
 from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.extraction.nodes import ExtractedNode
 
 
 def text_format_of(name: str, data: bytes) -> WholeFile | None:

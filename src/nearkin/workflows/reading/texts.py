@@ -23,12 +23,12 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
-from nearkin.workflows.reading.exceptions import ExceptionRow, exceptions_in
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput
 from nearkin.workflows.reading.problems import stop_at_problem
 
 if TYPE_CHECKING:
     from nearkin.manifests.inputs import DamagedFile
+    from nearkin.workflows.reading.exceptions import ExceptionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,11 @@ class Texts:
         prepared = prepare(raw.batch, normalise, source_name=raw.name)
         if self.rules.on_error == "stop":
             stop_at_problem(prepared, lambda row: self.names[raw.sources[row]])
-        if raw.number is not None and (found := list(exceptions_in(prepared, raw.sources))):
-            self._exceptions[raw.number] = found
+        if raw.number is not None:
+            from nearkin.workflows.reading.exceptions import exceptions_in  # a question about one document has no list
+
+            if found := list(exceptions_in(prepared, raw.sources)):
+                self._exceptions[raw.number] = found
         return TextBatch(prepared, raw.sources)
 
 

@@ -7,7 +7,8 @@ import struct
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import kind_of
 from nearkin.stages.documents.extraction.member_names import safe_name
-from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
+from nearkin.stages.documents.extraction.ole import OleError, OleFile
+from nearkin.stages.documents.magic import COMPOUND_FILE
 
 _NATIVE = "\x01Ole10Native"
 
@@ -21,7 +22,7 @@ def unwrapped(name: str, data: bytes) -> tuple[str, bytes] | None:
         Name of the embedded file in the office file.
     data : bytes
     """
-    if not data.startswith(MAGIC):
+    if not data.startswith(COMPOUND_FILE):
         return name, data
     try:
         wrapper = OleFile(data)

@@ -12,8 +12,8 @@ from typing import Final
 
 from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
 from nearkin.stages.documents.foreign import foreign
+from nearkin.stages.documents.magic import COMPOUND_FILE
 
 KIND_OF_SUFFIX: Final = {
     ".pdf": "pdf", ".docx": "docx", ".docm": "docx", ".dotx": "docx", ".dotm": "docx", ".doc": "doc", ".dot": "doc",
@@ -87,7 +87,7 @@ def kind_of(blob: Blob, name: str) -> str:
     head, declared = blob.head, declared_kind(name)
     if head.startswith((_LOCAL_HEADER, b"PK\x05\x06")):
         return _zip_kind(blob, name, declared)
-    if head.startswith(MAGIC):
+    if head.startswith(COMPOUND_FILE):
         return _ole_kind(blob, declared)
     if head.startswith(b"!BDN"):
         return "pst"
@@ -173,6 +173,8 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
 
 def _ole_kind(blob: Blob, declared: str | None) -> str:
     """Return the kind of a compound file by its streams; by its name if the directory is damaged."""
+    from nearkin.stages.documents.extraction.ole import OleError, OleFile  # few files are compound files
+
     try:
         names = OleFile(blob.held(blob.size)).names()
     except (OleError, struct.error, MemoryError):

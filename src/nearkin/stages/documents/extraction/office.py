@@ -18,9 +18,10 @@ from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.ole import MAGIC, OleError, OleFile
+from nearkin.stages.documents.extraction.ole import OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
+from nearkin.stages.documents.magic import COMPOUND_FILE
 
 if TYPE_CHECKING:
     import xberg
@@ -142,7 +143,7 @@ class _OfficeContent:
 
 def _inside(data: bytes, blob: Blob) -> _OfficeContent:
     found = _OfficeContent()
-    if data.startswith(MAGIC):
+    if data.startswith(COMPOUND_FILE):
         _of_compound_file(data, found)
     elif data.startswith(b"{\\rtf"):
         found.lost += ["object"] * len(re.findall(rb"\\objdata\b", data))

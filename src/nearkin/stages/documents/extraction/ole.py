@@ -10,7 +10,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+from nearkin.stages.documents.magic import COMPOUND_FILE
+
 _END, _FREE, _NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF
 _MAX_ENTRIES = 1 << 16
 _STORAGE, _STREAM, _ROOT = 1, 2, 5
@@ -53,7 +54,7 @@ class OleFile:
     """
 
     def __init__(self, data: bytes) -> None:
-        if not data.startswith(MAGIC) or len(data) < 512:
+        if not data.startswith(COMPOUND_FILE) or len(data) < 512:
             raise OleError("not a compound file")
         self._data = data
         shift, mini_shift = struct.unpack_from("<HH", data, 30)

@@ -15,6 +15,7 @@ from nearkin.stages.documents.extraction.answers import HELD_BYTES, FileToExtrac
 from nearkin.stages.documents.extraction.language_data import language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import MAX_FILES, ExtractedNode
+from nearkin.stages.documents.kept_memory import keep_memory
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.extraction.sandbox import Sandbox
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _BATCH_BYTES = 1 << 20
 _NAME_BYTES = 64
 """Weight of a sign of a name in a batch, so that a message stays short, whatever the names."""
-_KEPT_BYTES = 16 << 20
 _HELD_FILES = 4
 """Files for each worker whose texts may be held as a whole."""
 
@@ -54,7 +54,7 @@ class ExtractionPool:
         self._workers: set[Worker] = set()
         self._is_over = False
         self._n_waiting = 0
-        _keep_memory()
+        keep_memory()
 
     def __enter__(self) -> ExtractionPool:
         return self
@@ -209,15 +209,6 @@ def check_sandbox() -> Sandbox:
         return worker.sandbox
     finally:
         worker.close()
-
-
-def _keep_memory() -> None:
-    """Let glibc keep memory that texts have left.
-
-    Else it gives it back, and gets each page of it again by a page fault, which takes a fifth of the time of a short
-    file. Once a large piece has been freed, it keeps twice as much (mallopt(3), M_MMAP_THRESHOLD).
-    """
-    bytes(_KEPT_BYTES)  # not a bytearray, which would be filled with zeros, page by page
 
 
 def _weight(file: FileToExtract) -> int:

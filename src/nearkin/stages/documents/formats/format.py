@@ -183,7 +183,6 @@ class StreamFormat(Format):
     def _with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
         """Return the source, with unknown columns guessed, after a check that its first bytes are readable."""
         from nearkin.stages.documents.encodings import looks_like_utf16
-        from nearkin.stages.documents.keeping import check_keep_records
 
         source, keep = opened.source, opened.keep
         head = head_of_stream(stream)
@@ -199,6 +198,8 @@ class StreamFormat(Format):
                 columns = self.choose_columns(sample, source.name, text=source.text, doc_id=source.id)
                 source = replace(source, text=columns.text, id=columns.id)
         if keep is not None and not self.is_cut(head):
+            from nearkin.stages.documents.keeping import check_keep_records
+
             records = self.records(head, source.delimiter)
             check_keep_records(source.name, keep.name, records, is_text=not self.has_types)
         return source

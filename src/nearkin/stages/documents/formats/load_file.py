@@ -9,14 +9,13 @@ from typing import IO, TYPE_CHECKING
 from nearkin.errors import SourceError
 from nearkin.stages.documents.formats.format import StreamFormat, stream_of
 from nearkin.stages.documents.head import Head
-from nearkin.stages.documents.load_files.columns import columns_of, folded_name, is_for_review
-from nearkin.stages.documents.load_files.dialect import SEPARATOR, Dialect, dialect_of, names_in
-from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource, Source, no_note
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from nearkin.stages.documents.columns import Columns, ColumnSample
+    from nearkin.stages.documents.load_files.dialect import Dialect
     from nearkin.stages.documents.streams import ByteStream
     from nearkin.stages.documents.table_columns import RowMask
 
@@ -38,6 +37,8 @@ class LoadFile(StreamFormat):
 
     def dialect(self, head: Head) -> Dialect | None:
         """Return the dialect of a file from its beginning; None if it is not a load file."""
+        from nearkin.stages.documents.load_files.dialect import dialect_of
+
         return dialect_of(head.data, mark=head.mark, encoding=head.encoding)
 
     def is_begun_by(self, head: Head) -> bool:
@@ -49,12 +50,16 @@ class LoadFile(StreamFormat):
         >>> LoadFile().is_begun_by(Head(data=data, compression="none", is_all=True))
         True
         """
+        from nearkin.stages.documents.load_files.dialect import SEPARATOR
+
         found = self.dialect(head)
         return found is not None and found.separator == SEPARATOR
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format for a header of a load file; a .dat file may be anything."""
         from nearkin.stages.documents.formats import sniffed
+        from nearkin.stages.documents.load_files.columns import columns_of, is_for_review
+        from nearkin.stages.documents.load_files.dialect import SEPARATOR, names_in
 
         found = self.dialect(head)
         names = names_in(head.data)
@@ -82,6 +87,7 @@ class LoadFile(StreamFormat):
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
         """Return the columns by the names that review tools use; see `Format`."""
         from nearkin.stages.documents.columns import Columns, choose_columns
+        from nearkin.stages.documents.load_files.columns import columns_of, folded_name
 
         known = columns_of(sample.names)
         guesses = []
@@ -136,7 +142,6 @@ class LoadFile(StreamFormat):
     def _of_texts(
         self, source: Source, encoding: str, asked: Callable[[OpenedSource, ByteStream], str | None]
     ) -> str | None:
-        from nearkin.stages.documents.keeping import no_note
         from nearkin.stages.documents.load_files.reading import stream_encoding
         from nearkin.stages.documents.streams import StreamFault, no_progress
 

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO
 
 from nearkin.stages.documents.formats.format import Format
 from nearkin.stages.documents.members import InnerDocument, MemberIds
-from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource, Source, no_note
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +80,6 @@ class MembersFormat(Format):
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
     ) -> None:
         """Write the kept documents as JSON Lines of ids and texts, because a part of such a file may not be valid."""
-        from nearkin.stages.documents.keeping import no_note
         from nearkin.stages.documents.kept_parts import json_line
 
         opened = OpenedSource(
