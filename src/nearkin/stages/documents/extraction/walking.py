@@ -91,16 +91,19 @@ class FileWalk:
         if number in self._request.given_up:
             yield self._given_up(number, blob, place)
             return
-        node = None
+        has_members = number in self._request.parents
+        if number < self._request.first and not has_members:
+            return
         with self._timed():
             blob, kind, problem = self._opened(blob, told, place)
             extractor = None if problem is not None else extractor_of(self._given(blob, kind, place.name))
-            if extractor is None or number >= self._request.first:
+            node = None
+            if number >= self._request.first:
                 node = self._node(number, blob, kind, extractor, problem, place)
-        has_members = node is not None and node.has_members
-        if node is not None and number >= self._request.first:
+                has_members = node.has_members
+        if node is not None:
             yield node
-        if extractor is not None and (has_members or number < self._request.first):
+        if extractor is not None and has_members:
             yield from self._inside(number, extractor, place)
 
     def _given(self, blob: Blob, kind: str, name: str) -> Given:
