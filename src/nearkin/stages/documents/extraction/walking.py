@@ -158,7 +158,7 @@ class FileWalk:
             has_members, read = True, DocumentRead(text=None, extractor=extractor.name)
         else:
             read = self._document(extractor, blob, kind)
-            has_members = read.exception in (None, *_KEEP_MEMBERS) and extractor.has_members()
+            has_members = read.exception in (None, *_KEEP_MEMBERS) and _has_members(extractor)
             if place.lack is not None:
                 read = read.lacking(place.lack.exception, place.lack.sentence)
             read, text = self._with_text(read, kind, has_members=has_members)
@@ -273,6 +273,14 @@ def _name_of(extractor: Extractor) -> str:
         return extractor.name
     except (ImportError, OSError):
         return "none"
+
+
+def _has_members(extractor: Extractor) -> bool:
+    """Whether a document has members that can be listed; an extractor that failed before may fail again."""
+    try:
+        return extractor.has_members()
+    except Exception:  # noqa: BLE001  (the document says why)
+        return False
 
 
 def _failure(error: Exception, limits: Mapping[str, int]) -> tuple[ExceptionKind, str]:
