@@ -201,7 +201,7 @@ def check(
     if jsonl:
         from nearkin.cli.check_stream import check_lines
         from nearkin.collection.check_in.results import CheckInMany
-        from nearkin.stages.documents.members import printable_id
+        from nearkin.paths import printable
         from nearkin.workflows.collection.check_stream import StreamColumns
 
         check_lines(
@@ -209,7 +209,7 @@ def check(
             file,
             kept,
             options=options,
-            store=CheckInMany(wave=wave, source=printable_id(str(file)), only_new=only_new) if store else None,
+            store=CheckInMany(wave=wave, source=printable(str(file)), only_new=only_new) if store else None,
             columns=StreamColumns(text=text or "text", doc_id=doc_id or "id"),
             rules=ReadingRules.of(on_error or "skip-documents", max_document_size=max_document_size),
             overwrite=overwrite,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
+from nearkin.paths import printable
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
-from nearkin.stages.documents.members import BETWEEN, printable_id
+from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
@@ -78,7 +79,7 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
         file_format = recognised_format(file)
     reading = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
-    doc_id, others, n_others = printable_id(str(path)), list[str](), 0
+    doc_id, others, n_others = printable(str(path)), list[str](), 0
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw._replace(number=None), AS_IT_CAME).prepared  # no list of exceptions is wanted
         ids = prepared["doc_id"].to_pylist()  # Arrow's index would import pyarrow.compute
