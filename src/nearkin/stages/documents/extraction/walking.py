@@ -245,8 +245,8 @@ class FileWalk:
     def _exceeded(self, member: Member) -> Member | None:
         """Return the message in place of a member that would exceed the limits of the file."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
-        if self._n_nodes >= self._limits["n_members"]:
-            what, by = counted(self._limits["n_members"], "document"), "files"
+        if self._n_nodes - 1 >= self._limits["n_members"]:  # the file itself is not in it
+            what, by = counted(self._limits["n_members"], "file"), "files"
         elif self._n_bytes > self._limits["total_bytes"]:
             what, by = counted(self._limits["total_bytes"], "byte"), "total"
         else:
