@@ -40,10 +40,7 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     n_read, following = files_read(Spool(directory.work / SPOOL), inputs)
     n_files = sum(len(one.names) for one in inputs)
     if following is not None:
-        found = f"--resume: found {n_read:,} of {counted(n_files, 'file')} read"
-        n_together = len(following.names)
-        together = f" and {n_together - 1:,} more, which count as read when all of them are" * (n_together > 1)
-        return f"{found}; continuing with {following.names[0]}{together}"
+        return f"--resume: found {n_read:,} of {counted(n_files, 'file')} read; continuing with {following}"
     done = [name for name, mark in _STAGES if (directory.work / mark).exists()]
     stages = [name for name, _ in _STAGES] + [_LAST]
     return (
@@ -53,13 +50,12 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     )
 
 
-def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, Input | None]:
-    """Return the number of files in inputs that were read completely, and the first other input."""
-    n_read = 0
-    following: Input | None = None
+def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
+    """Return the number of files read completely, and the first other one."""
+    n_read, following = 0, None
     for index, one in enumerate(inputs):
         if spool.mark(index).exists():
             n_read += len(one.names)
         elif following is None:
-            following = one
+            following = one.names[0]
     return n_read, following
