@@ -14,6 +14,7 @@ from nearkin.nouns import counted
 
 # A path that pathlib had in its hands has one slash left; a single letter before the colon is a drive of Windows.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
+_ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
 _MAX_NAME = 1024
 """Maximum number of characters of a string that may be meant as the name of a file."""
 _WORDS = {
@@ -69,8 +70,35 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
     try:
         name.decode()
     except UnicodeDecodeError as error:
-        shown = name.decode("utf-8", "backslashreplace")
+        shown = printable(os.fspath(place))
         raise OutputError(f"Cannot write {shown}: the name is not valid UTF-8. Choose another {option}.") from error
+
+
+def printable(path: str) -> str:
+    r"""Return a path in a form that JSON, Arrow and a terminal accept, even if its bytes are not UTF-8.
+
+    Examples
+    --------
+    >>> print(printable("notes-\udcff.txt"))
+    notes-\xff.txt
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def on_disk(path: str) -> str:
+    r"""Return the path of the file that `printable` wrote: bytes that are not UTF-8 are escaped there.
+
+    A file whose name contains such an escape as characters comes first.
+
+    Examples
+    --------
+    >>> print(on_disk("gone-\\xff.txt"))
+    gone-\xff.txt
+    """
+    if _ESCAPED_BYTE.search(path) is None or os.path.lexists(path):
+        return path
+    raw = _ESCAPED_BYTE.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), path)
+    return raw if os.path.lexists(raw) else path
 
 
 def check_are_texts(given: Sequence[object], instead: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from commands import quick_command
 from functional.conftest import nearkin_here
-from generator.office_files import rtf
+from generator.office_files import mail, rtf
 from nearkin.collection.collection import Collection
 from review_client import DOCUMENTS, LEASE
 
@@ -54,6 +54,7 @@ TEXTS = {
     "new.txt": "A poem on kites, which has no word in common with anything that is stored in this place.",
     "short.txt": "x",
     "page.html": f"<html><body><p>{LEASE}</p></body></html>",
+    "letter.eml": mail({"Subject": "x"}, LEASE, {"a.rtf": rtf([LEASE]), "b.txt": b"A note."}).decode("ascii"),
     "partial.rtf": rtf([LEASE])[:-1].decode("ascii") + r"{\object{\*\objdata 0105}}}",
 }
 

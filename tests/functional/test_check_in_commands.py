@@ -13,6 +13,7 @@ import pytest
 
 from commands import program
 from functional.conftest import nearkin_here, write_jsonl
+from generator.office_files import mail, rtf
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
@@ -77,6 +78,20 @@ def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path)
     assert "draft.txt is already stored, the same text once normalised: lease; " in other[0]
     assert other[2].split(maxsplit=4)[3] < "1.000"
     assert other[2].split(maxsplit=4)[4] == "exact     lease (once normalised)  wave 1"
+
+
+def test_attachments_that_are_not_checked_are_listed_and_can_be_checked(repository, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["letter.eml!a.txt", "letter.eml!b.rtf"]
+    attached = {"a.txt": b"A note on kites.", "b.rtf": rtf([MORE])}
+    Path("letter.eml").write_bytes(mail({"Subject": "x"}, MORE, attached))
+    ended = check(repository, "letter.eml")
+    assert ended.code == 10
+    assert f"2 documents inside it were not checked: {', '.join(names)}; check each by itself" in ended.out
+    assert json.loads(check(repository, "letter.eml", "--json").out)["not_checked"] == names
+    one = json.loads(check(repository, names[1], "--json").out)
+    assert (one["verdict"], one["not_checked"]) == ("exact", [])
+    assert check(repository, names[0]).code == 0
 
 
 def test_a_shell_script(repository, tmp_path):

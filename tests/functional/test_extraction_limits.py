@@ -44,7 +44,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes], str, str]] = {
     "total=100": ("x.zip", lambda: make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
     "disk=1MiB": ("x.tgz", lambda: gzip.compress(tar({"a.txt": bytes(65 * MIB), "b.txt": TEXT.encode()})), "too big",
                   "x.tgz"),
-    "files=1": ("x.zip", lambda: make.zipped({"a.txt": TEXT}), "bomb", "x.zip!#1"),
+    "files=1": ("x.zip", lambda: make.zipped({"a.txt": TEXT, "b.txt": TEXT}), "bomb", "x.zip!#2"),
     "levels=1": ("x.zip", lambda: make.zipped({"a.zip": make.zipped({"a.txt": TEXT})}), "bomb", "x.zip!a.zip!#1"),
     "ratio=2": ("x.zip", lambda: make.zipped({"a.txt": LONG}), "bomb", "x.zip!a.txt"),
 }  # fmt: skip

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
+from nearkin.collection.collection import Collection
 from nearkin.errors import ResumeError, SourceError
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
@@ -287,3 +289,27 @@ def test_the_name_of_a_collections_file():
     from nearkin.store.place import FILE
 
     assert COLLECTION_FILE == FILE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes")
+@pytest.mark.parametrize("option", [[], ["--write-kept"]])
+def test_files_whose_names_are_not_utf_8_are_read_again(option, tmp_path):
+    """The manifest has printed names; the run was refused because they do not exist."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    prose = Prose(1)
+    for name in (b"a.txt", b"odd-\xff\xfe.txt", b"c\xe4.html"):
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text(prose.text(60))
+    ids = ["a.txt", r"c\xe4.html", r"odd-\xff\xfe.txt"]
+    out = tmp_path / "run"
+    assert nearkin_here("dedup", folder, "--out", out, *option).code == 0
+    assert kept_of(out) == ids
+    for command in (["dedup", out], ["families", out], ["regroup", out, "--threshold", "0.8"], ["audit", out]):
+        again = tmp_path / f"{command[0]}-again"
+        ended = nearkin_here(*command, *([] if command[0] == "audit" else ["--out", again]))
+        assert ended.code == 0, ended.err
+    assert kept_of(tmp_path / "dedup-again") == ids
+    matter = tmp_path / "matter"
+    assert nearkin_here("add", matter, folder).code == 0
+    with Collection.open(matter) as collection:
+        assert [collection.has_document(one) for one in ids] == [True, True, True]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import sys
 from pathlib import Path
 
 import pytest
 
 from nearkin.errors import OutputError, SourceError
-from nearkin.paths import check_input, check_output, why
+from nearkin.paths import check_input, check_output, on_disk, printable, why
 
 URLS = [
     "s3://bucket/x",
@@ -48,6 +49,19 @@ def test_paths_pass(path):
 
 def test_inputs_may_have_any_name():
     check_input(Path("x\udcff"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes")
+def test_a_name_that_is_not_utf_8_is_found_again_from_its_printed_form(tmp_path):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/odd-\xff\xfe.txt")
+    printed = printable(name)
+    assert printed == rf"{tmp_path}/odd-\xff\xfe.txt"
+    assert on_disk(printed) == printed
+    Path(name).touch()
+    assert on_disk(printed) == name
+    Path(printed).touch()
+    assert on_disk(printed) == printed
+    assert on_disk(rf"{tmp_path}/\x41.txt") == rf"{tmp_path}/\x41.txt"
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def check(
     if jsonl:
         from nearkin.cli.check_stream import check_lines
         from nearkin.collection.check_in.results import CheckInMany
-        from nearkin.stages.documents.members import printable_id
+        from nearkin.paths import printable
         from nearkin.workflows.collection.check_stream import StreamColumns
 
         check_lines(
@@ -209,7 +209,7 @@ def check(
             file,
             kept,
             options=options,
-            store=CheckInMany(wave=wave, source=printable_id(str(file)), only_new=only_new) if store else None,
+            store=CheckInMany(wave=wave, source=printable(str(file)), only_new=only_new) if store else None,
             columns=StreamColumns(text=text or "text", doc_id=doc_id or "id"),
             rules=ReadingRules.of(on_error or "skip-documents", max_document_size=max_document_size),
             overwrite=overwrite,
@@ -227,14 +227,15 @@ def check(
     else:
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit, ocr))
+        rules = rules_of_one(max_document_size, extraction_limit, ocr)
+        document = read_one_document(file, encoding, rules, with_inside=True)
         name = document.doc_id if doc_id is None else doc_id
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
         found = _checked(
             collection, file, document.text, options, under, wait=wait, read_only=read_only, is_quiet=quiet or as_json
         )
-        found = replace(found, missing=document.missing)
+        found = replace(found, missing=document.missing, not_checked=document.inside)
     _finish(found, file, out, is_storing=store, as_json=as_json, quiet=quiet)
 
 

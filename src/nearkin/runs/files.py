@@ -54,17 +54,6 @@ def writing(path: Path) -> Iterator[None]:
         raise OutputError(f"Cannot write {path}: {why(error)}.") from error
 
 
-def printable(path: str) -> str:
-    r"""Return a path in a form that JSON, Arrow and a terminal accept, even if its bytes are not UTF-8.
-
-    Examples
-    --------
-    >>> print(printable("notes-\udcff.txt"))
-    notes-\xff.txt
-    """
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
 @contextlib.contextmanager
 def sealed(path: Path) -> Iterator[Sealing]:
     """Publish a work file in which changed bits are detected; see `nearkin.formats.sealed`."""

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -70,7 +70,9 @@ class SentFile:
             with path.open("wb") as file:
                 shutil.copyfileobj(self.content, file)
             try:
-                return read_one_document(path, encoding)
+                document = read_one_document(path, encoding, with_inside=True)
+                inside = [(shown or self.shown_name) + one.removeprefix(str(path)) for one in document.inside]
+                return replace(document, inside=tuple(inside))
             except SourceError as error:
                 told = str(error).replace(str(path), shown or self.shown_name)
                 raise SourceError(told.replace("add --encoding", "send it with the encoding")) from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from nearkin.errors import RunError, UnknownDocumentError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.runs.files import printable
+from nearkin.paths import printable
 from nearkin.runs.finished import MANIFEST, read_results
 from nearkin.workflows.auditing.audit import AUDITED
 from nearkin.workflows.pairing.pairs_of_run import PairsOfRun

@@ -45,6 +45,7 @@ def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
         passage=tuple(Piece(one["kind"], one["text"]) for one in answer["passage"]),
         options=options,
         damaged=tuple(_named(doc_id) for doc_id in answer["damaged"]),
+        not_checked=tuple(answer["not_checked"]),
         **{name: answer[name] for name in _SAME},
     )
 

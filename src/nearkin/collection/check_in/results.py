@@ -240,6 +240,8 @@ class Checked(Tabular):
         Decisions that contradict each other since this text was stored; see ``contradiction`` of `Added`.
     missing : str or None
         The parts that the text lacks, if it could be extracted only partly from its file.
+    not_checked : tuple of str
+        Ids of the documents inside the file, such as the attachments of a mail: they were not compared.
     elapsed_s : float
         Time of the check, including that to make missing keys of stored texts.
     """
@@ -265,6 +267,7 @@ class Checked(Tabular):
     is_repaired: bool = False
     contradiction: str | None = None
     missing: str | None = None
+    not_checked: tuple[str, ...] = ()
 
     @property
     def is_truncated(self) -> bool:
@@ -304,6 +307,7 @@ class Checked(Tabular):
             "is_repaired": self.is_repaired,
             "contradiction": self.contradiction,
             "missing": self.missing,
+            "not_checked": list(self.not_checked),
             "n_damaged": self.n_damaged,
             "damaged": [one.doc_id for one in self.damaged],
             "elapsed_s": self.elapsed_s,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckedDocument
     from nearkin.collection.check_in.stream_summary import StreamSummary
 
+_SHOWN = 5
 _VERDICTS = {
     "exact": "is already stored: {}",
     "near": "is nearly the same as {}",
@@ -50,6 +51,10 @@ def truncated_sentences(found: Checked) -> Iterator[Sentence]:
 def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
     """Describe the limits of the answer, and the stored document."""
     yield from missing_sentences("the text", found.missing)
+    if found.not_checked:
+        n, shown = len(found.not_checked), first_of(found.not_checked, _SHOWN)
+        what = f"{counted(n, 'document')} inside it {agreeing(n, 'was', 'were')} not checked: {shown}"
+        yield Sentence(f"{what}; check {agreeing(n, 'it', 'each')} by itself", "warning")
     yield from _on_damage(found)
     yield from _on_limits(found)
     if found.is_repaired:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
+from nearkin.paths import printable
 from nearkin.stages.documents.columns import ColumnSample, likely_text
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
@@ -269,7 +270,7 @@ def _source(
     rules = asked.rules
     return Source(
         path=one.path,
-        name=one.name,
+        name=printable(one.name),
         format=file_format,
         compression=compression,
         size_bytes=size_bytes,

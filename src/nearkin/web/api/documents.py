@@ -149,7 +149,7 @@ def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent
     else:
         under = replace(under, file=one.file_under(under.doc_id))
         found = service.check_in(one.text, store=under, by=visitor.name, options=options)
-    answer = replace(found, missing=one.missing).to_dict()
+    answer = replace(found, missing=one.missing, not_checked=one.inside).to_dict()
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
     if found.stored_as is not None and found.documents:
         answer["comparison"] = address("/compare", a=found.documents[0].document.doc_id, b=found.stored_as)

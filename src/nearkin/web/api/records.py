@@ -178,6 +178,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     is_repaired: bool
     contradiction: str | None
     missing: str | None
+    not_checked: list[str]
     n_damaged: int
     damaged: list[str]
     elapsed_s: float

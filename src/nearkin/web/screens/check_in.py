@@ -35,7 +35,8 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
         return ScreenAnswer("check_in.html.j2", {"asked": asked, "found": None, "encodings": ENCODINGS}, {})
     sent = service.sent.get(asked.key)
     options = CheckOptions(limit=_N_SHOWN, with_passage=False)
-    found = replace(service.collection.check(sent.text, options=options), missing=sent.document.missing)
+    found = service.collection.check(sent.text, options=options)
+    found = replace(found, missing=sent.document.missing, not_checked=sent.document.inside)
     said = [one for one in check_sentences(found, is_storing=False) if one.tone in ("warning", "damage")]
     values = {
         "asked": asked,

@@ -11,7 +11,7 @@ from pathlib import Path
 from nearkin._version import __version__
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.nouns import counted
-from nearkin.runs.files import printable
+from nearkin.paths import printable
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.sources import STDIN, Source

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from nearkin.errors import InputError
 from nearkin.nouns import counted
+from nearkin.paths import printable
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan
 from nearkin.records import Matches
-from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import SPOOL, Spool

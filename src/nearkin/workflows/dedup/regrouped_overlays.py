@@ -10,6 +10,7 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest
+from nearkin.paths import on_disk
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
 from nearkin.stages.documents.load_files.vendors import Vendor
@@ -37,7 +38,7 @@ def sources_again(manifest: DedupManifest, meter: Meter) -> list[Source]:
     again = list[Source]()
     for one in manifest.inputs:
         if one.format != LOAD_FILE:
-            again.append(Source(path=one.path, name=one.name or one.path, format=str(one.format)))
+            again.append(Source(path=on_disk(one.path), name=one.name or one.path, format=str(one.format)))
             continue
         if one.path == STDIN:
             raise ParameterError("--overlay: the load file came through standard input, and cannot be read again.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from nearkin.errors import SourceError
+from nearkin.paths import printable
 from nearkin.stages.documents.sources import STDIN
 
 
@@ -23,22 +24,24 @@ def check_comes_again(path: str) -> None:
     if not os.path.lexists(path):
         here = "" if os.path.isabs(path) else f" from {os.getcwd()} (the path is relative)"
         raise SourceError(
-            f"{path} does not exist{here}. Its documents must be read again: restore the file, or run the command in "
-            "the directory from which they were read first."
+            f"{printable(path)} does not exist{here}. Its documents must be read again: restore the file, or run the "
+            "command in the directory from which they were read first."
         )
     if os.path.exists(path) and not os.path.isfile(path):
         raise SourceError(
-            f"{path} is a pipe or a folder, which cannot be read again. If it was a file, restore it; if it was a "
-            "pipe, save its output to a file, and read the file."
+            f"{printable(path)} is a pipe or a folder, which cannot be read again. If it was a file, restore it; if it "
+            "was a pipe, save its output to a file, and read the file."
         )
 
 
 def changed(name: str, how: str = "") -> SourceError:
     """Return the error for an input that changed since it was first read; ``how`` describes the difference."""
     differs = f" ({how})" if how else ""
-    return SourceError(f"{name} has changed since it was read{differs}. Repeat the command that read it.")
+    return SourceError(f"{printable(name)} has changed since it was read{differs}. Repeat the command that read it.")
 
 
 def changed_while_read(name: str) -> SourceError:
     """Return the error for an input that changed during the run."""
-    return SourceError(f"{name} changed while it was read. Run again when nothing writes to it, or use a copy.")
+    return SourceError(
+        f"{printable(name)} changed while it was read. Run again when nothing writes to it, or use a copy."
+    )

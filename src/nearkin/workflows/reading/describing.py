@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.manifests.inputs import InputFile
-from nearkin.runs.files import printable
+from nearkin.paths import printable
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS

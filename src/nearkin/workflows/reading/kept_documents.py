@@ -19,8 +19,9 @@ from nearkin.errors import InputError, MissingExtraError, NearkinError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
+from nearkin.paths import on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64
-from nearkin.runs.files import printable, text_of
+from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, read_manifest
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
@@ -131,8 +132,8 @@ class KeptDocuments:
     def state(self) -> str:
         """Digest of the manifest, and of the current times and sizes of the files."""
         told = hashlib.sha256()
-        files = [Path(one.path) for one in self.files if one.format not in get_args(StoredFormat)]
-        runs = [Path(one.path) / MANIFEST for one in self.files if one.format == "results"]
+        files = [Path(on_disk(one.path)) for one in self.files if one.format not in get_args(StoredFormat)]
+        runs = [Path(on_disk(one.path)) / MANIFEST for one in self.files if one.format == "results"]
         for path in (self.directory / MANIFEST, *files, *runs):  # documents of a collection do not change
             try:
                 found = os.stat(path)
@@ -285,7 +286,7 @@ def stored_source(entry: InputFile, in_memory: GivenAgain = NONE_GIVEN) -> Store
             "nearkin.audit, or run the job on a file."
         )
     if entry.format == "results":
-        return source_of_run(Path(path), Silent())
+        return source_of_run(Path(on_disk(path)), Silent())
     if _HIDDEN_PASSWORD in path:
         raise SourceError(f"{path} needs a password, which results do not store, so it cannot be read again.")
-    return source_of_collection(path, end_row=entry.end_row)
+    return source_of_collection(on_disk(path), end_row=entry.end_row)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
+from nearkin.paths import printable
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
-from nearkin.stages.documents.members import BETWEEN, printable_id
+from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
@@ -39,12 +40,15 @@ class OneDocument:
     source : str
         Name of its file.
     file : KnownFile
+    inside : tuple of str
+        Ids of the documents inside it, such as the attachments of a mail, if they were asked for.
     """
 
     doc_id: str
     text: str
     source: str
     file: KnownFile = UNKNOWN_FILE
+    inside: tuple[str, ...] = ()
 
     @property
     def missing(self) -> str | None:
@@ -57,10 +61,13 @@ class OneDocument:
         return self.file.under(doc_id, self.doc_id)
 
 
-def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None) -> OneDocument:
+def read_one_document(
+    path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None, *, with_inside: bool = False
+) -> OneDocument:
     """Return the document with an id: a file that is a document, with or without markup, or a document inside a file.
 
-    Of the rules, only the maximum size applies.
+    Of the rules, only the maximum size applies. ``with_inside`` also lists the documents inside it, which takes as long
+    as to read them.
 
     Raises
     ------
@@ -78,17 +85,24 @@ def read_one_document(path: Path, encoding: str = "utf-8", rules: ReadingRules |
         file_format = recognised_format(file)
     reading = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
     texts = reading.opened(Silent())
-    doc_id, others, n_others = printable_id(str(path)), list[str](), 0
+    doc_id, others, n_others = printable(str(path)), list[str](), 0
+    found: OneDocument | None = None
+    inside: list[str] = []
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw._replace(number=None), AS_IT_CAME).prepared  # no list of exceptions is wanted
         ids = prepared["doc_id"].to_pylist()  # Arrow's index would import pyarrow.compute
-        if doc_id in ids:
+        inside += (one for one in ids if str(one).startswith(f"{doc_id}{BETWEEN}"))
+        if found is None and doc_id in ids:
             at = ids.index(doc_id)
             if prepared["problem"][at].is_valid:
                 raise SourceError(f"{path}: {prepared['problem'][at]}")
-            return _document_at(prepared, at, texts.names[0])
+            found = _document_at(prepared, at, texts.names[0])
+            if not with_inside:
+                return found
         others += ids[:_SHOWN]
         n_others += len(prepared)
+    if found is not None:
+        return replace(found, inside=tuple(inside))
     if len(texts.names) == 1 and others and file == str(path):
         what = _MANY.get(declared_kind(file) or "", "a file of several documents")
         raise SourceError(

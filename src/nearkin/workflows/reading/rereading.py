@@ -14,8 +14,8 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.manifests.inputs import HowRead, InputFile
 from nearkin.nouns import first_of
+from nearkin.paths import on_disk, printable
 from nearkin.records import I64, U32
-from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
@@ -163,13 +163,14 @@ def reread(
     SourceError
         A file is missing or has other bytes; a collection has other documents.
     """
-    on_disk = [one for one in files if not _is_stored(one)]
-    for one in on_disk:
+    files = [one if _is_stored(one) else replace(one, path=on_disk(one.path)) for one in files]
+    unstored = [one for one in files if not _is_stored(one)]
+    for one in unstored:
         _check_there(one)
     encoding = encoding or "utf-8"
-    progress.start("digest inputs", sum(one.size_bytes or 0 for one in on_disk), "bytes")
-    digests = map_ordered(lambda one: file_sha256(one.path) if one.sha256 else None, on_disk, threads=threads)
-    for one, digest in zip(on_disk, digests):
+    progress.start("digest inputs", sum(one.size_bytes or 0 for one in unstored), "bytes")
+    digests = map_ordered(lambda one: file_sha256(one.path) if one.sha256 else None, unstored, threads=threads)
+    for one, digest in zip(unstored, digests):
         if digest != one.sha256:
             raise changed(one.path)
         progress.advance(one.size_bytes or 0)
@@ -201,8 +202,8 @@ def _stored_source(one: InputFile, stored: Callable[[InputFile], StoredSource]) 
 
 def _source(one: InputFile, encoding: str, reading: HowRead | None) -> Source:
     stored: dict[str, object] = {
-        "path": one.path, "name": one.name or one.path, "format": one.format, "compression": by_suffix(one.path)[1],
-        "text": one.text, "id": one.id, "size_bytes": one.size_bytes,
+        "path": one.path, "name": one.name or printable(one.path), "format": one.format,
+        "compression": by_suffix(one.path)[1], "text": one.text, "id": one.id, "size_bytes": one.size_bytes,
     }  # fmt: skip
     if reading is not None:
         stored["is_forced"] = reading.format == "file"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nearkin.manifests.inputs import InputFile
-from nearkin.runs.files import printable
+from nearkin.paths import on_disk, printable
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.rules import ReadingRules
@@ -103,13 +103,14 @@ class SourceSnapshot:
             return self.source
         if self.sha256 is None:
             path = self.source.path
-            check_comes_again(STDIN if self.changed_ns is None else path)
-            now = SourceSnapshot.of(self.source, encoding)
+            source = replace(self.source, path=on_disk(path))
+            check_comes_again(STDIN if self.changed_ns is None else source.path)
+            now = SourceSnapshot.of(source, encoding)
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path, "its size or modification time differs")
             if self.text_files is not None and now.text_files != self.text_files:
                 raise changed(path, f"its text files differ: {self.text_files} before, now {now.text_files}")
-            return self.source
+            return source
         entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
         found = stored_source(entry, in_memory)
         if found.documents.digest != self.sha256:

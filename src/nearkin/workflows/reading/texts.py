@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
+from nearkin.paths import printable
 from nearkin.records import I64, FeatureCounts
-from nearkin.runs.files import printable
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.ids import IdKind

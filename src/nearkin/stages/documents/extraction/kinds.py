@@ -175,13 +175,16 @@ def _ole_kind(blob: Blob, declared: str | None) -> str:
     """Return the kind of a compound file by its streams; by its name if the directory is damaged."""
     from nearkin.stages.documents.extraction.ole import OleError, OleFile  # few files are compound files
 
+    of_name = declared if declared in ("doc", "xls", "ppt", "msg") else "unsupported"
     try:
-        names = OleFile(blob.held(blob.size)).names()
+        file = OleFile(blob.held(blob.size))
+        names = file.names()
     except (OleError, struct.error, MemoryError):
-        return declared if declared in ("doc", "xls", "ppt", "msg") else "unsupported"
+        return of_name
     if "encryptedpackage" in names:
         return declared if declared in ("docx", "xlsx", "pptx") else "docx"
-    return next((kind for name, kind in _OF_STREAMS if name in names), "unsupported")
+    unknown = "unsupported" if file.are_tables_whole else of_name
+    return next((kind for name, kind in _OF_STREAMS if name in names), unknown)
 
 
 def _is_tar(head: bytes) -> bool:

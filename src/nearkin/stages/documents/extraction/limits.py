@@ -40,13 +40,14 @@ class ExtractionLimits:
     ocr_s : int
         Elapsed time after which no further page of a document is recognised.
     output_bytes : int
-        Size of the text of one document, and of one file inside an archive or a mail.
+        Size of the text of one document, and of one file that is read as a whole: a PDF, an office file or a mail, or
+        any file inside an archive or a mail.
     total_bytes : int
         Unpacked size of everything inside one file.
     disk_bytes : int
         Size of the nameless temporary file into which a compressed archive is unpacked.
     n_members : int
-        Number of documents inside one file.
+        Number of files inside one file, at all levels.
     n_levels : int
         Number of levels of files inside files.
     compression_ratio : int

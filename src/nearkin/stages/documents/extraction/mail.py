@@ -26,6 +26,7 @@ from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
 from nearkin.stages.documents.mail.encoded_words import decoded_header
 from nearkin.stages.documents.mail.headers import headers_of
+from nearkin.stages.documents.origin import ExceptionKind
 
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
@@ -125,19 +126,17 @@ class Mail:
         """Yield the attachments."""
         for part in self._parts[1]:
             kind = part.get_content_type()
-            name = safe_name(_file_name(part) or "") or None
+            name, own_kind = safe_name(_file_name(part) or "") or None, None
             if kind == "message/rfc822" and part.is_multipart():
-                yield Member(name=name, blob=Blob(_as_bytes(part.get_payload(0))), kind="eml")
+                blob, own_kind = Blob(_as_bytes(part.get_payload(0))), "eml"
             elif part.is_multipart():  # the report of a delivery
                 pieces = [_as_bytes(one) for one in part.get_payload() if isinstance(one, Message)]
-                yield Member(name=name, blob=Blob(b"\n".join(pieces)), kind="text")
+                blob, own_kind = Blob(b"\n".join(pieces)), "text"
             else:
                 blob = Blob(_payload(part))
-                damage = self._damage_of(part)
-                if damage is None:
-                    yield Member(name=name, blob=blob)
-                else:
-                    yield Member(name=name, blob=blob, exception="corrupt", sentence=damage)
+            damage = self._damage_of(part)
+            exception: ExceptionKind | None = None if damage is None else "corrupt"
+            yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
 
     def _text(self, part: Message) -> str:
         """Return the text of a part of the body."""

@@ -17,7 +17,7 @@ from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.mail import Mail
 from nearkin.stages.documents.extraction.office import rtf_text
-from nearkin.stages.documents.extraction.ole import OleEntry, OleError, OleFile
+from nearkin.stages.documents.extraction.ole import CUT_OFF, OleEntry, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given
 
 _TOP_HEADER, _NESTED_HEADER, _PART_HEADER = 32, 24, 8
@@ -43,29 +43,55 @@ class OutlookMessage(Mail):
     name = versions.MSG
 
     @cached_property
-    def _message(self) -> Message:
-        """The message as a mail. Raises ExtractionError if the compound file is damaged."""
+    def _reader(self) -> _MessageReader:
+        """The properties of the message. Raises ExtractionError if the tables of the compound file are damaged."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
         try:
-            return _MessageReader(OleFile(data), self._given).message((), _TOP_HEADER, 0)
+            return _MessageReader(OleFile(data), self._given)
+        except (OleError, struct.error) as error:
+            raise ExtractionError("corrupt", f"the message of Outlook is damaged: {error}") from error
+
+    @cached_property
+    def _message(self) -> Message:
+        """The message as a mail. Raises ExtractionError if the compound file is damaged."""
+        try:
+            return self._reader.message((), _TOP_HEADER, 0)
         except (OleError, struct.error) as error:
             raise ExtractionError("corrupt", f"the message of Outlook is damaged: {error}") from error
 
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
         read = super().document()
-        return DocumentRead(text=read.text, extractor=versions.MSG, warnings=read.warnings, mail=read.mail)
+        read = DocumentRead(text=read.text, extractor=versions.MSG, warnings=read.warnings, mail=read.mail)
+        return read if self._reader.is_whole else read.lacking("corrupt", CUT_OFF)
+
+    def _damage_of(self, part: Message) -> str | None:
+        """Return what is wrong with an attachment; None if nothing is."""
+        return CUT_OFF if id(part) in self._reader.cut_off else None
 
 
 class _MessageReader:
-    """Properties of a message, and of messages inside it."""
+    """Properties of a message, and of messages inside it.
+
+    Attributes
+    ----------
+    cut_off : set of int
+        Parts, by `id`, of whose attachments bytes are missing.
+    """
 
     def __init__(self, file: OleFile, given: Given) -> None:
+        self.cut_off: set[int] = set()
+        self._n_cut_off = 0
         self._given = given
         self._file = file
         self._streams = {tuple(name.lower() for name in one.path): one for one in file.entries if one.is_stream}
         self._storages = [one.path for one in file.entries if not one.is_stream]
         self._code_page = "cp1252"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all properties are there."""
+        return self._file.is_whole
 
     def message(self, place: tuple[str, ...], n_header: int, level: int) -> Message:
         """Return the message in a storage of the compound file as a mail."""
@@ -130,6 +156,7 @@ class _MessageReader:
     def _attachment(self, path: tuple[str, ...], level: int) -> Message | None:
         """Return an attachment: a file, or a message inside this one."""
         name = next((one for code in (_LONG_NAME, _SHORT_NAME, _SHOWN_NAME) if (one := self._text(path, code))), None)
+        n_before = self._n_cut_off
         data = self._bytes(path, f"{_DATA}0102")
         if data is None:
             inner = (*path, f"__substg1.0_{_DATA}000D")
@@ -144,6 +171,8 @@ class _MessageReader:
             part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", name.rstrip("\0")))
         else:
             part.add_header("Content-Disposition", "attachment")
+        if self._n_cut_off > n_before:
+            self.cut_off.add(id(part))
         return part
 
     def _inside(self, place: tuple[str, ...], prefix: str) -> list[tuple[str, ...]]:
@@ -160,7 +189,13 @@ class _MessageReader:
 
     def _bytes(self, place: tuple[str, ...], tag: str) -> bytes | None:
         found = self._entry(place, f"__substg1.0_{tag}")
-        return None if found is None else self._file.content(found)
+        return None if found is None else self._content(found)
+
+    def _content(self, entry: OleEntry) -> bytes:
+        """Return the bytes of a stream that are there; count it if some are missing."""
+        content = self._file.available(entry)
+        self._n_cut_off += len(content) < entry.size
+        return content
 
     def _text(self, place: tuple[str, ...], code: str) -> str | None:
         """Return a property that is a string, in Unicode or in the code page of the message."""
@@ -172,7 +207,7 @@ class _MessageReader:
     def _fixed(self, place: tuple[str, ...], n_header: int) -> dict[int, int]:
         """Return the properties of fixed size, by their numbers."""
         found = self._entry(place, "__properties_version1.0")
-        data = b"" if found is None else self._file.content(found)[n_header:]
+        data = b"" if found is None else self._content(found)[n_header:]
         entries = struct.iter_unpack("<HHIQ", data[: len(data) // 16 * 16])
         return {number: value for _, number, _, value in entries}
 

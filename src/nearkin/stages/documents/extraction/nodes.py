@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -39,6 +39,9 @@ class ExtractionRequest:
         See `ExtractionLimits`.
     first : int
         Number of the first node to send: those before it were received from a worker that died.
+    parents : set of int
+        Those before it that have members. Of the others nothing is read again: a document that was refused, or that
+        killed a worker, may show members to another look, and then all numbers behind it would be different.
     given_up : dict of int to str
         Nodes that killed a worker, with the sentence to send in their place.
     """
@@ -48,6 +51,7 @@ class ExtractionRequest:
     encoding: str = "utf-8"
     limits: Mapping[str, int]
     first: int = 0
+    parents: Set[int] = frozenset()
     given_up: Mapping[int, tuple[ExceptionKind, str]]
 
 
@@ -168,7 +172,7 @@ class NodeOrder:
             self.parents.add(number)
 
 
-_REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.name != "limits")
+_REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.name not in ("limits", "parents"))
 _OF_FILE = {"number": 0, "parent": None, "name": None, "position": 0}
 """Usual values of fields that have no default: those of a file."""
 _NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name not in ("text", "mail"))
@@ -207,7 +211,7 @@ LENGTH_BYTES = 4
 
 def as_message(requests: Sequence[ExtractionRequest]) -> bytes:
     """Return requests with the same limits as one message."""
-    told = [[getattr(one, name) for name in _REQUEST_FIELDS] for one in requests]
+    told = [[sorted(one.parents), *(getattr(one, name) for name in _REQUEST_FIELDS)] for one in requests]
     message = _to_json({"limits": requests[0].limits, "files": told}).encode()
     return len(message).to_bytes(LENGTH_BYTES) + message
 
@@ -217,16 +221,16 @@ def requests_of(message: bytes) -> list[ExtractionRequest]:
 
     Examples
     --------
-    >>> asked = ExtractionRequest(name="a.eml", limits={"wall_s": 60}, given_up={2: ("crashed", "it died")})
+    >>> asked = ExtractionRequest(name="a.eml", limits={}, first=2, parents={0}, given_up={2: ("crashed", "it died")})
     >>> requests_of(as_message([asked])[LENGTH_BYTES:]) == [asked]
     True
     """
     told = json.loads(message)
     found = []
-    for values in told["files"]:
+    for parents, *values in told["files"]:
         fields_of = dict(zip(_REQUEST_FIELDS, values, strict=True))
         given_up = {int(number): tuple(one) for number, one in fields_of.pop("given_up").items()}
-        found.append(ExtractionRequest(**fields_of, given_up=given_up, limits=told["limits"]))
+        found.append(ExtractionRequest(**fields_of, parents={*parents}, given_up=given_up, limits=told["limits"]))
     return found
 
 

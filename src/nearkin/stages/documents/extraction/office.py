@@ -18,7 +18,7 @@ from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.ole import OleError, OleFile
+from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 from nearkin.stages.documents.magic import COMPOUND_FILE
@@ -93,6 +93,8 @@ class OfficeFile:
         if n_encrypted:
             sentence = f"{counted(n_encrypted, 'part')} of it encrypted in its ZIP archive: text may be missing"
             read = read.lacking("encrypted", sentence)
+        if not self._inside.is_whole:
+            read = read.lacking("corrupt", CUT_OFF)
         if self._inside.lost or found.n_objects:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
@@ -130,6 +132,8 @@ class _OfficeContent:
         Whether it is a workbook of Excel 95, of which xberg may find nothing and say nothing.
     n_encrypted : int
         Parts of a ZIP archive that are encrypted there, without a word in the format of the file.
+    is_whole : bool
+        Whether no stream of a compound file is cut off.
     """
 
     def __init__(self) -> None:
@@ -139,6 +143,7 @@ class _OfficeContent:
         self.is_encrypted = False
         self.is_of_1995 = False
         self.n_encrypted = 0
+        self.is_whole = True
 
 
 def _inside(data: bytes, blob: Blob) -> _OfficeContent:
@@ -195,7 +200,9 @@ def _of_compound_file(data: bytes, found: _OfficeContent) -> None:
     """List embedded objects of files of Word, Excel and PowerPoint 97."""
     try:
         file = OleFile(data)
+        found.is_whole = file.is_whole
     except (OleError, struct.error):
+        found.is_whole = False
         return
     paths = ["/".join(one.path) for one in file.entries]
     lower = {path.lower() for path in paths}

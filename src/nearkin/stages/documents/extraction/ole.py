@@ -10,10 +10,13 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.magic import COMPOUND_FILE
 
 _END, _FREE, _NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF
 _MAX_ENTRIES = 1 << 16
+_MINI_BYTES = 64
+CUT_OFF = "the file is truncated or damaged: text or attachments may be missing"
 _STORAGE, _STREAM, _ROOT = 1, 2, 5
 
 
@@ -64,7 +67,10 @@ class OleFile:
         first_directory, self._cutoff, first_mini = struct.unpack_from("<I4xII", data, 48)
         self._fat = self._allocation()
         directory = self._chain(first_directory)
-        self._mini_fat = _numbers(self._chain(first_mini)) if first_mini < _END else []
+        mini_fat = self._chain(first_mini) if first_mini < _END else b""
+        self._mini_fat = _numbers(mini_fat)
+        self.are_tables_whole = (len(directory) + len(mini_fat)) % self._sector == 0
+        """Whether the directory and the table of the short streams end with a whole sector, as they must."""
         self.entries = tuple(self._walk(directory))
         """All streams and storages, parents before their children."""
         self._root = _entry(directory, 0)
@@ -82,19 +88,33 @@ class OleFile:
         return None
 
     def content(self, entry: OleEntry) -> bytes:
-        """Return the bytes of a stream."""
-        if entry.size > len(self._data):
-            raise OleError("a stream is larger than the file")
+        """Return the bytes of a stream. Raises OleError if some of them are missing."""
+        found = self.available(entry)
+        if len(found) < entry.size:
+            raise OleError(CUT_OFF)
+        return found
+
+    def available(self, entry: OleEntry) -> bytes:
+        """Return the bytes of a stream up to the first that is missing."""
         if entry.size >= self._cutoff:
-            return self._chain(entry.start, entry.size)[: entry.size]
-        mini = self._chain(self._root[3])
+            return self._chain(entry.start, entry.size, is_whole=False)[: entry.size]
         pieces: list[bytes] = []
-        at, seen = entry.start, 0
-        while at < _END and seen * 64 < entry.size:
-            pieces.append(mini[at * 64 : at * 64 + 64])
-            at = self._mini_fat[at] if at < len(self._mini_fat) else _END
-            seen += 1
+        at, most = entry.start, min(entry.size, len(self._data))
+        while at < _END and len(pieces) * _MINI_BYTES < most:
+            pieces.append(self._mini[at * _MINI_BYTES : (at + 1) * _MINI_BYTES])
+            at = self._mini_fat[at] if at < len(self._mini_fat) and len(pieces[-1]) == _MINI_BYTES else _END
         return b"".join(pieces)[: entry.size]
+
+    @kept_property
+    def is_whole(self) -> bool:
+        """Whether the tables of the file, and all bytes of all streams, are there."""
+        streams = (one for one in self.entries if one.is_stream)
+        return self.are_tables_whole and all(len(self.available(one)) == one.size for one in streams)
+
+    @kept_property
+    def _mini(self) -> bytes:
+        """The stream that contains the short streams, as far as it is there."""
+        return self._chain(self._root[3], is_whole=False)
 
     def _allocation(self) -> list[int]:
         """Return the table that chains the sectors."""
@@ -113,16 +133,18 @@ class OleFile:
     def _read(self, sector: int) -> bytes:
         start = (sector + 1) * self._sector
         if start >= len(self._data):
-            raise OleError("a sector is outside of the file")
+            raise OleError("the file is truncated: a sector is outside of it")
         return self._data[start : start + self._sector]
 
-    def _chain(self, start: int, size: int | None = None) -> bytes:
-        """Return the sectors of a chain. Raises OleError if the chain has a cycle."""
+    def _chain(self, start: int, size: int | None = None, *, is_whole: bool = True) -> bytes:
+        """Return the sectors of a chain. Raises OleError if it has a cycle, or if it must be whole and is not."""
         pieces: list[bytes] = []
         at, most = start, len(self._data) // self._sector + 1
         while at < _END and (size is None or len(pieces) * self._sector < size):
             if len(pieces) > most:
                 raise OleError("a chain of sectors has no end")
+            if not is_whole and (at + 1) * self._sector >= len(self._data):
+                break
             pieces.append(self._read(at))
             at = self._fat[at] if at < len(self._fat) else _END
         return b"".join(pieces)

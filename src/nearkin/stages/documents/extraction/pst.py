@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from datetime import UTC
 from email import message_from_string, policy
@@ -9,6 +10,7 @@ from email.message import Message
 from email.utils import format_datetime
 from typing import Any
 
+from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.member_names import safe_name
@@ -18,6 +20,7 @@ from nearkin.stages.documents.extraction.reading import Container, ExtractionErr
 
 _MAX_FOLDER_LEVELS = 40
 _MAX_MESSAGE_LEVELS = 8
+_HEADER_BYTES, _UNICODE = 512, 23
 _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
 
 
@@ -43,6 +46,9 @@ class OutlookMailbox(Container):
                 yield from self._in_folder(mailbox.get_root_folder(), "", 0)
             finally:
                 mailbox.close()
+        if (size := _told_size(self._given.blob.head)) > self._given.blob.size:
+            sentence = f"the mailbox is truncated: {self._given.blob.size:,} of {counted(size, 'byte')}"
+            raise ExtractionError("corrupt", f"{sentence}; messages may be missing")
 
     def _in_folder(self, folder: Any, path: str, level: int) -> Iterator[Member]:
         """Yield the messages of a folder, then those of its subfolders; a damaged message affects no other message."""
@@ -117,6 +123,18 @@ class OutlookMailbox(Container):
             part = mail_part("application/octet-stream", attachment.read_buffer(size) if size else b"", None)
         part.add_header("Content-Disposition", "attachment", **({"filename": ("utf-8", "", name)} if name else {}))
         return part
+
+
+def _told_size(head: bytes) -> int:
+    """Return the size of a mailbox by its header; 0 if the header is too short.
+
+    Source: Microsoft, [MS-PST], HEADER: wVer, and ibFileEof of ROOT.
+    """
+    if len(head) < _HEADER_BYTES:
+        return 0
+    (version,) = struct.unpack_from("<H", head, 10)
+    (size,) = struct.unpack_from("<I", head, 168) if version < _UNICODE else struct.unpack_from("<Q", head, 184)
+    return int(size)
 
 
 def _number(item: Any, what: str) -> int:

@@ -149,7 +149,8 @@ class WorkerService:
                     break
         except WorkerDeath:
             if last is not None:
-                batch.files[0] = answer, replace(request, first=last.number + 1)
+                parents = frozenset(answer.order.parents)
+                batch.files[0] = answer, replace(request, first=last.number + 1, parents=parents)
                 answer.put(last)
             raise
         batch.files.popleft()

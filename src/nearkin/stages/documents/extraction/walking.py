@@ -91,16 +91,19 @@ class FileWalk:
         if number in self._request.given_up:
             yield self._given_up(number, blob, place)
             return
-        node = None
+        has_members = number in self._request.parents
+        if number < self._request.first and not has_members:
+            return
         with self._timed():
             blob, kind, problem = self._opened(blob, told, place)
             extractor = None if problem is not None else extractor_of(self._given(blob, kind, place.name))
-            if extractor is None or number >= self._request.first:
+            node = None
+            if number >= self._request.first:
                 node = self._node(number, blob, kind, extractor, problem, place)
-        has_members = node is not None and node.has_members
-        if node is not None and number >= self._request.first:
+                has_members = node.has_members
+        if node is not None:
             yield node
-        if extractor is not None and (has_members or number < self._request.first):
+        if extractor is not None and has_members:
             yield from self._inside(number, extractor, place)
 
     def _given(self, blob: Blob, kind: str, name: str) -> Given:
@@ -155,7 +158,7 @@ class FileWalk:
             has_members, read = True, DocumentRead(text=None, extractor=extractor.name)
         else:
             read = self._document(extractor, blob, kind)
-            has_members = read.exception in (None, *_KEEP_MEMBERS) and extractor.has_members()
+            has_members = read.exception in (None, *_KEEP_MEMBERS) and _has_members(extractor)
             if place.lack is not None:
                 read = read.lacking(place.lack.exception, place.lack.sentence)
             read, text = self._with_text(read, kind, has_members=has_members)
@@ -242,8 +245,8 @@ class FileWalk:
     def _exceeded(self, member: Member) -> Member | None:
         """Return the message in place of a member that would exceed the limits of the file."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
-        if self._n_nodes >= self._limits["n_members"]:
-            what, by = counted(self._limits["n_members"], "document"), "files"
+        if self._n_nodes - 1 >= self._limits["n_members"]:  # the file itself is not in it
+            what, by = counted(self._limits["n_members"], "file"), "files"
         elif self._n_bytes > self._limits["total_bytes"]:
             what, by = counted(self._limits["total_bytes"], "byte"), "total"
         else:
@@ -270,6 +273,14 @@ def _name_of(extractor: Extractor) -> str:
         return extractor.name
     except (ImportError, OSError):
         return "none"
+
+
+def _has_members(extractor: Extractor) -> bool:
+    """Whether a document has members that can be listed; an extractor that failed before may fail again."""
+    try:
+        return extractor.has_members()
+    except Exception:  # noqa: BLE001  (the document says why)
+        return False
 
 
 def _failure(error: Exception, limits: Mapping[str, int]) -> tuple[ExceptionKind, str]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.stages import Stages
+from nearkin.paths import printable
 from nearkin.records import U32, Groups, Matches
-from nearkin.runs.files import printable
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 
+import pypdf
 import pytest
 
 from extraction_files import extracted, written
@@ -105,6 +106,32 @@ def test_short_files_go_together_and_one_that_kills_its_worker_costs_no_other(tm
     assert [one.text for doc_id, one in found.items() if "!" not in doc_id] == [
         f"It was night {at}.".encode() for at in range(60)
     ]
+
+
+def with_password(data: bytes) -> bytes:
+    """A PDF that opens only with a password."""
+    sink = io.BytesIO()
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(data))
+    writer.encrypt("secret", algorithm="RC4-128")
+    writer.write(sink)
+    return sink.getvalue()
+
+
+def test_documents_before_one_that_kills_its_worker_have_no_other_members_for_the_next_worker(tmp_path):
+    """A PDF that cannot be opened has none; asked for them again, it raises an error, which would become a document."""
+    slow = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_000_000
+    pdf = make.pdf(["It was."])
+    inner = {"a.pdf": with_password(pdf), "b.html": slow, "c.pdf": with_password(pdf), "d.html": slow}
+    inner["e.docx"] = make.docx(["It was."], {"f.rtf": make.rtf(["It was."]), "g.html": slow, "h.pdf": pdf})
+    files = written(tmp_path, {"x.zip": make.zipped(inner), "y.pdf": pdf})
+    with ExtractionPool(1, ExtractionLimits(wall_s=1)) as pool:
+        found = {doc_id: one.origin.exception for doc_id, one in extracted(pool, files).items()}
+    kinds = {".pdf": "encrypted", ".html": "time-out"}
+    assert found == {
+        **{f"x.zip!{name}": kinds.get(name[1:]) for name in inner},
+        "x.zip!e.docx!f.rtf": None, "x.zip!e.docx!g.html": "time-out", "x.zip!e.docx!h.pdf": None,
+        "y.pdf": None,
+    }  # fmt: skip
 
 
 def test_long_files_and_the_last_ones_go_one_by_one(tmp_path):
@@ -227,13 +254,13 @@ def test_packed_archives(pool, tmp_path):
 
 
 def test_a_worker_that_has_long_nothing_to_send_is_not_taken_for_one_that_hangs(tmp_path, monkeypatch):
-    """Another worker goes on after a document: it unpacks all members before it again, and sends none of them."""
+    """Another worker goes on after documents with members: it unpacks them all again, and sends none of them."""
     monkeypatch.setattr(worker_process, "_GRACE_S", 0.2)
     packed = bz2.compress(bytes(16 << 20))
     data = make.zipped({**{f"{at:02d}.bz2": packed for at in range(40)}, "last.txt": "It was."}, compression=0)
     (tmp_path / "x.zip").write_bytes(data)
     limits = ExtractionLimits(wall_s=1, compression_ratio=10**9)
-    asked = ExtractionRequest(name="x.zip", limits=limits.as_request(), first=41, given_up={})
+    asked = ExtractionRequest(name="x.zip", limits=limits.as_request(), first=41, parents={*range(41)}, given_up={})
     started = time.monotonic()
     with closing(Worker(limits)) as worker, (tmp_path / "x.zip").open("rb") as file:
         worker.ask([asked], [file.fileno()])

@@ -1,0 +1,134 @@
+"""Compound files and mailboxes of Outlook that are cut off: no text of such a file is called complete."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from compound_files import compound_file, message
+from extraction_files import extracted, text_of, written
+from generator import office_files as make
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.kinds import kind_of
+from nearkin.stages.documents.extraction.office import _inside
+from nearkin.stages.documents.extraction.ole import OleError, OleFile
+from nearkin.stages.documents.extraction.pst import OutlookMailbox
+from nearkin.stages.documents.extraction.reading import ExtractionError, Given
+
+CUT_OFF = "the file is truncated or damaged: text or attachments may be missing"
+LETTER = message(
+    {"0037": "Offer", "1000": "It was a dark night. " * 30},
+    inside={
+        "__attach_version1.0_#00000000": {"3707": "a.docx", "3701": make.docx(["Attached."])},
+        "__attach_version1.0_#00000001": {"3707": "b.txt", "3701": b"Small."},
+    },
+)
+_SIZE_AT = 120
+"""Place of the size in an entry of the directory, which begins with the name."""
+
+
+def lengthened(data: bytes, *streams: str, by: int = 128) -> bytes:
+    """A compound file whose streams claim more bytes than there are, as if the rest of their chains were cut off."""
+    changed = bytearray(data)
+    for name in streams:
+        at = data.index(name.encode("utf-16-le")) + _SIZE_AT
+        (size,) = struct.unpack_from("<I", data, at)
+        struct.pack_into("<I", changed, at, size + by)
+    return bytes(changed)
+
+
+def test_a_message_that_is_cut_off_is_corrupt_wherever_it_ends(pool, tmp_path):
+    """Its extractor failed twice, which ended the worker; the file had "crashed"."""
+    files = {f"{n}.msg": LETTER[:n] for n in range(600, len(LETTER), 700)}
+    found = extracted(pool, written(tmp_path, files))
+    assert {doc_id: one.origin.exception for doc_id, one in found.items()} == dict.fromkeys(files, "corrupt")
+
+
+def test_a_message_with_missing_bytes_says_so_and_keeps_what_is_there(pool, tmp_path):
+    files = {
+        "body.msg": lengthened(LETTER, "__substg1.0_1000001F"),
+        "file.msg": lengthened(LETTER, "__substg1.0_37010102"),
+        "other.msg": lengthened(message({"1000": "It was.", "8001": "Not read."}), "__substg1.0_8001001F"),
+        "whole.msg": LETTER,
+    }
+    found = extracted(pool, written(tmp_path, files))
+    partial = {doc_id: one.origin.sentence for doc_id, one in found.items() if one.origin.exception == "corrupt"}
+    assert partial == dict.fromkeys(["body.msg", "file.msg", "file.msg!a.docx", "other.msg"], CUT_OFF)
+    assert all(found[doc_id].origin.is_partial for doc_id in partial)
+    assert text_of(found["body.msg"]) == text_of(found["whole.msg"]) == ("It was a dark night. " * 30)
+    assert text_of(found["file.msg!a.docx"]) == "Attached."
+    assert text_of(found["body.msg!b.txt"]) == "Small."
+
+
+def test_a_message_inside_another_whose_attachment_is_cut_off_is_incomplete(pool, tmp_path):
+    inner = "__substg1.0_3701000D"
+    streams = {
+        ("__properties_version1.0",): bytes(32),
+        ("__substg1.0_1000001F",): "Outer.".encode("utf-16-le"),
+        ("__attach_version1.0_#00000000", inner, "__substg1.0_1000001F"): "Inner.".encode("utf-16-le"),
+        (
+            "__attach_version1.0_#00000000",
+            inner,
+            "__attach_version1.0_#00000000",
+            "__substg1.0_37010102",
+        ): b"Deep.".ljust(64),
+    }
+    whole = compound_file(streams)
+    files = {"cut.msg": lengthened(whole, "__substg1.0_37010102"), "whole.msg": whole}
+    found = extracted(pool, written(tmp_path, files))
+    assert [one.origin.exception for one in found.values()] == ["corrupt", "corrupt", None, None, None, None]
+
+
+def test_a_stream_with_missing_bytes_is_an_error_unless_the_rest_is_wanted():
+    file = OleFile(lengthened(compound_file({("a",): b"x" * 100, ("b",): b"y" * 5000}), "a", "b", by=1000))
+    short, long = file.entries
+    assert (file.available(short), file.available(long)) == (b"x" * 100 + bytes(28), b"y" * 5000 + bytes(120))
+    assert not file.is_whole
+    for one in file.entries:
+        with pytest.raises(OleError, match="truncated or damaged"):
+            file.content(one)
+
+
+def test_old_office_files_are_whole_or_not():
+    book = compound_file({("Workbook",): bytes(5000), ("\x05SummaryInformation",): b"x" * 100})
+    cut = (book, lengthened(book, "SummaryInformation"), book[:600])
+    assert [_inside(one, Blob(one)).is_whole for one in cut] == [True, False, False]
+
+
+def test_the_name_decides_where_the_directory_is_cut_off():
+    """The stream that says the kind is in the last entries of the directory, of which a part is there."""
+    names = [(f"{at}",) for at in range(6)]
+    data = compound_file(dict.fromkeys([*names, ("WordDocument",)], b"x"))
+    at = data.index("WordDocument".encode("utf-16-le"))
+    (first_directory,) = struct.unpack_from("<I", data, 48)
+    table = data[-512:]  # moved to the front: else it would be cut off first
+    moved = bytearray(data[:512] + table + data[512:at])
+    n_fat = len(data) // 512 - 2
+    numbers = [one + 1 if one < n_fat else one for one in struct.unpack("<128I", table)]
+    moved[512:1024] = struct.pack("<128I", 0xFFFFFFFD, *numbers[:n_fat], *[0xFFFFFFFF] * (127 - n_fat))
+    struct.pack_into("<I", moved, 48, first_directory + 1)
+    (first_mini,) = struct.unpack_from("<I", data, 60)
+    struct.pack_into("<I", moved, 60, first_mini + 1)
+    struct.pack_into("<I", moved, 76, 0)
+    assert OleFile(bytes(moved)).names() == {f"{at}" for at in range(6)}
+    assert [kind_of(Blob(bytes(moved)), name) for name in ("a.doc", "a.bin")] == ["doc", "unsupported"]
+
+
+@pytest.mark.parametrize(("version", "size_at"), [(23, 184), (36, 184), (15, 168)])
+def test_a_mailbox_of_outlook_that_is_cut_off_says_so_behind_its_messages(monkeypatch, version, size_at):
+    """The header has the size; what libpff reads of the rest may be all of it, or not."""
+    folder = SimpleNamespace(get_number_of_sub_messages=lambda: 0, get_number_of_sub_folders=lambda: 0)
+    mailbox = SimpleNamespace(
+        open_file_object=lambda raw: None, get_root_folder=lambda: folder, close=lambda: None
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "pypff", SimpleNamespace(file=lambda: mailbox))
+    data = bytearray(b"!BDN" + bytes(2000))
+    struct.pack_into("<H", data, 10, version)
+    struct.pack_into("<I", data, size_at, len(data))
+    assert list(OutlookMailbox(Given(blob=Blob(bytes(data)), kind="pst")).members()) == []
+    cut = OutlookMailbox(Given(blob=Blob(bytes(data[:-500])), kind="pst"))
+    with pytest.raises(ExtractionError, match=r"truncated: 1,504 of 2,004 bytes; messages may be missing"):
+        list(cut.members())
