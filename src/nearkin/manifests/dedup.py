@@ -82,6 +82,11 @@ class ExtractionCounts(Stored):
         """Number of documents that were read completely."""
         return self.documents - self.in_part - self.unread
 
+    @property
+    def others(self) -> int:
+        """Number of exceptions that were not extracted."""
+        return sum(self.exceptions.values()) - self.in_part - self.unread
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupManifest(Stored):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class Origins:
     def counts_of(self, listed: Sequence[ExceptionRow]) -> ExtractionCounts:
         """Count documents by the result of their extraction, and the exceptions as they are listed."""
         partial = sum(one.is_partial for one in listed)
-        unread = sum(one.kind is not None and not one.is_partial for one in listed)
+        unread = sum(one.is_extracted and not one.is_partial for one in listed)
         return self._counts(partial, unread, Counter(one.exception for one in listed))
 
     def _counts(self, partial: int, unread: int, kinds: Mapping[str, int]) -> ExtractionCounts:
@@ -83,6 +83,20 @@ class Origins:
     def _has_text(self) -> pa.Array:
         """Return whether each document has no exception, or a part of its text."""
         return pc.or_(pc.is_null(self.columns["exception"]), pc.fill_null(self.columns["is_partial"], False))
+
+
+def with_exceptions(told: ExtractionCounts | None, more: Sequence[ExceptionRow]) -> ExtractionCounts | None:
+    """Count exceptions that are none of the documents, too; None if there is nothing to count."""
+    if not more:
+        return told
+    told = told or ExtractionCounts()
+    extracted = [one for one in more if one.is_extracted]
+    n_partial = sum(one.is_partial for one in extracted)
+    return replace(
+        told, documents=told.documents + len(extracted), in_part=told.in_part + n_partial,
+        unread=told.unread + len(extracted) - n_partial,
+        exceptions=dict(sorted((Counter(told.exceptions) + Counter(one.exception for one in more)).items())),
+    )  # fmt: skip
 
 
 def told_rows(
