@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
-from nearkin.nouns import counted, first_of
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
 from nearkin.stages.documents.own_results import is_own, said_of_own
@@ -88,6 +88,10 @@ def files_of(
         links = len(found.outside) + len(found.linked)
         but += f"; {counted(links, 'link')} out of it or to folders not followed" if links else ""
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
+    if file_format == "document":
+        listed = listed_files(folder, found.paths, takes_textless=True)
+        if listed.load_files:
+            return FolderFiles(listed.others, False, (*notes, *listed.notes), listed.load_files)
     if is_of_documents(file_format):
         return FolderFiles(tuple(found.paths), False, tuple(notes))
     listed = ListedFiles((), tuple(found.paths), ())
@@ -103,7 +107,7 @@ def files_of(
         company = _company(rest, tables, is_forced=file_format is not None)
         tables = [path for path in tables if path not in company]
         if others := sorted({*rest} - {*tables} - company):
-            raise _mixture(folder, tables, others)
+            raise _mixture(folder, tables, others, listed.load_files)
     read = tables or rest
     if not read and not listed.load_files:
         raise SourceError(f"{folder}: the folder holds no documents, only marker files: {_named(folder, found.paths)}.")
@@ -294,10 +298,17 @@ def _named(folder: str, paths: Sequence[str]) -> str:
     return first_of(names, _SHOWN, len(paths))
 
 
-def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> SourceError:
+def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_files: Sequence[str]) -> SourceError:
     """Return the error for a folder of tables and other files, with a command for each part."""
     held = f"{counted(len(tables), 'table')} ({_named(folder, tables)})"
     beside = f"{counted(len(others), 'other file')} ({_named(folder, others)})"
+    if load_files:
+        loads = f"{counted(len(load_files), 'load file')} ({_named(folder, load_files)})"
+        return SourceError(
+            f"{folder}: holds {loads}, {held} and {beside}. To read the records of the load "
+            f"{agreeing(len(load_files), 'file', 'files')}, and each other file, also the tables, as one document, add "
+            f"--format document. To read only the tables, pass {_patterns(folder, tables)}."
+        )
     has_formats = all(_is_document(path) for path in others)
     how = "to read the other files" if has_formats else "to read the other files as one text each"
     forced = "" if has_formats else " with --format file"

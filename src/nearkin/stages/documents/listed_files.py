@@ -41,16 +41,19 @@ class ListedFiles:
     notes: tuple[str, ...]
 
 
-def listed_files(folder: str, paths: Sequence[str]) -> ListedFiles:
-    """Separate load files, the texts and originals that they name, and lists of images from other files."""
+def listed_files(folder: str, paths: Sequence[str], *, takes_textless: bool = False) -> ListedFiles:
+    """Separate load files, the texts and originals that they name, and lists of images from other files.
+
+    Load files without a column of texts are skipped, or with ``takes_textless`` are other files.
+    """
     images = image_lists(paths)
     found = [path for path in paths if path.lower().endswith(_SUFFIXES) and is_load_file(path)]
     loads = tuple(path for path in found if _has_texts(path))
-    without = {*images} | ({*found} - {*loads})
+    textless = [path for path in found if path not in loads and not takes_textless]
+    without = {*images, *textless}
     rest = [path for path in paths if path not in without]
     notes = list(said_of_image_lists(folder, images))
-    if len(found) > len(loads):
-        textless = [path for path in found if path not in loads]
+    if textless:
         what = counted(len(textless), "load file without a column of texts", "load files without a column of texts")
         notes.append(f"{folder}: skipped {what}: {_names(folder, textless)}")
     if loads:
@@ -96,6 +99,15 @@ def said_of_image_lists(place: str, paths: Sequence[str]) -> Iterator[str]:
     if paths:
         what = counted(len(paths), "list of images (Opticon or LFP)", "lists of images (Opticon or LFP)")
         yield f"{place}: skipped {what}, which hold no text: {_names(place, paths)}"
+
+
+def said_of_whole_load_files(paths: Sequence[str]) -> Iterator[str]:
+    """Yield a warning about load files with texts among files that are read as one document each, if any."""
+    perhaps = [path for path in paths if path.lower().endswith(_SUFFIXES) and os.path.isfile(path)]
+    found = [path for path in perhaps if is_load_file(path) and _has_texts(path)]
+    if found:
+        what = "a load file, read as one document" if len(found) == 1 else "load files, read as one document each"
+        yield f"Warning: {_names('', found)}: {what}. To read the records, omit --format, or name --format load-file"
 
 
 def _is_image_list(path: str) -> bool:

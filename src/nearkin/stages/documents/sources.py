@@ -21,7 +21,7 @@ from nearkin.stages.documents.formats.delimited import TAB
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
-from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
+from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists, said_of_whole_load_files
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -158,9 +158,15 @@ def _files(
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
         guesses.append(f"{repeated[0]}{others}: named more than once, perhaps by another path; read once")
+    guesses += said_of_whole_load_files([one.path for one in found.values() if _is_whole(one, file_format)])
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
+
+
+def _is_whole(one: FoundFile, file_format: str | None) -> bool:
+    """Whether the user named a format in which a file is one document, whatever it holds."""
+    return file_format in ("document", "file") and one.format != "load-file" and one.path != STDIN
 
 
 def _by_path(one: FoundFile) -> tuple[str, str]:
