@@ -195,3 +195,25 @@ def test_a_report_says_that_it_lists_not_all_exceptions_also_of_documents_that_w
     page = (tmp_path / "out/report.html").read_text("utf-8")
     assert "1 document came from files whose text was extracted" in page
     assert "The first 50 exceptions are listed; all of them are in exceptions.csv." in page
+
+
+def test_empty_files_are_empty_whatever_their_suffix(tmp_path):
+    (tmp_path / "in").mkdir()
+    suffixes = "docx", "eml", "html", "mbox", "msg", "pdf", "txt", "zip"
+    for suffix in suffixes:
+        (tmp_path / "in" / f"empty.{suffix}").write_bytes(b"")
+    (tmp_path / "in" / "head.eml").write_bytes(b"From: a@b.org\nSubject: x\n")
+    (tmp_path / "in" / "note.txt").write_text(A)
+    unended = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
+    nothing = "no text was found in it"
+    for command in ("dedup", "threads"):
+        assert nearkin_here(command, tmp_path / "in", "--out", tmp_path / command, "-q").code == 0
+        with (tmp_path / command / "exceptions.csv").open(newline="") as file:
+            found = {one["id"]: (one["exception"], one["sentence"], one["kind"]) for one in csv.DictReader(file)}
+        expected = {f"empty.{suffix}": ("empty", nothing, "text") for suffix in suffixes}
+        assert found == {**expected, "head.eml": ("corrupt", unended, "eml")}, command
+    rows = pq.read_table(tmp_path / "dedup/documents.parquet").to_pylist()
+    told = {row["id"]: (row["reason"], row["exception"]) for row in rows if row["id"].startswith("empty")}
+    assert told == {f"empty.{one}": ("empty", None if one == "txt" else "empty") for one in suffixes}
+    threads = pq.read_table(tmp_path / "threads/threads.parquet")["name"].to_pylist()
+    assert threads == ["head.eml"]

@@ -46,6 +46,14 @@ class Origins:
             return None
         return cls({field.name: table[field.name].combine_chunks() for field in FIELDS})
 
+    def with_empty(self, rows: Sequence[int]) -> Origins:
+        """Return the origins with the exception "empty" for extracted documents among some rows that have none."""
+        is_empty = np.zeros(len(self.columns["extractor"]), np.bool_)
+        is_empty[list(rows)] = True
+        is_empty &= self.columns["extractor"].is_valid().to_numpy(zero_copy_only=False)
+        empty = pc.if_else(pa.array(is_empty), pa.scalar("empty", pa.string()), pa.scalar(None, pa.string()))
+        return Origins({**self.columns, "exception": pc.coalesce(self.columns["exception"], empty)})
+
     def part(self, a: int, b: int) -> list[pa.Array]:
         """Return the columns of rows ``a`` to ``b - 1``."""
         return [self.columns[field.name].slice(a, b - a) for field in FIELDS]
@@ -137,14 +145,16 @@ def find_origins(chunks: Sequence[Chunk]) -> Origins | None:
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
-    """Return one column of a chunk; the sentence of a partial text comes before its warnings."""
+    """Return one column of a chunk; the sentence of an exception that is no problem comes before the warnings."""
     if ORIGIN not in batch.schema.names:
         return pa.nulls(batch.num_rows, field.type)
     origin = batch[ORIGIN]
     if field.name != "warnings":
         return pc.struct_field(origin, field.name)
     none, text = pa.scalar(None, field.type), field.type
-    sentence = pc.if_else(pc.struct_field(origin, "is_partial"), pc.struct_field(origin, "sentence").cast(text), none)
+    partial = pc.fill_null(pc.struct_field(origin, "is_partial"), False)
+    has_problem = batch["problem"].is_valid() if "problem" in batch.schema.names else pc.invert(partial)
+    sentence = pc.if_else(pc.or_(partial, pc.invert(has_problem)), pc.struct_field(origin, "sentence").cast(text), none)
     warnings = pc.struct_field(origin, "warnings").cast(text)
     warnings = pc.if_else(pc.equal(warnings, pa.scalar("", text)), none, warnings)
     both = pc.binary_join_element_wise(sentence, warnings, pa.scalar("; ", text))  # null where either is

@@ -187,6 +187,8 @@ def locate(
     if corpus.repeated_ids:
         names = renamed(came, sorted(row for row, _ in corpus.repeated_ids), source_names, source, line)
     parents = find_parents(chunks, came, source)
+    empty = np.flatnonzero(corpus.status == EMPTY).tolist()
+    origins = find_origins(chunks)
     places = Places(
         own_ids=own_ids,
         ids=ids,
@@ -196,9 +198,9 @@ def locate(
         line=line,
         problems=_problems(chunks),
         parents=parents,
-        origins=find_origins(chunks),
+        origins=None if origins is None else origins.with_empty(empty),
         no_text={
-            **dict.fromkeys(np.flatnonzero(corpus.status == EMPTY).tolist(), "empty"),
+            **dict.fromkeys(empty, "empty"),
             **dict.fromkeys(np.flatnonzero(corpus.status == UNREADABLE).tolist(), "unreadable"),
         },
     )

@@ -120,14 +120,14 @@ def exception_row(
         Number of its source, and place in it.
     """
     is_partial = bool(origin.get("is_partial"))
-    said = [
-        origin.get("sentence") if is_partial else problem or origin.get("sentence") or NO_TEXT,
-        origin.get("warnings"),
-    ]
+    warnings, exception = origin.get("warnings"), origin.get("exception")
+    said = [origin.get("sentence") if is_partial else problem or origin.get("sentence"), warnings]
+    if not any(said) or (exception in (None, "empty") and said[0] is None):
+        said = [NO_TEXT, warnings]
     return ExceptionRow(
         doc_id=doc_id,
         parent=parent,
-        exception=origin.get("exception") or without,
+        exception=exception or without,
         is_partial=is_partial,
         sentence="; ".join(dict.fromkeys(one for one in said if one)),
         kind=origin.get("kind"),
