@@ -15,6 +15,7 @@ from nearkin.stages.documents.folders import files_of, is_shard, left_out, witho
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.listed_files import is_load_file
+from nearkin.stages.documents.not_read import Note
 from nearkin.stages.documents.own_results import said_of_own, without_own
 from nearkin.stages.documents.source import STDIN
 from nearkin.stages.documents.streams import ByteStream, StreamFault
@@ -37,7 +38,7 @@ def identity(path: str) -> str:
 
 
 def find(
-    argument: str, file_format: str | None, guesses: list[str], without: Path | None = None
+    argument: str, file_format: str | None, guesses: list[Note], without: Path | None = None
 ) -> Iterator[FoundFile]:
     """Return the files named by one argument, without those of the folder ``without`` inside a folder."""
     check_input(argument)
@@ -52,7 +53,7 @@ def find(
 
 
 def _find_by_pattern(
-    pattern: str, file_format: str | None, guesses: list[str], without: Path | None
+    pattern: str, file_format: str | None, guesses: list[Note], without: Path | None
 ) -> Iterator[FoundFile]:
     """Return the matching files, without those that only accompany tables."""
     matches, own = without_own(pattern, sorted(glob.iglob(pattern, recursive=True)))
@@ -76,7 +77,7 @@ def _find_by_pattern(
 
 
 def _find_in_folder(
-    folder: str, file_format: str | None, guesses: list[str], without: Path | None
+    folder: str, file_format: str | None, guesses: list[Note], without: Path | None
 ) -> Iterator[FoundFile]:
     """Return every file below a folder: tables, or documents."""
     found = files_of(folder, file_format, _is_table, without)

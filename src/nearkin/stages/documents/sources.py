@@ -22,6 +22,7 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
 from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists, said_of_whole_load_files
+from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -41,10 +42,13 @@ class SourceSet:
     sources : tuple of Source
     guesses : tuple of str
         Sentences to print.
+    not_read : tuple of NotRead
+        Files and folders that are not read; ``guesses`` has their sentences, too.
     """
 
     sources: tuple[Source, ...]
     guesses: tuple[str, ...]
+    not_read: tuple[NotRead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +133,15 @@ def resolve_sources(
     resolved = [_resolve(one, one.format or file_format, asked) for one in files]
     said_of = [(one.name, said) for one, (_, said) in zip(files, resolved, strict=True)]
     sources = tuple(source for source, _ in resolved)
-    return SourceSet(sources, tuple(dict.fromkeys((*guesses, *_gathered(said_of)))))
+    said = tuple(dict.fromkeys((*sentences_of(guesses), *_gathered(said_of))))
+    return SourceSet(sources, said, not_read_among(guesses))
 
 
 def _files(
     arguments: Sequence[str], file_format: str | None, without: Path | None, *, in_order: bool
-) -> tuple[list[FoundFile], list[str]]:
+) -> tuple[list[FoundFile], list[Note]]:
     """Return all files that the arguments name, once each in reading order, and notes about them."""
-    guesses: list[str] = []
+    guesses: list[Note] = []
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)] if len(arguments) > 1 else []
     if len(marks) < len(arguments):  # a shell expands * to all files of a folder
         arguments = [one for one in arguments if one not in marks]

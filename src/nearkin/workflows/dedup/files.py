@@ -25,7 +25,7 @@ from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.reading.describing import describe, not_read_files
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
@@ -219,7 +219,7 @@ def _record(
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(
         record, encoding=sourced.asked.encoding, reading=sourced.asked.as_read(), engine=engine, kept=written.kept,
-        families=written.families,
+        families=written.families, not_read=not_read_files(sourced.not_read),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.reading.describing import describe, not_read_files
 from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
@@ -71,7 +71,8 @@ def thread_files(
         See `nearkin.errors`.
     """
     meter = Meter(progress or Silent())
-    sources = asked.resolved(meter.progress, without=out, with_unread=True)
+    found = asked.found(meter.progress, without=out, with_unread=True)
+    sources = found.sources
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
     watched = [source for source in sources if holding(source.format) != "one document"]
     before = snapshots_of(watched, asked.encoding)
@@ -96,7 +97,7 @@ def thread_files(
         write_exceptions_in(directory.path, exceptions, texts.names, dict(enumerate(inputs)))
         inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
         manifest = _manifest(asked, options, inputs, texts, read, tally, beside)
-        manifest = replace(manifest, stages=tuple(meter.costs))
+        manifest = replace(manifest, not_read=not_read_files(found.not_read), stages=tuple(meter.costs))
         if report:
             with meter.stage("report", 0, "steps") as told:
                 problem = write_page(directory.path / "report.html", manifest, page, told, exceptions)
