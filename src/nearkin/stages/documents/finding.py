@@ -11,12 +11,9 @@ from pathlib import Path
 from nearkin.errors import SourceError
 from nearkin.paths import check_input
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, Compression, compression_of
-from nearkin.stages.documents.folders import files_of, is_shard, left_out, without_company
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.formats.tables import table_begun_by
-from nearkin.stages.documents.listed_files import is_load_file
 from nearkin.stages.documents.not_read import Note
-from nearkin.stages.documents.own_results import said_of_own, without_own
 from nearkin.stages.documents.source import STDIN
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
@@ -56,6 +53,9 @@ def _find_by_pattern(
     pattern: str, file_format: str | None, guesses: list[Note], without: Path | None
 ) -> Iterator[FoundFile]:
     """Return the matching files, without those that only accompany tables."""
+    from nearkin.stages.documents.folders import left_out, without_company  # a check of one file needs none of these
+    from nearkin.stages.documents.own_results import said_of_own, without_own
+
     matches, own = without_own(pattern, sorted(glob.iglob(pattern, recursive=True)))
     if own:
         guesses.append(said_of_own(pattern, own))
@@ -80,6 +80,8 @@ def _find_in_folder(
     folder: str, file_format: str | None, guesses: list[Note], without: Path | None
 ) -> Iterator[FoundFile]:
     """Return every file below a folder: tables, or documents."""
+    from nearkin.stages.documents.folders import files_of
+
     found = files_of(folder, file_format, _is_table, without)
     guesses += found.notes
     for path in found.load_files:
@@ -96,6 +98,9 @@ def _find_in_folder(
 
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
+    from nearkin.stages.documents.folders import is_shard
+    from nearkin.stages.documents.listed_files import is_load_file
+
     named = by_suffix(path)[0]
     if named == "load-file":
         return is_load_file(path)  # a .dat file may be anything

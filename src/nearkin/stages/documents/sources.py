@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -15,13 +15,11 @@ from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
-from nearkin.stages.documents.folders import is_mark, left_out
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
 from nearkin.stages.documents.formats.delimited import TAB
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
-from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists, said_of_whole_load_files
 from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
@@ -142,14 +140,8 @@ def _files(
 ) -> tuple[list[FoundFile], list[Note]]:
     """Return all files that the arguments name, once each in reading order, and notes about them."""
     guesses: list[Note] = []
-    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)] if len(arguments) > 1 else []
-    if len(marks) < len(arguments):  # a shell expands * to all files of a folder
-        arguments = [one for one in arguments if one not in marks]
-        guesses += left_out("the arguments", marks)
-    images = image_lists([one for one in arguments if one != STDIN])
-    if images and len(images) < len(arguments):
-        arguments = [one for one in arguments if one not in images]
-        guesses += said_of_image_lists("the arguments", images)
+    if len(arguments) > 1:
+        arguments = _without_company(arguments, guesses)
     found: dict[str, FoundFile] = {}
     repeated: list[str] = []
     for argument in arguments:
@@ -163,15 +155,34 @@ def _files(
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
         guesses.append(f"{repeated[0]}{others}: named more than once, perhaps by another path; read once")
-    guesses += said_of_whole_load_files([one.path for one in found.values() if _is_whole(one, file_format)])
+    if file_format in ("document", "file"):
+        guesses += _said_of_whole(found.values())
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
 
 
-def _is_whole(one: FoundFile, file_format: str | None) -> bool:
-    """Whether the user named a format in which a file is one document, whatever it holds."""
-    return file_format in ("document", "file") and one.format != "load-file" and one.path != STDIN
+def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[str]:
+    """Yield a warning about load files that are read as one document each, in a format that takes every file."""
+    from nearkin.stages.documents.listed_files import said_of_whole_load_files
+
+    yield from said_of_whole_load_files([one.path for one in found if one.format != "load-file" and one.path != STDIN])
+
+
+def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
+    """Return the files without those that only accompany others: a shell expands * to all files of a folder."""
+    from nearkin.stages.documents.folders import is_mark, left_out
+    from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
+
+    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
+    if len(marks) < len(arguments):
+        arguments = [one for one in arguments if one not in marks]
+        guesses += left_out("the arguments", marks)
+    images = image_lists([one for one in arguments if one != STDIN])
+    if images and len(images) < len(arguments):
+        arguments = [one for one in arguments if one not in images]
+        guesses += said_of_image_lists("the arguments", images)
+    return arguments
 
 
 def _by_path(one: FoundFile) -> tuple[str, str]:
