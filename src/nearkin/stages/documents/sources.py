@@ -164,9 +164,11 @@ def _files(
 
 def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[str]:
     """Yield a warning about load files that are read as one document each, in a format that takes every file."""
-    from nearkin.stages.documents.listed_files import said_of_whole_load_files
+    paths = [one.path for one in found if one.format != "load-file" and one.path.lower().endswith((".dat", ".csv"))]
+    if paths:
+        from nearkin.stages.documents.listed_files import said_of_whole_load_files  # texts need none of these
 
-    yield from said_of_whole_load_files([one.path for one in found if one.format != "load-file" and one.path != STDIN])
+        yield from said_of_whole_load_files(paths)
 
 
 def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
