@@ -275,6 +275,23 @@ def test_documents_of_other_files_get_a_csv(tmp_path: Path) -> None:
     ]
 
 
+def test_records_and_documents_of_a_folder_get_an_overlay_each(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    load = production(tmp_path / "in", "utf-8")
+    (load.parent / "timeline.csv").write_text("day,event\n1,It was\n")
+    (load.parent / "note.txt").write_text("a loose note")
+    given = "--out", str(tmp_path / "out"), "--overlay", "plain", "--no-report"
+    refused = nearkin_here("dedup", str(tmp_path / "in"), *given)
+    assert "1 load file" in refused.err
+    nearkin_here("dedup", str(tmp_path / "in"), *given, "--format", "document")
+    nearkin_here("dedup", str(load), "--out", str(tmp_path / "alone"), "--overlay", "plain", "--no-report")
+    of_records = (tmp_path / "alone" / "overlay.dat").read_bytes()
+    assert (tmp_path / "out" / "overlay.dat").read_bytes() == of_records
+    of_documents = (tmp_path / "out" / "overlay.csv").read_text()
+    assert "timeline.csv" in of_documents
+    assert "note.txt" in of_documents
+
+
 def test_wrong_uses_are_refused(tmp_path: Path) -> None:
     load = production(tmp_path, "utf-8")
     told = nearkin_here("dedup", str(load), "--out", str(tmp_path / "out"), "--overlay", "casemap")

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from nearkin.errors import is_number
-from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
+from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile, NotReadFiles
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
 
@@ -82,6 +82,11 @@ class ExtractionCounts(Stored):
         """Number of documents that were read completely."""
         return self.documents - self.in_part - self.unread
 
+    @property
+    def others(self) -> int:
+        """Number of exceptions that were not extracted."""
+        return sum(self.exceptions.values()) - self.in_part - self.unread
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupManifest(Stored):
@@ -89,7 +94,7 @@ class DedupManifest(Stored):
 
     left_out: ClassVar[frozenset[str]] = frozenset((
         "against_counts", "damaged_files", "without_id", "encoding", "reading", "engine", "kept", "families",
-        "found_at_threshold", "report_problem", "memory", "extraction",
+        "found_at_threshold", "report_problem", "memory", "extraction", "not_read",
     ))  # fmt: skip
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
@@ -113,6 +118,7 @@ class DedupManifest(Stored):
     seeds: Mapping[str, int] = field(default_factory=dict)
     problems: Mapping[str, int] = field(default_factory=dict)
     damaged_files: tuple[DamagedFile, ...] | None = None
+    not_read: tuple[NotReadFiles, ...] | None = None
     has_integer_ids: bool = False
     without_id: int | None = None
     encoding: str | None = None

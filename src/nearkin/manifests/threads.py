@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nearkin.manifests.dedup import ExtractionCounts
-from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile
+from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile, NotReadFiles
 from nearkin.manifests.stored import Stored
 from nearkin.runs.meter import StageCost
 
@@ -53,7 +53,7 @@ class ThreadCounts(Stored):
 class ThreadsManifest(Stored):
     """``manifest.json``."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("extraction", "damaged_files", "report_problem"))
+    left_out: ClassVar[frozenset[str]] = frozenset(("extraction", "damaged_files", "not_read", "report_problem"))
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
 
     version: str = ""
@@ -66,5 +66,6 @@ class ThreadsManifest(Stored):
     counts: ThreadCounts = field(default_factory=ThreadCounts)
     extraction: ExtractionCounts | None = None
     damaged_files: tuple[DamagedFile, ...] | None = None
+    not_read: tuple[NotReadFiles, ...] | None = None
     stages: tuple[StageCost, ...] = ()
     report_problem: str | None = None

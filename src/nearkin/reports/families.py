@@ -10,7 +10,7 @@ from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, Famil
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of
-from nearkin.reports.dedup.page import DocId, ProblemRow
+from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext
@@ -99,6 +99,7 @@ def render_families_report(
     rules: Mapping[str, str],
     problems: Sequence[ProblemRow],
     n_problems: int,
+    exceptions: Sequence[ShownException] = (),
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
@@ -114,6 +115,8 @@ def render_families_report(
         The first of them.
     n_problems : int
         All of them.
+    exceptions : sequence of ShownException
+        The first of the documents that gave no text, or only a part of it.
 
     Raises
     ------
@@ -136,6 +139,7 @@ def render_families_report(
             rule_rows=[RuleRow(name, rule, totals.relations.get(name, 0)) for name, rule in rules.items()],
             problems=problems,
             n_problems=n_problems,
+            exceptions=exceptions,
             script=PageScript.named("families.js"),
         )
     except ImportError as error:

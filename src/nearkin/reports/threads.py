@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.threads import ThreadsManifest
 from nearkin.nouns import agreeing, counted
+from nearkin.reports.dedup.page import ShownException
 from nearkin.reports.pages import PageScript, report_environment
 
 _OPEN_THREADS = 3
@@ -74,7 +75,9 @@ class ThreadCard:
         return f"{counted(self.size, 'mail')}, {self.n_inclusive:,} inclusive{missing}"
 
 
-def render_threads_report(manifest: ThreadsManifest, cards: Sequence[ThreadCard]) -> str:
+def render_threads_report(
+    manifest: ThreadsManifest, cards: Sequence[ThreadCard], exceptions: Sequence[ShownException] = ()
+) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
     Parameters
@@ -82,6 +85,8 @@ def render_threads_report(manifest: ThreadsManifest, cards: Sequence[ThreadCard]
     manifest : ThreadsManifest
     cards : sequence of ThreadCard
         The threads to be shown, in their order.
+    exceptions : sequence of ShownException
+        The first of the documents that gave no text, or only a part of it.
 
     Raises
     ------
@@ -97,6 +102,7 @@ def render_threads_report(manifest: ThreadsManifest, cards: Sequence[ThreadCard]
             totals=totals,
             headline=f"{mails} {agreeing(totals.mails, 'is', 'are')} in {counted(totals.threads, 'thread')}",
             cards=cards,
+            exceptions=exceptions,
             n_open=_OPEN_THREADS,
             script=PageScript.named("threads.js"),
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from nearkin.collection.loads.adding import Added
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.planning.audit import AuditEstimate
 from nearkin.planning.audit_sample import ProposedSample
+from nearkin.reports.sentences.add import add_sentences
 from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.dedup import extraction_sentence
@@ -115,3 +117,17 @@ def test_documents_in_part_are_counted_only_where_there_are_some(counts: dict[st
     told = ExtractionCounts(documents=9, exceptions={"corrupt": n} if n else {}, **counts)
     assert extraction_sentence(told).text.startswith(said)
     assert " 0 " not in extraction_sentence(told).text
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [
+        (1, "Kept 1 stored text that another version of the extractor made; --re-extract replaces it"),
+        (2, "Kept 2 stored texts that another version of the extractor made; --re-extract replaces them"),
+    ],
+)
+def test_texts_of_another_version_are_counted(n: int, said: str) -> None:
+    added = Added(
+        wave="1", n_new=0, n_new_versions=0, n_unchanged=n, n_problems=0, n_contents=0, n_other_extractor=n
+    )  # fmt: skip
+    assert said in list(map(str, add_sentences(added, ())))

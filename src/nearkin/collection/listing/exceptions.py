@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
@@ -166,7 +166,7 @@ def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> Stored
         number_of_wave(connection, wanted.wave)
     refuse_changed(connection, waves, loads)
     numbers = {name: number for number, name in connection.execute(select(waves.c.wave, waves.c.name))}
-    found = [one for one in _all(connection) if wanted.admits(one)]
+    found = [one.exception for one in _all(connection) if wanted.admits(one.exception)]
     found.sort(key=lambda one: (numbers[one.wave], one.doc_id))
     tally = Counter((one.wave, one.exception, one.is_partial) for one in found)
     keys = dict.fromkeys((one.wave, one.exception) for one in found)
@@ -175,55 +175,66 @@ def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> Stored
     return StoredExceptions(tuple(found), tuple(counts))
 
 
-def _all(connection: Connection) -> Iterable[StoredException]:
+def exceptions_without_document(connection: Connection) -> tuple[StoredException, ...]:
+    """List, by id, the exceptions that reading the current documents does not show: no document has this exception."""
+    found = [one.exception for one in _all(connection) if not one.is_current]
+    return tuple(sorted(found, key=lambda one: one.doc_id))
+
+
+def _all(connection: Connection) -> Iterable[_ListedException]:
     """Return the exceptions, one per id: that of a file without a text before that of an older text with its id."""
     blank = blank_documents(connection)
-    found = dict[str, StoredException]()
+    found = dict[str, _ListedException]()
     for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):
-        found.setdefault(one.exception.doc_id, one.exception)
+        found.setdefault(one.exception.doc_id, one)
     # also files that were removed, or read since
     is_unread = origins.c.row.is_(None) & origins.c.extractor.is_not(None)
     extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
-    files = _plain_files(connection)
+    files = _files_without_exception(connection, {document.content for document in blank})
     for problem in reversed(problems_of(connection)):
         if problem.doc_id not in extracted and problem.problem != PURGED:
             is_of_id = problem.problem.startswith(("the id ", "too long to be stored"))
             named = "not stored" if is_of_id else "unreadable"
             file = files.get((problem.doc_id, False), {})
             told = problem.doc_id, problem.wave, named, problem.problem
-            found.setdefault(problem.doc_id, _without_origin(*told, file))
+            found.setdefault(problem.doc_id, _ListedException(_without_origin(*told, file), is_current=False))
     for document in blank:
         file = files.get((document.doc_id, True), {})
-        found.setdefault(document.doc_id, _without_origin(document.doc_id, document.wave, "empty", NO_TEXT, file))
+        empty = _without_origin(document.doc_id, document.wave, "empty", NO_TEXT, file)
+        found.setdefault(document.doc_id, _ListedException(empty, is_current=True))
     return found.values()
 
 
 def _without_origin(
     doc_id: str, wave: str, exception: str, sentence: str, file: Mapping[str, Any]
 ) -> StoredException:  # fmt: skip
-    return StoredException(
-        doc_id=doc_id, parent=None, wave=wave, exception=exception, is_partial=False, sentence=sentence, **file
-    )
+    told = {"parent": None, **file}
+    return StoredException(doc_id=doc_id, wave=wave, exception=exception, is_partial=False, sentence=sentence, **told)
 
 
-def _plain_files(connection: Connection) -> dict[tuple[str, bool], Mapping[str, Any]]:
-    """Return, by id, the data of files that were read as text and had none, and whether each is a document."""
-    is_listed = origins.c.row.is_(None) | exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
-    rows = connection.execute(with_origins().where(IS_PLAIN_FILE & is_listed).order_by(origins.c.number))
+def _files_without_exception(connection: Connection, blank: Set[int]) -> dict[tuple[str, bool], Mapping[str, Any]]:
+    """Return, by id and whether it is a document, the data of files of which extraction reported no exception.
+
+    They were read as text and had none, or were extracted and have a blank text, whose numbers are in ``blank``.
+    """
+    is_current = (documents.c.row == origins.c.row) & documents.c.is_current
+    is_plain = IS_PLAIN_FILE & (origins.c.row.is_(None) | exists().where(is_current))
+    is_blank = exists().where(is_current & documents.c.content.in_(blank))
+    rows = connection.execute(with_origins().where(is_plain | is_blank).order_by(origins.c.number))
     told = [dict(zip(COLUMNS, row, strict=False)) for row in whole_rows(rows)]
-    own = "kind", "sha256", "size_bytes"
+    own = "parent", "kind", "extractor", "sha256", "size_bytes"
     return {(one["doc_id"], one["row"] is not None): {name: one[name] for name in own} for one in told}
 
 
 @dataclass(frozen=True, slots=True)
-class _OfOrigin:
+class _ListedException:
     """An exception, and whether it belongs to a current document."""
 
     exception: StoredException
     is_current: bool
 
 
-def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_OfOrigin]:
+def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_ListedException]:
     """Yield the exceptions that extraction reported, for current documents and for files without a text."""
     has_one = origins.c.exception.is_not(None)
     has_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
@@ -242,7 +253,7 @@ def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_OfOr
             sentence=sentence,
             size_bytes=told["size_bytes"],
         )
-        yield _OfOrigin(one, is_current)
+        yield _ListedException(one, is_current)
 
 
 def textless_contents(connection: Connection, normalise: Normalisation) -> dict[int, str]:

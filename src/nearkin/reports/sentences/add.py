@@ -47,9 +47,9 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             "damage",
         )
     if n := added.n_other_extractor:
-        texts = "text is" if n == 1 else "texts are"
+        them = agreeing(n, "it", "them")
         yield Sentence(
-            f"{n:,} stored {texts} from another version of the extractor and were kept; --re-extract replaces them"
+            f"Kept {counted(n, 'stored text')} that another version of the extractor made; --re-extract replaces {them}"
         )
     if added.n_no_text or added.n_partial:
         n_blank = added.n_no_text - (added.n_problems - added.n_erased)

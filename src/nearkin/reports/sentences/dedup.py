@@ -80,15 +80,18 @@ def extraction_sentence(told: ExtractionCounts) -> Sentence:
     --------
     >>> extraction_sentence(ExtractionCounts(documents=9, unread=2, exceptions={"corrupt": 2})).text
     'Of 9 documents extracted from files, 2 gave no text: 2 corrupt; see exceptions.csv'
+    >>> extraction_sentence(ExtractionCounts(exceptions={"unreadable": 2})).text
+    '2 documents gave no text: 2 unreadable; see exceptions.csv'
     """
     documents = counted(told.documents, "document")
-    n_others = sum(told.exceptions.values()) - told.in_part - told.unread
     extracted = f"{documents} extracted from files, all of them completely"
     if told.in_part or told.unread:
         extracted = f"Of {documents} extracted from files, {without_text(told.unread, told.in_part)}"
     if not told.exceptions:
         return Sentence(extracted)
-    others = f"; of the other documents, {without_text(n_others, 0)}" if n_others else ""
+    others = f"; of the other documents, {without_text(told.others, 0)}" if told.others else ""
+    if not told.documents:
+        extracted, others = f"{counted(told.others, 'document')} gave no text", ""
     return Sentence(
         f"{extracted}{others}: {', '.join(f'{n:,} {kind}' for kind, n in told.exceptions.items())}; see exceptions.csv",
         "warning",

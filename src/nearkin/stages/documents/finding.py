@@ -13,6 +13,7 @@ from nearkin.paths import check_input
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, Compression, compression_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.formats.tables import table_begun_by
+from nearkin.stages.documents.not_read import Note
 from nearkin.stages.documents.source import STDIN
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
@@ -34,7 +35,7 @@ def identity(path: str) -> str:
 
 
 def find(
-    argument: str, file_format: str | None, guesses: list[str], without: Path | None = None
+    argument: str, file_format: str | None, guesses: list[Note], without: Path | None = None
 ) -> Iterator[FoundFile]:
     """Return the files named by one argument, without those of the folder ``without`` inside a folder."""
     check_input(argument)
@@ -49,7 +50,7 @@ def find(
 
 
 def _find_by_pattern(
-    pattern: str, file_format: str | None, guesses: list[str], without: Path | None
+    pattern: str, file_format: str | None, guesses: list[Note], without: Path | None
 ) -> Iterator[FoundFile]:
     """Return the matching files, without those that only accompany tables."""
     from nearkin.stages.documents.folders import left_out, without_company  # a check of one file needs none of these
@@ -76,7 +77,7 @@ def _find_by_pattern(
 
 
 def _find_in_folder(
-    folder: str, file_format: str | None, guesses: list[str], without: Path | None
+    folder: str, file_format: str | None, guesses: list[Note], without: Path | None
 ) -> Iterator[FoundFile]:
     """Return every file below a folder: tables, or documents."""
     from nearkin.stages.documents.folders import files_of

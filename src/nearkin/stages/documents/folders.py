@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
-from nearkin.nouns import counted, first_of
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
+from nearkin.stages.documents.not_read import Note, NotRead
 from nearkin.stages.documents.own_results import is_own, said_of_own
 
 _MARKS = re.compile(
@@ -50,14 +51,14 @@ class FolderFiles:
     paths : tuple of str
     are_tables : bool
         Whether each has a format of its own; otherwise each is one text.
-    notes : tuple of str
+    notes : tuple of Note
     load_files : tuple of str
         Load files, which are read beside the others; the files that they name are in none of the two.
     """
 
     paths: tuple[str, ...]
     are_tables: bool
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     load_files: tuple[str, ...] = ()
 
 
@@ -82,12 +83,16 @@ def files_of(
         There are no documents, or tables and other files are mixed; or the folder is unreadable, or a Delta table.
     """
     found = _walk(folder, without)
-    notes = list(_said_of_hidden(folder, found))
+    notes = list[Note](_said_of_hidden(folder, found))
     if not found.paths:
         but = ", and results of Nearkin in it are not read" if found.own else ""
         links = len(found.outside) + len(found.linked)
         but += f"; {counted(links, 'link')} out of it or to folders not followed" if links else ""
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
+    if file_format == "document":
+        listed = listed_files(folder, found.paths, takes_textless=True)
+        if listed.load_files:
+            return FolderFiles(listed.others, False, (*notes, *listed.notes), listed.load_files)
     if is_of_documents(file_format):
         return FolderFiles(tuple(found.paths), False, tuple(notes))
     listed = ListedFiles((), tuple(found.paths), ())
@@ -103,7 +108,7 @@ def files_of(
         company = _company(rest, tables, is_forced=file_format is not None)
         tables = [path for path in tables if path not in company]
         if others := sorted({*rest} - {*tables} - company):
-            raise _mixture(folder, tables, others)
+            raise _mixture(folder, tables, others, listed.load_files)
     read = tables or rest
     if not read and not listed.load_files:
         raise SourceError(f"{folder}: the folder holds no documents, only marker files: {_named(folder, found.paths)}.")
@@ -162,14 +167,14 @@ def is_shard(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inside:
-    """The regular files below a folder, sorted; the number of hidden ones; links to missing files.
+    """The regular files below a folder, sorted; hidden files and folders; links to missing files.
 
     ``passed`` is the skipped folder, if it exists; ``own`` are folders with results of Nearkin; ``outside`` are links
     to files that are not below the folder, ``linked`` links to folders; ``special`` are named pipes, sockets, devices.
     """
 
     paths: list[str]
-    n_hidden: int
+    hidden: list[str]
     dangling: list[str]
     passed: str | None
     own: list[str]
@@ -196,9 +201,9 @@ def _walk(folder: str, without: Path | None) -> _Inside:
     special: list[str] = []
     own: list[str] = []
     inside = os.path.realpath(folder)
-    n_hidden, passed = 0, None
+    hidden, passed = list[str](), None
     for where, folders, files in os.walk(folder, onerror=refuse):
-        n_hidden += sum(name.startswith(".") for name in (*folders, *files))
+        hidden += [os.path.join(where, name) for name in (*folders, *files) if name.startswith(".")]
         folders[:] = [name for name in folders if not name.startswith(".")]
         linked += [path for name in folders if os.path.islink(path := os.path.join(where, name))]
         for name in folders:
@@ -222,7 +227,7 @@ def _walk(folder: str, without: Path | None) -> _Inside:
                 special.append(path)
     return _Inside(
         paths=sorted(paths),
-        n_hidden=n_hidden,
+        hidden=sorted(hidden),
         dangling=sorted(dangling),
         passed=passed,
         own=own,
@@ -238,9 +243,14 @@ def _leads_inside(path: str, folder: str) -> bool:
     return target.startswith(folder.rstrip(os.sep) + os.sep) or not os.path.exists(target)
 
 
-def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
-    if found.n_hidden:
-        yield f"{folder}: hidden files and folders are not read ({found.n_hidden:,} whose names begin with a dot)"
+def _said_of_hidden(folder: str, found: _Inside) -> Iterable[Note]:
+    if found.hidden:
+        names = _named(folder, found.hidden)
+        yield _not_read(
+            folder, "hidden files and folders", found.hidden,
+            f"{folder}: hidden files and folders are not read ({len(found.hidden):,} whose names begin with a dot: "
+            f"{names})",
+        )  # fmt: skip
     if found.passed is not None:
         yield f"{found.passed}: not read; the results of this command go there"
     if found.own:
@@ -248,19 +258,26 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[str]:
     if found.dangling:
         one, many = "link to a missing file", "links to missing files"
         lead = counted(len(found.dangling), one, many)
-        yield f"Warning: {folder}: {lead}: {_named(folder, found.dangling)}"
+        yield _not_read(folder, many, found.dangling, f"Warning: {folder}: {lead}: {_named(folder, found.dangling)}")
     if found.outside:
         lead = counted(len(found.outside), "link out of the folder", "links out of the folder")
-        yield (
+        yield _not_read(
+            folder, "links out of the folder", found.outside,
             f"Warning: {folder}: not followed: {lead}: {_named(folder, found.outside)}. To read such files, name them "
-            f"on their own, or by a pattern such as '{os.path.join(folder, '*')}'"
-        )
+            f"on their own, or by a pattern such as '{os.path.join(folder, '*')}'",
+        )  # fmt: skip
     if found.linked:
         lead = counted(len(found.linked), "link to a folder", "links to folders")
-        yield f"Warning: {folder}: not followed: {lead}: {_named(folder, found.linked)}"
+        sentence = f"Warning: {folder}: not followed: {lead}: {_named(folder, found.linked)}"
+        yield _not_read(folder, "links to folders", found.linked, sentence)
     if found.special:
         lead = counted(len(found.special), "named pipe, socket or device", "named pipes, sockets or devices")
-        yield f"Warning: {folder}: not read: {lead}: {_named(folder, found.special)}"
+        sentence = f"Warning: {folder}: not read: {lead}: {_named(folder, found.special)}"
+        yield _not_read(folder, "named pipes, sockets or devices", found.special, sentence)
+
+
+def _not_read(folder: str, reason: str, paths: Sequence[str], sentence: str) -> NotRead:
+    return NotRead(place=folder, reason=reason, paths=tuple(paths), sentence=sentence)
 
 
 def _is_in_marks(path: str, folder: str) -> bool:
@@ -279,13 +296,14 @@ def _refuse_delta(folder: str, paths: Sequence[str]) -> None:
             )
 
 
-def left_out(place: str, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return one line about the skipped files of a folder or pattern, if any."""
+def left_out(place: str, paths: Sequence[str]) -> tuple[NotRead, ...]:
+    """Return the skipped files of a folder or pattern, if any."""
     if not paths:
         return ()
     what = counted(len(paths), "file that is not a document", "files that are not documents")
     folder = place if os.path.isdir(place) else "."
-    return (f"{place}: skipped {what}: {_named(folder, paths)}",)
+    sentence = f"{place}: skipped {what}: {_named(folder, paths)}"
+    return (NotRead(place=place, reason="files that are not documents", paths=tuple(paths), sentence=sentence),)
 
 
 def _named(folder: str, paths: Sequence[str]) -> str:
@@ -294,10 +312,17 @@ def _named(folder: str, paths: Sequence[str]) -> str:
     return first_of(names, _SHOWN, len(paths))
 
 
-def _mixture(folder: str, tables: Sequence[str], others: Sequence[str]) -> SourceError:
+def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_files: Sequence[str]) -> SourceError:
     """Return the error for a folder of tables and other files, with a command for each part."""
     held = f"{counted(len(tables), 'table')} ({_named(folder, tables)})"
     beside = f"{counted(len(others), 'other file')} ({_named(folder, others)})"
+    if load_files:
+        loads = f"{counted(len(load_files), 'load file')} ({_named(folder, load_files)})"
+        return SourceError(
+            f"{folder}: holds {loads}, {held} and {beside}. To read the records of the load "
+            f"{agreeing(len(load_files), 'file', 'files')}, and each other file, also the tables, as one document, add "
+            f"--format document. To read only the tables, pass {_patterns(folder, tables)}."
+        )
     has_formats = all(_is_document(path) for path in others)
     how = "to read the other files" if has_formats else "to read the other files as one text each"
     forced = "" if has_formats else " with --format file"

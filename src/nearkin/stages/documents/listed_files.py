@@ -15,6 +15,7 @@ from nearkin.stages.documents.load_files.columns import columns_of
 from nearkin.stages.documents.load_files.dialect import decoded, fallback, names_in
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
 from nearkin.stages.documents.markup import is_image_list
+from nearkin.stages.documents.not_read import Note, NotRead
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _SUFFIXES = (".dat", ".csv")
@@ -33,26 +34,34 @@ class ListedFiles:
     load_files : tuple of str
     others : tuple of str
         Neither load files nor named by one.
-    notes : tuple of str
+    notes : tuple of Note
     """
 
     load_files: tuple[str, ...]
     others: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
-def listed_files(folder: str, paths: Sequence[str]) -> ListedFiles:
-    """Separate load files, the texts and originals that they name, and lists of images from other files."""
+def listed_files(folder: str, paths: Sequence[str], *, takes_textless: bool = False) -> ListedFiles:
+    """Separate load files, the texts and originals that they name, and lists of images from other files.
+
+    Load files without a column of texts are skipped, or with ``takes_textless`` are other files.
+    """
     images = image_lists(paths)
     found = [path for path in paths if path.lower().endswith(_SUFFIXES) and is_load_file(path)]
     loads = tuple(path for path in found if _has_texts(path))
-    without = {*images} | ({*found} - {*loads})
+    textless = [path for path in found if path not in loads and not takes_textless]
+    without = {*images, *textless}
     rest = [path for path in paths if path not in without]
-    notes = list(said_of_image_lists(folder, images))
-    if len(found) > len(loads):
-        textless = [path for path in found if path not in loads]
+    notes = list[Note](said_of_image_lists(folder, images))
+    if textless:
         what = counted(len(textless), "load file without a column of texts", "load files without a column of texts")
-        notes.append(f"{folder}: skipped {what}: {_names(folder, textless)}")
+        notes.append(
+            NotRead(
+                place=folder, reason="load files without a column of texts", paths=tuple(textless),
+                sentence=f"{folder}: skipped {what}: {_names(folder, textless)}",
+            )
+        )  # fmt: skip
     if loads:
         named = {key for path in loads for key in _named_by(path, folder)}
         own = {*loads}
@@ -91,11 +100,23 @@ def image_lists(paths: Sequence[str]) -> list[str]:
     return [path for path in paths if path.lower().endswith(_IMAGE_SUFFIXES) and _is_image_list(path)]
 
 
-def said_of_image_lists(place: str, paths: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence about skipped lists of images, if any."""
+def said_of_image_lists(place: str, paths: Sequence[str]) -> Iterator[NotRead]:
+    """Yield the skipped lists of images, if any."""
     if paths:
         what = counted(len(paths), "list of images (Opticon or LFP)", "lists of images (Opticon or LFP)")
-        yield f"{place}: skipped {what}, which hold no text: {_names(place, paths)}"
+        sentence = f"{place}: skipped {what}, which hold no text: {_names(place, paths)}"
+        yield NotRead(
+            place=place, reason="lists of images (Opticon or LFP)", paths=tuple(sorted(paths)), sentence=sentence
+        )
+
+
+def said_of_whole_load_files(paths: Sequence[str]) -> Iterator[str]:
+    """Yield a warning about load files with texts among files that are read as one document each, if any."""
+    perhaps = [path for path in paths if path.lower().endswith(_SUFFIXES) and os.path.isfile(path)]
+    found = [path for path in perhaps if is_load_file(path) and _has_texts(path)]
+    if found:
+        what = "a load file, read as one document" if len(found) == 1 else "load files, read as one document each"
+        yield f"Warning: {_names('', found)}: {what}. To read the records, omit --format, or name --format load-file"
 
 
 def _is_image_list(path: str) -> bool:

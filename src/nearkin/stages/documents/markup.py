@@ -136,14 +136,49 @@ def _angled(text: bytes) -> Markup | None:
 
 
 def _is_xml(text: bytes) -> bool:
-    """Whether a text without an XML declaration is well-formed up to its visible end, and has nested elements."""
+    """Whether a text without an XML declaration is an XML document, as far as it is visible.
+
+    Tags of SGML need not be closed, as ``<PAGE>`` in filings with the SEC: to a parser of XML each page is inside the
+    page before. So a document without a declaration must have a namespace or a known root, or else close its elements.
+    """
     if not _ELEMENT.match(text):
         return False
+    seen = _SeenElements()
     parser = expat.ParserCreate()
-    names: list[str] = []
-    parser.StartElementHandler = lambda name, attributes: names.append(name)
+    parser.StartElementHandler, parser.EndElementHandler = seen.start, seen.end
+    parser.CharacterDataHandler = seen.characters
     try:
         parser.Parse(text, False)
     except (expat.ExpatError, ValueError):
         return False
-    return len(names) >= _MIN_ELEMENTS
+    return seen.n_begun >= _MIN_ELEMENTS and (seen.is_declared or seen.are_closed)
+
+
+class _SeenElements:
+    """Elements of the visible beginning of a text, as its parser reports them."""
+
+    def __init__(self) -> None:
+        self.n_begun = 0
+        self.is_declared = False
+        self._open: list[str] = []
+        self._has_text_in_root = False
+
+    @property
+    def are_closed(self) -> bool:
+        """Whether most elements are closed, and those still open are no sequence of tags in prose."""
+        n_open = len(self._open)
+        is_prose = len(set(self._open)) < n_open or (n_open > 0 and self._has_text_in_root)
+        return self.n_begun - n_open >= n_open and not is_prose
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if not self._open:
+            is_known = name.lower().encode() in _ROOTS
+            self.is_declared = is_known or any(one.partition(":")[0] == "xmlns" for one in attributes)
+        self._open.append(name)
+        self.n_begun += 1
+
+    def end(self, name: str) -> None:
+        self._open.pop()
+
+    def characters(self, text: str) -> None:
+        self._has_text_in_root |= len(self._open) == 1 and not text.isspace()

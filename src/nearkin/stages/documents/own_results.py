@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from nearkin.nouns import first_of
+from nearkin.stages.documents.not_read import NotRead
 
 _COLLECTION = "nearkin.sqlite"
 _MANIFESTS = ("manifest.json", "summary.json")
@@ -56,7 +57,8 @@ def without_own(pattern: str, paths: Sequence[str]) -> tuple[list[str], list[str
     return kept, sorted({folder for folder in known.values() if folder is not None})
 
 
-def said_of_own(where: str, folders: Iterable[str]) -> str:
-    """Return a sentence that lists the folders."""
-    named = first_of(sorted(folders), _SHOWN)
-    return f"{where}: skipped results of Nearkin: {named}. Name them explicitly to read them"
+def said_of_own(where: str, folders: Iterable[str]) -> NotRead:
+    """Return the folders as what is not read."""
+    paths = sorted(folders)
+    sentence = f"{where}: skipped results of Nearkin: {first_of(paths, _SHOWN)}. Name them explicitly to read them"
+    return NotRead(place=where, reason="results of Nearkin", paths=tuple(paths), sentence=sentence)

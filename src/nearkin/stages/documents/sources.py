@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +21,7 @@ from nearkin.stages.documents.formats.delimited import TAB
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
+from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -40,10 +41,13 @@ class SourceSet:
     sources : tuple of Source
     guesses : tuple of str
         Sentences to print.
+    not_read : tuple of NotRead
+        Files and folders that are not read; ``guesses`` has their sentences, too.
     """
 
     sources: tuple[Source, ...]
     guesses: tuple[str, ...]
+    not_read: tuple[NotRead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +132,15 @@ def resolve_sources(
     resolved = [_resolve(one, one.format or file_format, asked) for one in files]
     said_of = [(one.name, said) for one, (_, said) in zip(files, resolved, strict=True)]
     sources = tuple(source for source, _ in resolved)
-    return SourceSet(sources, tuple(dict.fromkeys((*guesses, *_gathered(said_of)))))
+    said = tuple(dict.fromkeys((*sentences_of(guesses), *_gathered(said_of))))
+    return SourceSet(sources, said, not_read_among(guesses))
 
 
 def _files(
     arguments: Sequence[str], file_format: str | None, without: Path | None, *, in_order: bool
-) -> tuple[list[FoundFile], list[str]]:
+) -> tuple[list[FoundFile], list[Note]]:
     """Return all files that the arguments name, once each in reading order, and notes about them."""
-    guesses: list[str] = []
+    guesses: list[Note] = []
     if len(arguments) > 1:
         arguments = _without_company(arguments, guesses)
     found: dict[str, FoundFile] = {}
@@ -151,12 +156,23 @@ def _files(
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
         guesses.append(f"{repeated[0]}{others}: named more than once, perhaps by another path; read once")
+    if file_format in ("document", "file"):
+        guesses += _said_of_whole(found.values())
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
 
 
-def _without_company(arguments: Sequence[str], guesses: list[str]) -> Sequence[str]:
+def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[str]:
+    """Yield a warning about load files that are read as one document each, in a format that takes every file."""
+    paths = [one.path for one in found if one.format != "load-file" and one.path.lower().endswith((".dat", ".csv"))]
+    if paths:
+        from nearkin.stages.documents.listed_files import said_of_whole_load_files  # texts need none of these
+
+        yield from said_of_whole_load_files(paths)
+
+
+def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
     """Return the files without those that only accompany others: a shell expands * to all files of a folder."""
     from nearkin.stages.documents.folders import is_mark, left_out
     from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists

@@ -24,7 +24,8 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.tables import write_exceptions_of
-from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
+from nearkin.workflows.reading.describing import describe, not_read_files
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
@@ -171,7 +172,7 @@ def dedup_files(
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
             saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
             searched = _find(sourced, saved, directory, options, worker)
-            result = searched.result
+            result = _with_exceptions_beside(searched.result, sourced)
             sourced.check_unchanged()
             directory.begin_results()
             job.write(result, out, meter)
@@ -198,6 +199,13 @@ def dedup_files(
     return record
 
 
+def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:
+    """Add the exceptions of collections that are none of their documents; tables and numbers stay as they are."""
+    known = result.places.exceptions()
+    beside = exceptions_of_collections([*sourced.sources, *sourced.others], known)
+    return replace(result, places=replace(result.places, beside=beside)) if beside else result
+
+
 def _record(
     found: RunResult, engine: Mapping[str, object] | None, written: Written, *, command: str, preset: str | None
 ) -> DedupManifest:
@@ -211,7 +219,7 @@ def _record(
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(
         record, encoding=sourced.asked.encoding, reading=sourced.asked.as_read(), engine=engine, kept=written.kept,
-        families=written.families,
+        families=written.families, not_read=not_read_files(sourced.not_read),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from nearkin.nouns import counted
 from nearkin.paths import printable
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import holding
+from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import StoredSource
@@ -39,6 +40,8 @@ class Sourced:
         State of the files of many documents before they were read.
     is_against : bool
         Whether there is another set, which may have no files.
+    not_read : tuple of NotRead
+        Files and folders of both that are not read.
     """
 
     asked: ReadingRequest
@@ -46,6 +49,7 @@ class Sourced:
     others: tuple[Source, ...]
     before: Snapshots
     is_against: bool
+    not_read: tuple[NotRead, ...] = ()
 
     @classmethod
     def of(
@@ -63,10 +67,11 @@ class Sourced:
         The columns are those of the input; the other set may name them differently. If the first document
         is to be kept, the order of the arguments decides which is first.
         """
-        found = _resolve(asked, out, progress, in_order=options.keep.rule == "first")
+        found, not_read = _resolve(asked, out, progress, in_order=options.keep.rule == "first")
         others: tuple[Source, ...] = ()
         if against:
-            others = _resolve(replace(asked, inputs=against), out, progress, text_optional=True)
+            others, more = _resolve(replace(asked, inputs=against), out, progress, text_optional=True)
+            not_read = tuple(dict.fromkeys((*not_read, *more)))
         check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
         check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
         if sum(source.path == STDIN for source in found + others) > 1:
@@ -76,7 +81,12 @@ class Sourced:
                 f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
             )
         return cls(
-            asked, found, others, snapshots_of(_of_many_documents(found + others), asked.encoding), bool(against)
+            asked,
+            found,
+            others,
+            snapshots_of(_of_many_documents(found + others), asked.encoding),
+            bool(against),
+            not_read,
         )
 
     def identity(self, command: str, options: DedupOptions) -> dict[str, object]:
@@ -108,9 +118,10 @@ class Sourced:
 
 def _resolve(
     asked: ReadingRequest, out: Path, progress: Progress, *, text_optional: bool = False, in_order: bool = False
-) -> tuple[Source, ...]:
-    """Return the sources without those in the output directory, which a run replaces."""
-    found = asked.resolved(progress, text_optional=text_optional, in_order=in_order, without=out)
+) -> tuple[tuple[Source, ...], tuple[NotRead, ...]]:
+    """Return the sources without those in the output directory, which a run replaces; and what is not read."""
+    resolved = asked.found(progress, text_optional=text_optional, in_order=in_order, without=out)
+    found = resolved.sources
     place = out.resolve()
     on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path and s.format != IN_MEMORY]
     inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
@@ -121,7 +132,7 @@ def _resolve(
         )
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
-    return tuple(source for source in found if source.path not in inside)
+    return tuple(source for source in found if source.path not in inside), resolved.not_read
 
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:

@@ -61,7 +61,7 @@ def build(
         damaged_files=damaged_files([result.places.unreadable()]),
         has_integer_ids=pa.types.is_integer(result.places.own_ids.type),
         without_id=result.places.own_ids.null_count,
-        extraction=None if result.places.origins is None else result.places.origins.counts(result.places.no_text),
+        extraction=result.places.extraction(),
     )
 
 

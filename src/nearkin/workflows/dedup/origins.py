@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,14 @@ class Origins:
             return None
         return cls({field.name: table[field.name].combine_chunks() for field in FIELDS})
 
+    def with_empty(self, rows: Sequence[int]) -> Origins:
+        """Return the origins with the exception "empty" for extracted documents among some rows that have none."""
+        is_empty = np.zeros(len(self.columns["extractor"]), np.bool_)
+        is_empty[list(rows)] = True
+        is_empty &= self.columns["extractor"].is_valid().to_numpy(zero_copy_only=False)
+        empty = pc.if_else(pa.array(is_empty), pa.scalar("empty", pa.string()), pa.scalar(None, pa.string()))
+        return Origins({**self.columns, "exception": pc.coalesce(self.columns["exception"], empty)})
+
     def part(self, a: int, b: int) -> list[pa.Array]:
         """Return the columns of rows ``a`` to ``b - 1``."""
         return [self.columns[field.name].slice(a, b - a) for field in FIELDS]
@@ -65,7 +73,7 @@ class Origins:
     def counts_of(self, listed: Sequence[ExceptionRow]) -> ExtractionCounts:
         """Count documents by the result of their extraction, and the exceptions as they are listed."""
         partial = sum(one.is_partial for one in listed)
-        unread = sum(one.kind is not None and not one.is_partial for one in listed)
+        unread = sum(one.is_extracted and not one.is_partial for one in listed)
         return self._counts(partial, unread, Counter(one.exception for one in listed))
 
     def _counts(self, partial: int, unread: int, kinds: Mapping[str, int]) -> ExtractionCounts:
@@ -83,6 +91,20 @@ class Origins:
     def _has_text(self) -> pa.Array:
         """Return whether each document has no exception, or a part of its text."""
         return pc.or_(pc.is_null(self.columns["exception"]), pc.fill_null(self.columns["is_partial"], False))
+
+
+def with_exceptions(told: ExtractionCounts | None, more: Sequence[ExceptionRow]) -> ExtractionCounts | None:
+    """Count exceptions that are none of the documents, too; None if there is nothing to count."""
+    if not more:
+        return told
+    told = told or ExtractionCounts()
+    extracted = [one for one in more if one.is_extracted]
+    n_partial = sum(one.is_partial for one in extracted)
+    return replace(
+        told, documents=told.documents + len(extracted), in_part=told.in_part + n_partial,
+        unread=told.unread + len(extracted) - n_partial,
+        exceptions=dict(sorted((Counter(told.exceptions) + Counter(one.exception for one in more)).items())),
+    )  # fmt: skip
 
 
 def told_rows(
@@ -123,14 +145,16 @@ def find_origins(chunks: Sequence[Chunk]) -> Origins | None:
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
-    """Return one column of a chunk; the sentence of a partial text comes before its warnings."""
+    """Return one column of a chunk; the sentence of an exception that is no problem comes before the warnings."""
     if ORIGIN not in batch.schema.names:
         return pa.nulls(batch.num_rows, field.type)
     origin = batch[ORIGIN]
     if field.name != "warnings":
         return pc.struct_field(origin, field.name)
     none, text = pa.scalar(None, field.type), field.type
-    sentence = pc.if_else(pc.struct_field(origin, "is_partial"), pc.struct_field(origin, "sentence").cast(text), none)
+    partial = pc.fill_null(pc.struct_field(origin, "is_partial"), False)
+    has_problem = batch["problem"].is_valid() if "problem" in batch.schema.names else pc.invert(partial)
+    sentence = pc.if_else(pc.or_(partial, pc.invert(has_problem)), pc.struct_field(origin, "sentence").cast(text), none)
     warnings = pc.struct_field(origin, "warnings").cast(text)
     warnings = pc.if_else(pc.equal(warnings, pa.scalar("", text)), none, warnings)
     both = pc.binary_join_element_wise(sentence, warnings, pa.scalar("; ", text))  # null where either is

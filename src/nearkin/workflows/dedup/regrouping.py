@@ -40,6 +40,7 @@ from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_re
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places, write_exceptions_of, write_tables
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
 from nearkin.workflows.resources import Resources
 
 
@@ -193,7 +194,7 @@ def load(directory: Path) -> FinishedRun:
         documents = parquet.read_table(directory / "documents.parquet")
         pairs = parquet.read_table(directory / "pairs.parquet")
         if manifest.command in DedupManifest.commands and not stored.get("against"):
-            return _understood(manifest, documents, pairs)
+            return _with_exceptions_beside(_understood(manifest, documents, pairs), directory)
     except FileNotFoundError as error:
         raise RunError(
             f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is missing."
@@ -218,6 +219,12 @@ def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -
         matches=matches,
         plan=plan_from_stored(manifest.plan),
     )
+
+
+def _with_exceptions_beside(run: FinishedRun, directory: Path) -> FinishedRun:
+    """Add the exceptions of collections that are no documents of the run."""
+    beside, names = read_exceptions_beside(directory / EXCEPTIONS_FILE, run.places.source_names)
+    return replace(run, places=replace(run.places, beside=beside, source_names=names))
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -33,7 +34,7 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow
 
 _N_SAMPLES = 12
 _N_LEAST_ALIKE = 6
@@ -116,7 +117,7 @@ def write_report(
             thresholds=data.thresholds,
             run=_run_note(path.parent, manifest, data.elapsed_s),
             curve=data.curve,
-            exceptions=first_exceptions(data.places),
+            exceptions=first_exceptions(data.places.exceptions()),
             counts_white_space=data.counts_white_space,
         )
 
@@ -212,11 +213,10 @@ def first_problems(places: Places) -> list[ProblemRow]:
     return [ProblemRow(places.shown_place(row), places.names[row].as_py(), places.problems[row]) for row in rows]
 
 
-def first_exceptions(places: Places) -> list[ShownException]:
-    """Return the first documents that were extracted in part or not at all."""
+def first_exceptions(found: Sequence[ExceptionRow]) -> list[ShownException]:
+    """Return the first exceptions as a page shows them."""
     return [
-        ShownException(one.doc_id, one.exception, one.is_partial, one.sentence, one.kind)
-        for one in places.exceptions()[:_N_PROBLEMS]
+        ShownException(one.doc_id, one.exception, one.is_partial, one.sentence, one.kind) for one in found[:_N_PROBLEMS]
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, REPEATED_ID
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, REPEATED_ID, ExtractionCounts
 from nearkin.manifests.inputs import InputFile
 from nearkin.records import I32, I64, Matches
 from nearkin.runs.files import published
@@ -26,6 +27,7 @@ from nearkin.workflows.dedup.origins import (
     Origins,
     find_origins,
     told_rows,
+    with_exceptions,
 )
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, OtherTable, Outcome
 from nearkin.workflows.dedup.parents import Parents, find_parents
@@ -33,11 +35,9 @@ from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.reading.distinct_ids import renamed
 from nearkin.workflows.reading.exceptions import (
-    EXCEPTIONS_FILE,
     ExceptionRow,
-    exception_lines,
     exception_row,
-    write_exceptions,
+    write_exceptions_in,
 )
 
 ROWS_PER_GROUP = 1 << 17
@@ -68,6 +68,8 @@ class Places:
         None if no document was extracted.
     no_text : dict of row to str
         "unreadable" or "empty" for documents without a text.
+    beside : sequence of ExceptionRow
+        Exceptions of collections that are none of these documents.
     """
 
     own_ids: pa.Array
@@ -80,6 +82,7 @@ class Places:
     parents: Parents | None = None
     origins: Origins | None = None
     no_text: Mapping[int, str] = field(default_factory=dict)
+    beside: Sequence[ExceptionRow] = ()
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
         """Return the ids of rows; null for NO_ROW and for documents without an id."""
@@ -131,8 +134,8 @@ class Places:
         return [*parent, *([] if self.origins is None else self.origins.part(a, b))]
 
     def exceptions(self) -> list[ExceptionRow]:
-        """Return the documents without a text, or with only a part of it, in order."""
-        return [
+        """Return the documents without a text, or with only a part of it, in order; then the others of collections."""
+        own = [
             exception_row(
                 told,
                 self.problems.get(row),
@@ -143,6 +146,14 @@ class Places:
             )
             for row, told in told_rows(self.origins, len(self.line), self.no_text)
         ]
+        return [*own, *self.beside]
+
+    def extraction(self) -> ExtractionCounts | None:
+        """Count documents by the result of their extraction; None if nothing was extracted, or was not possible."""
+        if self.origins is not None:
+            return with_exceptions(self.origins.counts(self.no_text), self.beside)
+        own = ExtractionCounts(exceptions=Counter(self.no_text.values()))
+        return with_exceptions(own, self.beside) if self.beside else None
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
@@ -176,6 +187,8 @@ def locate(
     if corpus.repeated_ids:
         names = renamed(came, sorted(row for row, _ in corpus.repeated_ids), source_names, source, line)
     parents = find_parents(chunks, came, source)
+    empty = np.flatnonzero(corpus.status == EMPTY).tolist()
+    origins = find_origins(chunks)
     places = Places(
         own_ids=own_ids,
         ids=ids,
@@ -185,9 +198,9 @@ def locate(
         line=line,
         problems=_problems(chunks),
         parents=parents,
-        origins=find_origins(chunks),
+        origins=None if origins is None else origins.with_empty(empty),
         no_text={
-            **dict.fromkeys(np.flatnonzero(corpus.status == EMPTY).tolist(), "empty"),
+            **dict.fromkeys(empty, "empty"),
             **dict.fromkeys(np.flatnonzero(corpus.status == UNREADABLE).tolist(), "unreadable"),
         },
     )
@@ -230,8 +243,7 @@ def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places
 
 def write_exceptions_of(out: Path, places: Places, files: Mapping[int, InputFile]) -> None:
     """Write ``exceptions.csv`` if there are exceptions; ``files`` as for `exception_lines`."""
-    if exceptions := places.exceptions():
-        write_exceptions(out / EXCEPTIONS_FILE, exception_lines(exceptions, places.source_names, files))
+    write_exceptions_in(out, places.exceptions(), places.source_names, files)
 
 
 def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, places: Places) -> None:

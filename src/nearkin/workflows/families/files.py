@@ -53,7 +53,8 @@ class FamiliesEnding:
     def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
         """Write ``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
-            return write_page(found.directory.path / "report.html", manifest, self._page, progress, found.result.places)
+            path = found.directory.path / "report.html"
+            return write_page(path, manifest, self._page, progress, found.result.places)
 
 
 def families_files(

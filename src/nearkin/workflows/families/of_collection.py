@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,10 +16,13 @@ from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
+from nearkin.collection.info import Info
+from nearkin.collection.listing.exceptions import exceptions_without_document
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
-from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
+from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
 from nearkin.manifests.inputs import InputFile
+from nearkin.paths import printable
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -28,7 +32,9 @@ from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.reading.collection_exceptions import listed_exception
 from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
 from nearkin.workflows.reading.kept_documents import source_of_collection
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import kind_of
@@ -68,6 +74,27 @@ class _FamilyMember:
     line: int
     similarity: float
     is_principal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _CollectionExceptions:
+    """Exceptions of a collection, and the number of extracted ones among them that are none of its documents."""
+
+    rows: Sequence[ExceptionRow]
+    n_beside: int
+
+    def counts(self, info: Info) -> ExtractionCounts | None:
+        """Count the documents by the result of their extraction; None if there is nothing to count."""
+        if not (info.n_extracted or self.rows):
+            return None
+        kinds = Counter(one.exception for one in self.rows)
+        return ExtractionCounts(
+            documents=info.n_extracted + self.n_beside,
+            in_part=sum(one.is_partial for one in self.rows),
+            unread=sum(one.is_extracted and not one.is_partial for one in self.rows),
+            exceptions=dict(sorted(kinds.items())),
+            by_ocr=info.n_by_ocr or None,
+        )
 
 
 def is_one_collection(asked: ReadingRequest) -> bool:
@@ -124,13 +151,15 @@ def families_of_collection(
             with meter.stage("compare", len(members), "documents") as told:
                 kin = _all_kin(collection, members, told)
                 write_families(directory.path, page.passing(kin), pa.large_string())
-            n_documents = collection.info().n_documents
+            info, exceptions = collection.info(), _exceptions(collection)
+        write_exceptions_in(directory.path, exceptions.rows, [printable(source.path)], {})
         (described,) = describe([source], resources, meter)
-        manifest = _manifest(tolerance, found, page.all_relations(), n_documents, described)
+        manifest = _manifest(tolerance, found, page.all_relations(), info.n_documents, described)
+        manifest = replace(manifest, extraction=exceptions.counts(info))
         manifest = replace(manifest, stages=tuple(meter.costs))
         if delivery.report:
             with meter.stage("report", 0, "steps") as told:
-                problem = write_page(directory.path / "report.html", manifest, page, told)
+                problem = write_page(directory.path / "report.html", manifest, page, told, exceptions=exceptions.rows)
             manifest = replace(manifest, report_problem=problem, stages=tuple(meter.costs))
         directory.finish(manifest.as_stored())
     return CollectionFamilies(manifest, found)
@@ -204,6 +233,14 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
             place=one.source if one.source == one.doc_id else f"{one.source}:{one.line}",
         )
         progress.advance(1)
+
+
+def _exceptions(collection: Collection) -> _CollectionExceptions:
+    found = collection.exceptions().exceptions
+    with collection.opened.store.reading() as connection:
+        beside = exceptions_without_document(connection)
+    n_beside = sum(one.extractor is not None for one in beside)
+    return _CollectionExceptions([listed_exception(one, 0) for one in found], n_beside)
 
 
 def _manifest(

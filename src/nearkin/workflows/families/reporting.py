@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,9 +18,10 @@ from nearkin.reports.families import (
 from nearkin.runs.progress import Progress
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.differences.relations import RELATIONS, RULES
-from nearkin.workflows.dedup.reporting import first_problems
+from nearkin.workflows.dedup.reporting import first_exceptions, first_problems
 from nearkin.workflows.dedup.tables import Places
 from nearkin.workflows.families.tables import Kin
+from nearkin.workflows.reading.exceptions import ExceptionRow
 
 N_FAMILIES = 200
 N_MEMBERS = 50
@@ -62,9 +63,18 @@ class PageKin:
 
 
 def write_page(
-    path: Path, manifest: DedupManifest, page: PageKin, progress: Progress, places: Places | None = None
+    path: Path,
+    manifest: DedupManifest,
+    page: PageKin,
+    progress: Progress,
+    places: Places | None = None,
+    *,
+    exceptions: Sequence[ExceptionRow] = (),
 ) -> str | None:
-    """Write ``report.html``, with the remarks on a run; see `nearkin.reports.page_file.write_page`."""
+    """Write ``report.html``, with the remarks on a run; see `nearkin.reports.page_file.write_page`.
+
+    ``exceptions`` are those of a collection; ``places`` has its own.
+    """
 
     def render() -> str:
         return render_families_report(
@@ -73,6 +83,7 @@ def write_page(
             rules=RULES,
             problems=() if places is None else first_problems(places),
             n_problems=0 if places is None else len(places.problems),
+            exceptions=first_exceptions(exceptions if places is None else places.exceptions()),
         )
 
     instead = "Run the command again with --overwrite to create the report."

@@ -28,6 +28,7 @@ from nearkin.workflows.pairing.tables import (
     write_pairs,
 )
 from nearkin.workflows.pairing.translated import TranslatedDocuments
+from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import snapshots_of
@@ -122,7 +123,7 @@ def pair_files(
             exceptions = [
                 line
                 for side in sides
-                for line in lines_with_digests(side.exceptions, side.names, side.sources, resources, meter)
+                for line in lines_with_digests(all_exceptions(side), side.names, side.sources, resources, meter)
             ]
             if exceptions:
                 write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)

@@ -141,6 +141,10 @@ class CollectionDocuments:
                     batch = _unread_batch(connection, numbers)
                 yield batch
 
+    def opened(self) -> Store:
+        """Open the collection to read from it."""
+        return _opened(self.place, self.is_read_only)
+
     def _parts(self) -> Iterator[slice]:
         """Yield slices of documents, small enough for one SQL statement and for memory."""
         running, start = np.cumsum(self.sizes), 0

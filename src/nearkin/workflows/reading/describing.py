@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.inputs import InputFile, NotReadFiles
 from nearkin.paths import printable
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
+from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.resources import Resources
+
+_N_PATHS = 20
 
 
 def describe(
@@ -56,6 +59,20 @@ def describe(
         )
         for s, value in zip(sources, digests, strict=True)
     ]
+
+
+def not_read_files(found: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | None:
+    """Return what was not read for the manifest, with the first paths of each; None if there is nothing."""
+    told = [
+        NotReadFiles(
+            place=printable(one.place),
+            reason=one.reason,
+            n=len(one.paths),
+            paths=tuple(printable(path) for path in one.paths[:_N_PATHS]),
+        )
+        for one in found
+    ]
+    return tuple(told) or None
 
 
 def texts_sha256(source: Source, encoding: str) -> str | None:

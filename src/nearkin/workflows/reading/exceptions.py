@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.formats.delimited import SheetWriter
+from nearkin.formats.delimited import SheetWriter, as_it_was
 from nearkin.records import I64
 from nearkin.runs.files import published
 from nearkin.stages.documents.formats import FORMATS
@@ -46,8 +47,10 @@ class ExceptionRow:
     size_bytes : int or None
     source : int
         Number of the source.
-    line : int
-        Place in the source.
+    line : int or None
+        Place in the source; None for an exception of a collection that is none of its documents.
+    is_extracted : bool
+        Whether it was to be extracted from a file, not read as it is.
     """
 
     doc_id: str
@@ -59,7 +62,8 @@ class ExceptionRow:
     sha256: str | None
     size_bytes: int | None
     source: int
-    line: int
+    line: int | None
+    is_extracted: bool
 
 
 def exceptions_in(prepared: pa.RecordBatch, sources: I64) -> Iterator[ExceptionRow]:
@@ -116,14 +120,14 @@ def exception_row(
         Number of its source, and place in it.
     """
     is_partial = bool(origin.get("is_partial"))
-    said = [
-        origin.get("sentence") if is_partial else problem or origin.get("sentence") or NO_TEXT,
-        origin.get("warnings"),
-    ]
+    warnings, exception = origin.get("warnings"), origin.get("exception")
+    said = [origin.get("sentence") if is_partial else problem or origin.get("sentence"), warnings]
+    if not any(said) or (exception in (None, "empty") and said[0] is None):
+        said = [NO_TEXT, warnings]
     return ExceptionRow(
         doc_id=doc_id,
         parent=parent,
-        exception=origin.get("exception") or without,
+        exception=exception or without,
         is_partial=is_partial,
         sentence="; ".join(dict.fromkeys(one for one in said if one)),
         kind=origin.get("kind"),
@@ -131,6 +135,7 @@ def exception_row(
         size_bytes=origin.get("size_bytes"),
         source=place[0],
         line=place[1],
+        is_extracted=origin.get("kind") is not None,
     )
 
 
@@ -167,11 +172,64 @@ def lines_with_digests(
     """
     from nearkin.workflows.reading.describing import describe
 
-    if all(one.kind is None for one in found):
+    if not any(one.is_extracted for one in found):
         return []
     needed = sorted({one.source for one in found if one.kind is None})
     files = describe([sources[number] for number in needed], resources, meter)
     return exception_lines(found, names, dict(zip(needed, files, strict=True)))
+
+
+def write_exceptions_in(
+    folder: Path, found: Sequence[ExceptionRow], names: Sequence[str], files: Mapping[int, InputFile]
+) -> None:
+    """Write ``exceptions.csv`` into a folder if there are exceptions; the others are those of `exception_lines`."""
+    if found:
+        write_exceptions(folder / EXCEPTIONS_FILE, exception_lines(found, names, files))
+
+
+def read_exceptions_beside(path: Path, names: Sequence[str]) -> tuple[list[ExceptionRow], list[str]]:
+    """Read the exceptions without a place in ``exceptions.csv``: those of collections that are none of their documents.
+
+    Returns
+    -------
+    rows : list of ExceptionRow
+    names : list of str
+        The names of the sources, with those that have no document added.
+
+    Raises
+    ------
+    ValueError
+        The file is damaged.
+    """
+    known, found = list(names), list[ExceptionRow]()
+    if not path.exists():
+        return found, known
+    with path.open(encoding="utf-8", newline="") as file:
+        try:
+            rows = [one for one in csv.DictReader(file, strict=True) if not one.get("line", "line")]
+        except csv.Error as error:
+            raise ValueError(f"{path.name}: {error}") from error
+    for one in rows:
+        told = {name: as_it_was(cell) or None for name, cell in one.items()}
+        source = str(told["source"])
+        if source not in known:
+            known.append(source)
+        found.append(
+            ExceptionRow(
+                doc_id=str(told["id"]),
+                parent=told["parent"],
+                exception=str(told["exception"]),
+                is_partial=told["is_partial"] == "true",
+                sentence=str(told["sentence"]),
+                kind=told["kind"],
+                sha256=told["sha256"],
+                size_bytes=None if told["size_bytes"] is None else int(told["size_bytes"]),
+                source=known.index(source),
+                line=None,
+                is_extracted=told["kind"] is not None,
+            )
+        )
+    return found, known
 
 
 def write_exceptions(path: Path, lines: Iterable[Sequence[object]]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from nearkin.paths import without_password
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs
 from nearkin.workflows.reading.texts import Texts
@@ -65,7 +65,11 @@ class ReadingRequest:
             ocr=rules.ocr,
         )
 
-    def resolved(
+    def resolved(self, progress: Progress, *, without: Path | None = None) -> tuple[Source, ...]:
+        """Find the sources; report what was guessed about them; see `found`."""
+        return self.found(progress, without=without).sources
+
+    def found(
         self,
         progress: Progress,
         *,
@@ -73,8 +77,8 @@ class ReadingRequest:
         in_order: bool = False,
         without: Path | None = None,
         with_unread: bool = False,
-    ) -> tuple[Source, ...]:
-        """Find the sources; report what was guessed about them.
+    ) -> SourceSet:
+        """Find the sources, and what is not read beside them; report what was guessed about them.
 
         Parameters
         ----------
@@ -103,7 +107,7 @@ class ReadingRequest:
         )
         for guess in found.guesses:
             progress.say(guess)
-        return found.sources
+        return found
 
     def opened(self, progress: Progress) -> Texts:
         """Return the sources, checked to have their columns.

@@ -13,6 +13,7 @@ from nearkin.nouns import counted
 from nearkin.runs.finished import MANIFEST, TABLES, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource
@@ -85,6 +86,7 @@ def resolve_inputs(
         of_files: list[list[str] | StoredSource] = [files] if files or not (stored or held) else []
         parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
     sources, guesses = dict[str, Source]((one.path, one) for one in held), list[str]()
+    not_read = list[NotRead]()
     for part in parts:
         if isinstance(part, StoredSource):
             sources[part.path] = part
@@ -97,7 +99,8 @@ def resolve_inputs(
         for source in found.sources:
             sources.setdefault(source.path, source)
         guesses += found.guesses
-    return SourceSet(tuple(sources.values()), tuple(guesses))
+        not_read += found.not_read
+    return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
 
 
 def _stored_source(

@@ -16,6 +16,7 @@ from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
 from nearkin.workflows.reading.problems import check_readable, damaged_files
@@ -91,7 +92,7 @@ def exceptions_beside(out: Path) -> Path:
 
 def _write_exceptions(texts: Texts, path: Path, resources: Resources, meter: Meter) -> None:
     """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    lines = lines_with_digests(texts.exceptions, texts.names, texts.sources, resources, meter)
+    lines = lines_with_digests(all_exceptions(texts), texts.names, texts.sources, resources, meter)
     if lines or path.exists():
         write_exceptions(path, lines)
 

@@ -18,8 +18,10 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
-from nearkin.workflows.reading.describing import describe
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
+from nearkin.workflows.dedup.origins import with_exceptions
+from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
+from nearkin.workflows.reading.describing import describe, not_read_files
+from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
@@ -69,7 +71,8 @@ def thread_files(
         See `nearkin.errors`.
     """
     meter = Meter(progress or Silent())
-    sources = asked.resolved(meter.progress, without=out, with_unread=True)
+    found = asked.found(meter.progress, without=out, with_unread=True)
+    sources = found.sources
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
     watched = [source for source in sources if holding(source.format) != "one document"]
     before = snapshots_of(watched, asked.encoding)
@@ -89,15 +92,15 @@ def thread_files(
             rows = _counted(threading.rows(told), page, tally)
             write_threads(directory.path / TABLE, rows, read)
         inputs = describe(sources, Resources(), meter)
-        if exceptions := texts.exceptions:
-            lines = exception_lines(exceptions, texts.names, dict(enumerate(inputs)))
-            write_exceptions(directory.path / EXCEPTIONS_FILE, lines)
+        beside = exceptions_of_collections(sources, texts.exceptions)
+        exceptions = [*texts.exceptions, *beside]
+        write_exceptions_in(directory.path, exceptions, texts.names, dict(enumerate(inputs)))
         inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
-        manifest = _manifest(asked, options, inputs, texts, read, tally)
-        manifest = replace(manifest, stages=tuple(meter.costs))
+        manifest = _manifest(asked, options, inputs, texts, read, tally, beside)
+        manifest = replace(manifest, not_read=not_read_files(found.not_read), stages=tuple(meter.costs))
         if report:
             with meter.stage("report", 0, "steps") as told:
-                problem = write_page(directory.path / "report.html", manifest, page, told)
+                problem = write_page(directory.path / "report.html", manifest, page, told, exceptions)
             manifest = replace(manifest, report_problem=problem, stages=tuple(meter.costs))
         directory.finish(manifest.as_stored())
     return manifest
@@ -130,7 +133,9 @@ def _manifest(
     texts: Texts,
     read: ReadMails,
     tally: ThreadTally,
+    beside: list[ExceptionRow],
 ) -> ThreadsManifest:
+    extraction = None if read.origins is None else read.origins.counts_of(texts.exceptions)
     return ThreadsManifest(
         version=__version__,
         made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
@@ -140,6 +145,6 @@ def _manifest(
         encoding=asked.encoding,
         reading=asked.as_read(),
         counts=tally.counts(read),
-        extraction=None if read.origins is None else read.origins.counts_of(texts.exceptions),
+        extraction=with_exceptions(extraction, beside),
         damaged_files=texts.damaged_files or None,
     )

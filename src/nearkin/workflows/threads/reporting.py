@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from nearkin.manifests.threads import ThreadsManifest
 from nearkin.reports import page_file
 from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
 from nearkin.runs.progress import Progress
+from nearkin.workflows.dedup.reporting import first_exceptions
+from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.threads.judging import ThreadRow
 
 N_THREADS = 200
@@ -39,10 +42,16 @@ class PageThreads:
         return [card for _, _, card in sorted(self._held, key=lambda held: held[:2], reverse=True)]
 
 
-def write_page(path: Path, manifest: ThreadsManifest, page: PageThreads, progress: Progress) -> str | None:
+def write_page(
+    path: Path, manifest: ThreadsManifest, page: PageThreads, progress: Progress, exceptions: Sequence[ExceptionRow]
+) -> str | None:
     """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
+
+    def render() -> str:
+        return render_threads_report(manifest, page.cards, first_exceptions(exceptions))
+
     instead = "Run the command again with --overwrite to create the report."
-    return page_file.write_page(path, lambda: render_threads_report(manifest, page.cards), progress, instead=instead)
+    return page_file.write_page(path, render, progress, instead=instead)
 
 
 def card_of(thread: list[ThreadRow], max_rows: int) -> ThreadCard:

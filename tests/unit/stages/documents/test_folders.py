@@ -13,6 +13,7 @@ import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.folders import files_of
+from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 
@@ -253,4 +254,6 @@ def test_what_is_no_file_is_named(tmp_path):
     found = files_of(str(tmp_path), None, lambda _: False)
     assert found.paths == (str(tmp_path / "a.txt"),)
     (note,) = found.notes
-    assert note == f"Warning: {tmp_path}: not read: 2 named pipes, sockets or devices: link, waiting"
+    assert isinstance(note, NotRead)
+    assert note.paths == (str(tmp_path / "link"), str(tmp_path / "waiting"))
+    assert note.sentence == f"Warning: {tmp_path}: not read: 2 named pipes, sockets or devices: link, waiting"

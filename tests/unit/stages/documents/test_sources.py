@@ -232,7 +232,7 @@ def test_a_folder_of_texts(folder: Path) -> None:
         ("in/a/x", "a/x", "file"), ("in/b.txt", "b.txt", "file"), ("in/readme.md", "readme.md", "file")
     ]  # fmt: skip
     assert found.guesses == (
-        "in: hidden files and folders are not read (2 whose names begin with a dot)",
+        "in: hidden files and folders are not read (2 whose names begin with a dot: .git, a/.secret)",
         "Warning: in: 1 link to a missing file: dangling",
         "Warning: in: not followed: 1 link to a folder: a/loop",
         "Warning: in: not read: 1 named pipe, socket or device: pipe",

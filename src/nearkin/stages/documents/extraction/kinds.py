@@ -130,6 +130,8 @@ def is_extracted(head: bytes, name: str) -> bool:
 def _text_kind(blob: Blob, name: str, declared: str | None) -> str:
     """Return the kind of what may be text, by its markup, or of an archive behind other bytes, by its name."""
     head = blob.head
+    if not head:
+        return "text"  # an empty file, whatever its suffix
     known = foreign(_narrowed(head), name)
     if declared in (*ZIPPED, "zip") and _LOCAL_HEADER in head and (known is None or known.name in _BEFORE_ARCHIVES):
         return _zip_kind(blob, name, declared)

@@ -140,7 +140,7 @@ class FileWalk:
     def _kind(self, blob: Blob, name: str, place: _Place) -> str:
         """Return the kind by content; if a plain text replaces the file, the kind that the user named."""
         kind = kind_of(blob, name)
-        if kind == "text" and place.parent is None and self._request.kind is not None:
+        if kind == "text" and blob.head and place.parent is None and self._request.kind is not None:
             return self._request.kind
         is_mail = kind == "mbox" and declared_kind(name) != "mbox" and is_single(blob)
         return "eml" if is_mail else kind

@@ -74,6 +74,39 @@ def test_a_folder_with_a_load_file_reads_each_text_once(vol: Path) -> None:
     ]  # fmt: skip
 
 
+def test_records_are_read_beside_tables_that_are_read_as_documents(vol: Path) -> None:
+    (vol / "note.txt").write_text("a loose note")
+    (vol / "timeline.csv").write_text("day,event\n1,It was\n")
+    (vol / "own.dat").write_bytes(dat(["BEGDOC", "ENDDOC"], ["A1", "A2"]).encode())
+    with pytest.raises(SourceError) as caught:
+        resolve_sources(["vol"])
+    assert str(caught.value) == (
+        "vol: holds 1 load file (load.dat), 1 table (timeline.csv) and 1 other file (note.txt). To read the records of "
+        "the load file, and each other file, also the tables, as one document, add --format document. To read only the "
+        "tables, pass 'vol/**/*.csv'."
+    )
+    found = resolve_sources(["vol"], file_format="document")
+    assert [(one.name, one.format) for one in found.sources] == [
+        ("vol/load.dat", "load-file"), ("note.txt", "document"), ("own.dat", "document"), ("timeline.csv", "document"),
+    ]  # fmt: skip
+    assert "vol: 2 files named by load.dat are read there" in found.guesses
+    assert "vol: skipped 1 list of images (Opticon or LFP), which hold no text: images.opt" in found.guesses
+    assert not any("Warning" in one for one in found.guesses)
+
+
+@pytest.mark.parametrize(
+    ("argument", "file_format"),
+    [("vol/load.dat", "document"), ("vol/**/*", "document"), ("vol", "file"), ("vol/load.dat", "file")],
+)
+def test_a_load_file_that_is_read_as_one_document_is_named(vol: Path, argument: str, file_format: str) -> None:
+    found = resolve_sources([argument], file_format=file_format)
+    assert ("vol/load.dat", file_format) in [(one.path, one.format) for one in found.sources]
+    assert (
+        "Warning: vol/load.dat: a load file, read as one document. To read the records, omit --format, or name "
+        "--format load-file"
+    ) in found.guesses
+
+
 def test_a_list_of_images_among_the_arguments_is_left_out_and_alone_refused(vol: Path) -> None:
     found = resolve_sources(["vol/load.dat", "vol/images.opt"])
     assert len(found.sources) == 1
