@@ -1,8 +1,8 @@
 """A command in the process of the test, which prints what it would print as a process of its own, and leaves no trace.
 
-It takes a fifth of the processor time of a process that is forked for it, which copies every page that it touches.
-It gets its own standard streams, folder, environment variables, signal handlers, warning filters, log handlers and
-context variables. An exception that a process would print as a traceback fails the test.
+It takes a fifth to a half of the processor time of a process forked for it, which copies every page that it touches. It
+gets its own standard streams, folder, environment variables, signal handlers, warning filters, log handlers and context
+variables. An exception that a process would print as a traceback fails the test.
 """
 
 from __future__ import annotations

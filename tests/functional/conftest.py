@@ -131,7 +131,7 @@ def nearkin(*arguments: str | Path, stdin: bytes | None = None, **environment: s
 
 
 def nearkin_here(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Ended:
-    """The command line in this process, which takes a fifth of the time."""
+    """The command line in this process: faster, with the same output; see `command_here`."""
     from nearkin.cli.main import run
 
     given = [str(argument) for argument in arguments]
