@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import doctest
-import io
 import os
+import re
 import runpy
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,12 +14,14 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
+from command_here import call_here
 from commands import program
 from docs.pages import ROOT
 from spark_cluster import NO_SETTINGS, java_options
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-_MEANT_FOR_SHELLS = frozenset("|&;<>()$`*?[]{}~#!=\n\\")
+_QUOTED = re.compile(r"'[^']*'" r'|"[^"$`\\]*"')
+_MEANT_FOR_SHELLS = frozenset("|&;<>()$`*?[]{}~#!\n\\")
 SAID_ONCE = "· compiling kernels for this job"  # once in an environment: the pages do not count on being that run
 
 
@@ -47,7 +47,9 @@ def run_in_shell(command: str, folder: Path) -> str:
         environment |= {"JDK_JAVA_OPTIONS": java_options(), "SPARK_CONF_DIR": str(NO_SETTINGS)}
     call = _call(command, folder)
     if call is not None:
-        code, printed = _run_here(call, folder, environment)
+        code, printed, _ = call_here(
+            call, arguments=shlex.split(command), folder=folder, environment=environment, is_err_to_out=True
+        )
     else:
         ran = subprocess.run(
             ["bash", "-c", command],
@@ -68,13 +70,15 @@ def run_in_shell(command: str, folder: Path) -> str:
 
 def _call(command: str, folder: Path) -> Callable[[], object] | None:
     """What a command does that is nothing but a call of Nearkin or of an example: it needs no process, and no shell."""
-    if set(command) & _MEANT_FOR_SHELLS:
+    if set(_QUOTED.sub("", command)) & _MEANT_FOR_SHELLS:
         return None
     name, *arguments = shlex.split(command)
     if name == "nearkin" and arguments[:1] != ["serve"] and "spark" not in arguments:
         from nearkin.cli.main import run
 
         return partial(run, arguments)
+    if name == "python" and arguments[0] == "-c":
+        return partial(exec, arguments[1], {"__name__": "__main__"})
     if name == "python" and arguments[0].startswith("examples/"):
         return partial(_run_script, folder / arguments[0], arguments[1:])
     return None
@@ -85,28 +89,6 @@ def _run_script(script: Path, arguments: list[str]) -> None:
     given, places = [str(script), *arguments], [str(script.parent), *sys.path]
     with mock.patch.object(sys, "argv", given), mock.patch.object(sys, "path", places):
         runpy.run_path(str(script), run_name="__main__")
-
-
-def _run_here(call: Callable[[], object], folder: Path, environment: dict[str, str]) -> tuple[int, str]:
-    """The exit code of a command in this process, with another folder and environment, and what it printed."""
-    printed = io.StringIO()
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    with (
-        mock.patch.dict(os.environ, environment, clear=True),
-        contextlib.chdir(folder),
-        open(os.devnull) as nothing,
-        mock.patch.object(sys, "stdin", nothing),
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(printed),
-    ):
-        try:
-            call()
-        except SystemExit as ended:
-            return int(ended.code or 0), printed.getvalue()
-        finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
-        return 0, printed.getvalue()
 
 
 def matches(said: str, came: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from certificates import write_certificate
 from chromium import Chromium
 from commands import quick_command
-from functional.conftest import nearkin
+from functional.conftest import nearkin_here
 from review_client import small_collection
 
 pytestmark = pytest.mark.browser
@@ -22,7 +22,7 @@ def test_a_reviewer_signs_in_and_out_by_keyboard(chromium: str, tmp_path: Path) 
     small_collection(tmp_path).close()
     place, users = tmp_path / "matter", tmp_path / "users.json"
     added = ("users", place, "add", "ada", "--role", "reviewer", "--users-file", users)
-    assert nearkin(*added, stdin=f"{PASSWORD}\n".encode()).code == 0
+    assert nearkin_here(*added, stdin=f"{PASSWORD}\n".encode()).code == 0
     cert, key = write_certificate(tmp_path)
     command = quick_command("serve", place, "--tls-cert", cert, "--tls-key", key, "--users-file", users)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -20,7 +20,7 @@ import pytest
 import zstandard
 
 from commands import quick_command
-from functional.conftest import CHOSEN, Ended, nearkin, results, run_here
+from functional.conftest import CHOSEN, Ended, nearkin_here, results, run_here
 from golden.in_postgresql import copy_to_postgresql
 from golden.stored_collection import WAVES
 from nearkin.workflows.dedup.files import Delivery
@@ -73,7 +73,7 @@ def test_a_run_that_is_killed_again_and_again(seed, corpus, whole, tmp_path):
         if not (out / "manifest.json").exists():
             assert all(pq.read_table(path) for path in out.glob("*.parquet"))
     was_finished = (out / "manifest.json").exists()
-    ended = nearkin(*arguments)
+    ended = nearkin_here(*arguments)
     assert ended.code == (5 if was_finished else 0), ended.err
     assert results(out) == whole
     assert not (out / ".work").exists()
@@ -96,7 +96,7 @@ def test_a_collection_whose_adding_is_killed_again_and_again(seed, place, tmp_pa
                 n_documents = {one.name: one.n_current for one in collection.info().waves}
                 assert {f"wave-{one}" for one in acknowledged} <= n_documents.keys()
                 assert set(n_documents.values()) == {len(part)}
-        ended = nearkin(*arguments)
+        ended = nearkin_here(*arguments)
         assert ended.code == 0, ended.err
         acknowledged.append(number)
     with place.open(create=False) as collection:
@@ -134,7 +134,7 @@ def test_decisions_that_are_killed_again_and_again(seed, place, tmp_path):
             current = {(one["doc_id"], one["value"]) for one in collection.tags().documents.to_pylist()}
             assert current == tags_after(len(log))
         if len(log) == done:
-            ended = nearkin(*arguments)
+            ended = nearkin_here(*arguments)
             assert ended.code == 0, ended.err
     with place.open(create=False) as collection:
         n_before = collection.info().n_documents
@@ -162,7 +162,7 @@ def test_a_migration_and_groups_that_are_killed_again_and_again(version, seed, p
     arguments = ("groups", place.address, "--threshold", "0.3", "--cache", place.cache, "-q")
     for _ in range(2):
         killed_after(chance.uniform(0.05, 0.5), *arguments)
-    ended = nearkin(*arguments)
+    ended = nearkin_here(*arguments)
     assert ended.code == 0, ended.err
     with place.open(create=False) as collection:
         assert collection.fsck().is_whole
@@ -239,7 +239,7 @@ def test_a_damaged_file_is_read_or_refused(seed, name, tmp_path):
     path = tmp_path / name
     path.write_bytes(data)
     out = tmp_path / "out"
-    ended = nearkin("dedup", path, "--out", out, *CHOSEN, "--write-kept", "--no-report", "-q")
+    ended = nearkin_here("dedup", path, "--out", out, *CHOSEN, "--write-kept", "--no-report", "-q")
     ended.assert_clean()
     assert ended.code in CODES, (kind, at, ended)
     assert (ended.code == 0) == (out / "manifest.json").exists()

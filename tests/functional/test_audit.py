@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin, nearkin_here, run_here, write_jsonl
+from functional.conftest import nearkin_here, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, RunError, SourceError
@@ -373,7 +373,7 @@ def test_inputs_that_changed(files, tmp_path, monkeypatch):
 
 
 def test_standard_input(tmp_path):
-    nearkin("dedup", "-", "--format", "jsonl", "--out", tmp_path / "out", stdin=b'{"id": "a", "text": "a text"}\n')
+    nearkin_here("dedup", "-", "--format", "jsonl", "--out", tmp_path / "out", stdin=b'{"id": "a", "text": "a text"}\n')
     with pytest.raises(SourceError, match="standard input"):
         audit(tmp_path / "out")
 

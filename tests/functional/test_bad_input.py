@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import command, quick_command
-from functional.conftest import FAST, Ended, nearkin, nearkin_here, write_jsonl
+from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
 from nearkin.stages.verification.measures import MEASURE_NAMES
 from oracles.texts import versions
 
@@ -471,11 +471,11 @@ def test_standard_input_that_cannot_be_read(tmp_path, how, words):
 def test_standard_input(tmp_path):
     data = b"".join(json.dumps(record).encode() + b"\n" for record in TWINS)
     out = tmp_path / "out"
-    ended = nearkin("dedup", "-", "--out", out, "--no-report", "-q", stdin=data)
+    ended = nearkin_here("dedup", "-", "--out", out, "--no-report", "-q", stdin=data)
     assert (ended.code, ended.err) == (0, "")
     assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique"]
-    assert_refused(nearkin("dedup", "-", "--out", tmp_path / "b", "-q", "--against", "-", stdin=data), 2, "once")
-    empty = nearkin("dedup", "-", "--out", tmp_path / "c", "-q", "--no-report", stdin=b"")
+    assert_refused(nearkin_here("dedup", "-", "--out", tmp_path / "b", "-q", "--against", "-", stdin=data), 2, "once")
+    empty = nearkin_here("dedup", "-", "--out", tmp_path / "c", "-q", "--no-report", stdin=b"")
     assert "Traceback" not in empty.err
 
 

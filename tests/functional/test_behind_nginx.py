@@ -17,7 +17,7 @@ import pytest
 
 from certificates import write_certificate
 from commands import quick_command
-from functional.conftest import nearkin
+from functional.conftest import nearkin_here
 from nearkin.collection.collection import Collection
 from review_client import DOCUMENTS, LEASE
 from team_client import field
@@ -60,7 +60,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Cli
         collection.add([*DOCUMENTS, *((f"{'big' * 30}{i}", f"{LEASE} {i}") for i in range(N_BIG))], wave="march")
     for name, role in (("ada", "reviewer"), ("vera", "viewer")):
         users = "users", folder / "matter", "add", name, "--role", role, "--users-file", folder / "users.json"
-        assert nearkin(*users, stdin=b"correct horse battery\n").code == 0
+        assert nearkin_here(*users, stdin=b"correct horse battery\n").code == 0
     outer, plain, inner = free_port(), free_port(), free_port()
     url = f"https://localhost:{outer}"
     command = quick_command(

@@ -62,7 +62,7 @@ def test_show_prints_what_is_known_and_then_the_text(matter: str) -> None:
 
 
 def test_the_text_alone_comes_unchanged(matter: str) -> None:
-    done = nearkin("show", matter, "lease", "--text-only")
+    done = nearkin_here("show", matter, "lease", "--text-only")
     assert (done.code, done.out, done.err) == (0, RENT.format(950), "")
     assert nearkin("show", matter, "lease", "--text-only", PYTHONIOENCODING="ascii").out == RENT.format(950)
     assert run("show", matter, "lease", "--text-only", "--version", "1").out == RENT.format(900)
@@ -72,11 +72,11 @@ def test_the_text_alone_comes_unchanged(matter: str) -> None:
 def test_an_id_that_begins_with_a_dash(matter: str, tmp_path: Path) -> None:
     assert run("add", matter, write_jsonl(tmp_path / "dash.jsonl", [{"id": "-x", "text": RENT.format(900)}])).code == 0
     for arguments in (["show"], ["similar"], ["remove"], ["tag", "hot=yes"], ["compare", "copy"]):
-        ended = nearkin(arguments[0], matter, *arguments[1:], "-x")
+        ended = nearkin_here(arguments[0], matter, *arguments[1:], "-x")
         assert (ended.code, "Write -- before an argument that begins with a dash" in ended.err) == (2, True), ended.err
     assert run("show", matter, "--", "-x").code == 0
-    assert "Write --" not in nearkin("show", matter, "lease", "--jsom").err
-    assert "Write --" not in nearkin("doctor", "-x").err
+    assert "Write --" not in nearkin_here("show", matter, "lease", "--jsom").err
+    assert "Write --" not in nearkin_here("doctor", "-x").err
 
 
 def test_show_for_programs(matter: str) -> None:

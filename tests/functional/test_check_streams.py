@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from commands import command, quick_command
-from functional.conftest import nearkin, nearkin_here, write_jsonl
+from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 
@@ -47,7 +47,7 @@ def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
     ]
     clean = tmp_path / "clean.jsonl"
     arguments = "check", matter, "-", "--jsonl", "--store", "--only-new", "--kept", clean, "--wave", "crawl"
-    ended = nearkin(*arguments, stdin=lines(*stream))
+    ended = nearkin_here(*arguments, stdin=lines(*stream))
     answers = told(ended.out)
     assert (ended.code, [one["verdict"] for one in answers]) == (0, ["new", "exact", "near", "new", "new"])
     assert [one["line"] for one in answers] == [1, 2, 3, 4, 5]
@@ -63,10 +63,10 @@ def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
     with Collection.open(matter) as collection:
         assert collection.info().n_documents == 4
         assert (collection.document("7").wave, collection.document("7").line) == ("crawl", 4)
-    assert nearkin(*arguments, stdin=lines(*stream)).code == 5  # the file is there
-    again = nearkin(*arguments, "--overwrite", "-q", stdin=lines(*stream))
+    assert nearkin_here(*arguments, stdin=lines(*stream)).code == 5  # the file is there
+    again = nearkin_here(*arguments, "--overwrite", "-q", stdin=lines(*stream))
     assert (again.code, again.err, clean.read_bytes()) == (0, "", lines(stream[0], stream[3], stream[4]))
-    printed = nearkin(*arguments[:6], "--kept", "-", "-q", stdin=lines(*stream))
+    printed = nearkin_here(*arguments[:6], "--kept", "-", "-q", stdin=lines(*stream))
     assert printed.out.encode() == clean.read_bytes()
 
 
@@ -79,12 +79,12 @@ def test_parts_are_dropped_if_asked_for_and_what_contains_a_stored_document_is_k
         {"id": "part", "text": " ".join(words[: len(words) // 2])},
     ]
     arguments = "check", tmp_path / "new", "-", "--jsonl", "--store", "--only-new", "--containment", "0.9"
-    ended = nearkin(*arguments, stdin=lines(*stream))
+    ended = nearkin_here(*arguments, stdin=lines(*stream))
     told_of = [(one["verdict"], one["is_kept"]) for one in told(ended.out)]
     assert told_of == [("new", True), ("contains", True), ("contained", False)]
     assert "1 part of a stored document, 1 with a stored document inside; 2 stored, 2 kept" in ended.err
-    assert nearkin(*arguments[:-1], "some", stdin=b"").code == 2
-    off = nearkin("check", tmp_path / "new", "-", "--jsonl", "--containment", "off", stdin=lines(stream[2]))
+    assert nearkin_here(*arguments[:-1], "some", stdin=b"").code == 2
+    off = nearkin_here("check", tmp_path / "new", "-", "--jsonl", "--containment", "off", stdin=lines(stream[2]))
     assert told(off.out)[0]["verdict"] == "new"
 
 
@@ -124,7 +124,9 @@ def test_a_stream_that_fails_says_what_is_stored(matter, tmp_path):
 
 def test_lines_that_cannot_be_read_are_answered_and_counted(matter, tmp_path):
     stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n\n  \n[]\n" + lines({"id": "b"}, {"text": TEXTS[2]})
-    ended = nearkin("check", matter, "-", "--jsonl", "--store", "--json", stdin=stream + lines({"id": "c", "text": ""}))
+    ended = nearkin_here(
+        "check", matter, "-", "--jsonl", "--store", "--json", stdin=stream + lines({"id": "c", "text": ""})
+    )
     answers = told(ended.out)
     assert (ended.code, [one["line"] for one in answers]) == (0, [1, 2, 5, 6, 7, 8])
     assert ["error" in one for one in answers] == [False, True, True, True, True, False]
@@ -137,19 +139,19 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter, tmp_path):
         "check", matter, write_jsonl(tmp_path / "b.jsonl", [{"id": "", "text": "It was."}]), "--jsonl", "--store"
     )
     assert "no key 'id', or its value is empty" in blank.out
-    without = nearkin("check", matter, "-", "--jsonl", stdin=stream)
+    without = nearkin_here("check", matter, "-", "--jsonl", stdin=stream)
     assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
 
 
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xff\xfe\0\0", b"\xef\xbb\xbf"])
 def test_a_line_of_a_byte_order_mark_is_answered_alone(matter, mark):
     stream = lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]})
-    ended = nearkin("check", matter, "-", "--jsonl", "--store", stdin=b"\n" + mark + b"\n" + stream)
+    ended = nearkin_here("check", matter, "-", "--jsonl", "--store", stdin=b"\n" + mark + b"\n" + stream)
     ended.assert_done()
     assert [(one["line"], one["id"], "error" in one) for one in told(ended.out)] == [
         (2, None, True), (3, "a", False), (4, "b", False),
     ]  # fmt: skip
-    first = nearkin("check", matter, "-", "--jsonl", "--store", stdin=b"\xef\xbb\xbf" + stream)
+    first = nearkin_here("check", matter, "-", "--jsonl", "--store", stdin=b"\xef\xbb\xbf" + stream)
     assert [one["verdict"] for one in told(first.out)] == ["exact", "exact"]
 
 
@@ -173,7 +175,7 @@ def test_standard_input_that_is_closed(matter, tmp_path, arguments, code):
 
 def test_stop_at_the_first_one(matter):
     stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n" + lines({"id": "b", "text": TEXTS[2]})
-    ended = nearkin("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
+    ended = nearkin_here("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
     assert ended.code == 4
     assert "line 2: not valid JSON" in ended.err
     assert [one["line"] for one in told(ended.out)] == [1, 2]
@@ -185,7 +187,7 @@ def test_stop_at_the_first_one(matter):
 @pytest.mark.parametrize("rest", [[], ["{broken"]])
 def test_stop_at_a_line_that_cannot_be_stored(matter, bad, rest):
     stream = lines({"id": "ok1", "text": TEXTS[1]}, bad, *rest, {"id": "after", "text": TEXTS[2]})
-    ended = nearkin("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
+    ended = nearkin_here("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
     assert ended.code == 4
     assert "line 2: " in ended.err
     assert ".." not in ended.err.replace("...", "")
@@ -193,7 +195,7 @@ def test_stop_at_a_line_that_cannot_be_stored(matter, bad, rest):
     assert [one["line"] for one in told(ended.out)] == [1, 2]
     with Collection.open(matter) as collection:
         assert [collection.has_document(one) for one in ("ok1", "after")] == [True, False]
-    skipped = nearkin("check", matter, "-", "--jsonl", "--store", stdin=stream)
+    skipped = nearkin_here("check", matter, "-", "--jsonl", "--store", stdin=stream)
     assert ["error" in one for one in told(skipped.out)] == [False, True, *[True for _ in rest], False]
 
 
@@ -240,7 +242,7 @@ def test_input_of_which_no_line_can_be_read(matter, tmp_path):
     ended = nearkin_here("check", matter, tmp_path / "draft.txt", "--jsonl")
     assert (ended.code, "All 2 documents are unreadable" in ended.err) == (3, True)
     assert nearkin_here("check", matter, tmp_path / "missing.jsonl", "--jsonl").code == 3
-    assert nearkin("check", matter, "-", "--jsonl", stdin=b"").out == ""
+    assert nearkin_here("check", matter, "-", "--jsonl", stdin=b"").out == ""
 
 
 def test_a_reader_that_goes_away_ends_it(matter):
@@ -260,10 +262,10 @@ def test_a_reader_that_goes_away_ends_it(matter):
 
 def test_a_stream_that_is_stored_creates_the_collection(tmp_path):
     place, stream = tmp_path / "new", lines({"id": "a", "text": TEXTS[0]}, {"id": "b", "text": TEXTS[0].upper()})
-    ended = nearkin("check", place, "-", "--jsonl", stdin=stream)
+    ended = nearkin_here("check", place, "-", "--jsonl", stdin=stream)
     assert (ended.code, f"nearkin add {place} " in ended.err, place.exists()) == (7, True, False)
-    ended = nearkin("check", place, "-", "--jsonl", "--store", "--only-new", stdin=stream)
+    ended = nearkin_here("check", place, "-", "--jsonl", "--store", "--only-new", stdin=stream)
     assert (ended.code, [one["verdict"] for one in told(ended.out)]) == (0, ["new", "exact"]), ended.err
     assert f"created the collection {place}" in ended.err
-    again = nearkin("check", place, "-", "--jsonl", "--store", stdin=stream)
+    again = nearkin_here("check", place, "-", "--jsonl", "--store", stdin=stream)
     assert "created" not in again.err

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import FAST, Ended, nearkin, nearkin_here, results, write_jsonl
+from functional.conftest import FAST, Ended, nearkin_here, results, write_jsonl
 from nearkin.runs.directory import RESUME_HINT
 
 FILES = {"documents.parquet", "pairs.parquet", "groups.parquet", "families.parquet", "families.csv", "report.html"}
@@ -181,7 +181,7 @@ def test_text_files(tmp_path: Path) -> None:
 
 def test_standard_input_is_read_once(tmp_path: Path) -> None:
     lines = f"1\t{FAST}\n2\t{FAST} again\n".encode()
-    ended = nearkin("families", "-", "--format", "lines", "--out", tmp_path / "out", "-q", stdin=lines)
+    ended = nearkin_here("families", "-", "--format", "lines", "--out", tmp_path / "out", "-q", stdin=lines)
     ended.assert_clean()
     assert ended.code == 0, ended.err
     assert [row["relation"] for row in rows(tmp_path / "out")] == ["", "shorter version or excerpt"]

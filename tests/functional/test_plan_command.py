@@ -268,12 +268,10 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
 
 def test_a_sample_from_standard_input_has_a_format(tmp_path):
     """The warning of a table without --format names an option that the command has."""
-    from functional.conftest import nearkin
-
     rows = b"id,text\n" + b"".join(b"%d,document %d has some words; which are few\n" % (i, i) for i in range(30))
-    read_as_text = nearkin("plan", "corpus", "-", stdin=rows)
+    read_as_text = nearkin_here("plan", "corpus", "-", stdin=rows)
     assert "for rows use --format csv" in read_as_text.err
-    ended = nearkin("plan", "corpus", "-", "--format", "csv", stdin=rows)
+    ended = nearkin_here("plan", "corpus", "-", "--format", "csv", stdin=rows)
     assert (ended.code, ended.out.startswith("30 documents like the 30")) == (0, True), ended.err
     for side in ("left", "right"):
         (tmp_path / f"{side}.rows").write_bytes(rows)

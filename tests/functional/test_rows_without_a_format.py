@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from functional.conftest import Ended, nearkin, nearkin_here
+from functional.conftest import Ended, nearkin_here
 
 CSV = "id,text\n1,It was a dark night and the rain fell on the boats.\n2,It was a clear day.\n"
 TSV = CSV.replace(",", "\t")
@@ -22,9 +20,7 @@ OF_TSV = (
 
 
 def piped(text: str, *arguments: str | Path) -> Ended:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
-        return nearkin_here(*arguments)
+    return nearkin_here(*arguments, stdin=text.encode())
 
 
 def n_stored(place: Path) -> int:
@@ -58,7 +54,7 @@ def test_rows_in_a_pipe_that_are_added(tmp_path, text, options, said, n) -> None
 
 
 def test_rows_in_a_pipe_of_the_system(tmp_path) -> None:
-    assert nearkin("add", tmp_path / "matter", "-", stdin=CSV.encode()).err.endswith(OF_CSV)
+    assert nearkin_here("add", tmp_path / "matter", "-", stdin=CSV.encode()).err.endswith(OF_CSV)
 
 
 @pytest.mark.parametrize("command", ["dedup", "sign", "index", "statistics"])

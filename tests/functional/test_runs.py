@@ -175,10 +175,10 @@ def test_groups_larger_than_are_looked_at_in_full(tmp_path, group, n):
 
 
 def test_compressed_standard_input(tmp_path):
-    from functional.conftest import nearkin
+    from functional.conftest import nearkin_here
 
     data = gzip.compress(json.dumps({"id": 1, "text": FAST}).encode() + b"\n")
-    ended = nearkin("dedup", "-", "--out", tmp_path / "out", "-q", "--no-report", "--write-kept", stdin=data)
+    ended = nearkin_here("dedup", "-", "--out", tmp_path / "out", "-q", "--no-report", "--write-kept", stdin=data)
     assert (ended.code, ended.err) == (0, "")
     assert [row["id"] for row in documents(tmp_path / "out")] == [1]
     table = pq.read_table(tmp_path / "out/documents.parquet")

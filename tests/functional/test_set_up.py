@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin
+from functional.conftest import nearkin_here
 from nearkin.kernels import choosing
 
 
 @pytest.mark.slow
 def test_warm_up_runs_every_job(tmp_path: Path) -> None:
-    ended = nearkin("warm-up", "--json", cwd=tmp_path)
+    ended = nearkin_here("warm-up", "--json", cwd=tmp_path)
     ended.assert_clean()
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["elapsed_s"] > 0
@@ -23,11 +23,11 @@ def test_warm_up_runs_every_job(tmp_path: Path) -> None:
 
 
 def test_doctor_shows_what_is_installed() -> None:
-    told = json.loads(nearkin("doctor", "--json").out)
+    told = json.loads(nearkin_here("doctor", "--json").out)
     assert told["libraries"]["numpy"] == importlib.metadata.version("numpy")
     assert told["extras"]["report"]["jinja2"] == importlib.metadata.version("jinja2")
     assert told["machine"]["cores"] >= 1
-    ended = nearkin("doctor")
+    ended = nearkin_here("doctor")
     ended.assert_clean()
     for words in ("nearkin", "python", "memory", "extra spark"):
         assert words in ended.out

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+from functional.conftest import Ended, nearkin_here, write_jsonl
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.signing.options import METHODS
 from oracles import plain_signatures as plain
@@ -218,7 +218,7 @@ def test_online_signatures_drift_less_and_less(load, tmp_path):
 
 def test_standard_input(load, tmp_path):
     command = ("sign", "-", "--method", "topsig", "--out", str(tmp_path / "sig"), "-q")
-    nearkin(*command, stdin=load.read_bytes()).assert_done()
+    nearkin_here(*command, stdin=load.read_bytes()).assert_done()
     sign(load, tmp_path / "file", "--method", "topsig")
     assert hexes(tmp_path / "sig") == hexes(tmp_path / "file")
     refused = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "p", "-q")
@@ -266,7 +266,7 @@ def test_refused_to_sign(load, tmp_path, case):
 
 
 def test_a_pipe_cannot_be_counted_first(tmp_path):
-    ended = nearkin("sign", "-", *WEIGHTED, "--out", str(tmp_path / "sig"), stdin=b'{"id": 1, "text": "a"}\n')
+    ended = nearkin_here("sign", "-", *WEIGHTED, "--out", str(tmp_path / "sig"), stdin=b'{"id": 1, "text": "a"}\n')
     assert ended.code == 2
     assert "--online" in ended.err
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin, nearkin_here, write_jsonl
+from functional.conftest import nearkin_here, write_jsonl
 from oracles.texts import versions
 
 LANGUAGES = ["en", "de", "<b>", None]
@@ -98,7 +98,7 @@ def test_a_file_without_the_column_counts_as_no_value(records, tmp_path, kind):
 def test_by_a_column_of_standard_input(records, tmp_path):
     path, out = written(records, tmp_path, "jsonl"), tmp_path / "out"
     arguments = ["dedup", "-", "--out", out, "--by", "year", "-q"]
-    nearkin(*arguments, stdin=path.read_bytes()).assert_done()
+    nearkin_here(*arguments, stdin=path.read_bytes()).assert_done()
     found = numbers(cells((out / "report.html").read_text(), "by"))
     assert found == counted(out, [str(row["year"]) for row in records])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import ssl
@@ -19,7 +18,7 @@ import pytest
 
 from certificates import write_certificate
 from commands import quick_command
-from functional.conftest import nearkin, nearkin_here
+from functional.conftest import nearkin_here
 from nearkin.collection.collection import Collection
 from nearkin.web.settings import ServiceSettings
 from review_client import DOCUMENTS, LEASE
@@ -45,7 +44,7 @@ class Served:
 
     def users(self, *arguments: str, stdin: bytes = b"") -> str:
         """Change the users."""
-        done = nearkin("users", self.place, *arguments, "--users-file", self.users_file, stdin=stdin)
+        done = nearkin_here("users", self.place, *arguments, "--users-file", self.users_file, stdin=stdin)
         assert done.code == 0, done.err
         return done.out
 
@@ -59,7 +58,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     cert, key = write_certificate(folder)
     users_file = folder / "users.json"
     added = ("users", folder / "matter", "add", "ada", "--role", "reviewer", "--users-file", users_file)
-    assert nearkin(*added, stdin=PASSWORD).code == 0
+    assert nearkin_here(*added, stdin=PASSWORD).code == 0
     options = ("--tls-cert", cert, "--tls-key", key, "--users-file", users_file)
     command = quick_command("serve", folder / "matter", *options)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -173,13 +172,9 @@ def test_users_are_listed_without_their_secrets(served: Served) -> None:
         (("rename", "ada"), "ACTION must be one of"),
     ],
 )
-def test_what_users_refuses(
-    served: Served, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
-) -> None:
+def test_what_users_refuses(served: Served, arguments: tuple[str, ...], said: str) -> None:
     before = served.users_file.read_bytes()
-    with open(os.devnull) as nothing:
-        monkeypatch.setattr("sys.stdin", nothing)
-        answer = nearkin_here("users", served.place, *arguments, "--users-file", served.users_file)
+    answer = nearkin_here("users", served.place, *arguments, "--users-file", served.users_file)
     assert (answer.code, said in answer.err) == (2, True), answer.err
     assert served.users_file.read_bytes() == before
 

@@ -8,7 +8,7 @@ import random
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin
+from functional.conftest import nearkin_here
 from wikipedia_dumps import HEAD, TAIL, dump, page
 
 
@@ -35,7 +35,7 @@ def multistream(tmp_path):
 
 
 def test_near_duplicates_among_articles(tmp_path, multistream):
-    done = nearkin("dedup", multistream, "--out", tmp_path / "d", "--write-kept")
+    done = nearkin_here("dedup", multistream, "--out", tmp_path / "d", "--write-kept")
     assert done.code == 0, done.err
     said = " ".join((done.out + done.err).split())
     assert "read as a dump of Wikipedia (recognised by its content)" in said
@@ -51,8 +51,8 @@ def test_near_duplicates_among_articles(tmp_path, multistream):
 
 
 def test_a_dump_in_a_collection(tmp_path, multistream):
-    done = nearkin("add", tmp_path / "held", multistream)
+    done = nearkin_here("add", tmp_path / "held", multistream)
     assert done.code == 0, done.err
-    done = nearkin("similar", tmp_path / "held", "Regen", "--threshold", "0.8")
+    done = nearkin_here("similar", tmp_path / "held", "Regen", "--threshold", "0.8")
     assert done.code == 0, done.err
     assert "Regen (Wetter)" in done.out
