@@ -65,7 +65,7 @@ def test_results_that_are_the_input_are_named_once(tmp_path):
     source = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": "a text"}])
     ended = nearkin_here("dedup", source, "--out", source)
     assert ended.code != 0
-    assert f"{source} is --out, whose files the run replaces" in ended.err
+    assert f"{source} is also --out: the run would replace it" in ended.err
 
 
 def test_of_a_component_the_first_is_kept(tmp_path):

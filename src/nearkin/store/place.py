@@ -91,8 +91,8 @@ class Place:
 
         Raises
         ------
-        CollectionError
-            A service is not defined, or a value cannot be used.
+        CollectionError, ParameterError
+            See `server_settings.settings_of`.
         """
         from nearkin.store.server_settings import settings_here
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionError, ParameterError
 from nearkin.paths import why
 from nearkin.store.system_user import system_user
 
@@ -138,7 +138,9 @@ def settings_of(given: Mapping[str, str], environment: Mapping[str, str], home: 
     Raises
     ------
     CollectionError
-        A service is not defined, or a value cannot be used.
+        A service is not defined, a file cannot be read, or the system has no name for the user.
+    ParameterError
+        The port, sslmode or connect_timeout breaks its rule.
 
     Examples
     --------
@@ -153,10 +155,10 @@ def settings_of(given: Mapping[str, str], environment: Mapping[str, str], home: 
     told = {name: environment[key] for name, key in _VARIABLES.items() if environment.get(key)} | told
     port = told.get("port", str(_PORT))
     if not port.isascii() or not port.isdecimal() or not 0 < int(port) < 1 << 16:
-        raise CollectionError(f"The port of PostgreSQL must be a number from 1 to 65535. Got {port!r} instead.")
+        raise ParameterError(f"The port of PostgreSQL must be a number from 1 to 65535. Got {port!r} instead.")
     mode = told.get("sslmode", "prefer")
     if mode not in SSL_MODES:
-        raise CollectionError(f"sslmode must be one of {', '.join(SSL_MODES)}. Got {mode!r} instead.")
+        raise ParameterError(f"sslmode must be one of {', '.join(SSL_MODES)}. Got {mode!r} instead.")
     host = told.get("host") or _socket_folder(port) or "localhost"
     user = told.get("user") or system_user()
     if user is None:
@@ -189,7 +191,7 @@ def settings_of(given: Mapping[str, str], environment: Mapping[str, str], home: 
 def _connect_timeout(written: str) -> int | None:
     """Return the seconds of libpq's ``connect_timeout``, where 0 and less mean no limit, and 1 means 2."""
     if not re.fullmatch(r"[+-]?[0-9]{1,9}", written.strip()):
-        raise CollectionError(f"connect_timeout must be a whole number of seconds. Got {written!r} instead.")
+        raise ParameterError(f"connect_timeout must be a whole number of seconds. Got {written!r} instead.")
     return max(2, int(written)) if int(written) > 0 else None
 
 

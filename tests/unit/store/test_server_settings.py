@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.collection.decisions.activity import checked_by
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionError, ParameterError
 from nearkin.store.place import Place
 from nearkin.store.server_settings import settings_of
 
@@ -106,7 +106,7 @@ def test_a_service(tmp_path):
     ],
 )
 def test_values_that_break_a_rule(tmp_path, environment, said):
-    with pytest.raises(CollectionError, match=said):
+    with pytest.raises(ParameterError, match=said):
         settings_of(URL, environment, tmp_path)
 
 

@@ -268,5 +268,5 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
         raise UnknownDocumentError(
             f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
             f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed. Omit "
-            "these ids, or add their documents first; of those that were removed, again."
+            "these ids, or add their documents first; add removed documents again."
         )

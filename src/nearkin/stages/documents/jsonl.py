@@ -297,6 +297,8 @@ def _load(line: bytes) -> _Loaded:
     try:
         return _Loaded(_parsed(characters), None, is_utf8)
     except json.JSONDecodeError as error:
+        if characters.startswith("\ufeff"):
+            return _Loaded(None, "not valid JSON: a byte order mark, as where two files were joined", is_utf8)
         # some of the messages already end in "at"
         return _Loaded(None, f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}", is_utf8)
     except RecursionError:

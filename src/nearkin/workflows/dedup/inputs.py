@@ -126,10 +126,8 @@ def _resolve(
     on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path and s.format != IN_MEMORY]
     inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
     if named := sorted(inside.intersection(one for one in asked.inputs if isinstance(one, str))):
-        raise OutputExistsError(
-            f"{named[0]} {'is --out' if Path(named[0]).resolve() == place else f'lies in {out}'}, whose files the run "
-            "replaces. Choose another --out."
-        )
+        where = "is also --out" if Path(named[0]).resolve() == place else f"lies in {out}, which is --out"
+        raise OutputExistsError(f"The input {named[0]} {where}: the run would replace it. Choose another --out.")
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside), resolved.not_read
