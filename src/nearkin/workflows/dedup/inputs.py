@@ -27,7 +27,7 @@ from nearkin.workflows.reading.standard_input import is_pipe
 _MAX_NAMED = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sourced:
     """Files of a run.
 
@@ -81,12 +81,12 @@ class Sourced:
                 f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
             )
         return cls(
-            asked,
-            found,
-            others,
-            snapshots_of(_of_many_documents(found + others), asked.encoding),
-            bool(against),
-            not_read,
+            asked=asked,
+            sources=found,
+            others=others,
+            before=snapshots_of(_of_many_documents(found + others), asked.encoding),
+            is_against=bool(against),
+            not_read=not_read,
         )
 
     def identity(self, command: str, options: DedupOptions) -> dict[str, object]:

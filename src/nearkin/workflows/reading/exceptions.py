@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from nearkin import _compute as pc
+from nearkin.errors import RunError
 from nearkin.formats.delimited import SheetWriter, as_it_was
 from nearkin.records import I64
 from nearkin.runs.files import published
@@ -198,7 +199,7 @@ def read_exceptions_beside(path: Path, names: Sequence[str]) -> tuple[list[Excep
 
     Raises
     ------
-    ValueError
+    RunError
         The file is damaged.
     """
     known, found = list(names), list[ExceptionRow]()
@@ -208,7 +209,9 @@ def read_exceptions_beside(path: Path, names: Sequence[str]) -> tuple[list[Excep
         try:
             rows = [one for one in csv.DictReader(file, strict=True) if not one.get("line", "line")]
         except csv.Error as error:
-            raise ValueError(f"{path.name}: {error}") from error
+            raise RunError(
+                f"The run in {path.parent} is damaged ({path.name}: {error}). Run the command that made it again."
+            ) from error
     for one in rows:
         told = {name: as_it_was(cell) or None for name, cell in one.items()}
         source = str(told["source"])
