@@ -51,7 +51,7 @@ class Query:
     similarity_index: int | None
 
     @classmethod
-    def of(cls, counting: TextCounting, text: str, *, with_index: bool = True) -> Query:
+    def of(cls, counting: TextCounting, text: str, *, with_index: bool = False) -> Query:
         """Count, sign and, if asked for, index a text.
 
         Raises

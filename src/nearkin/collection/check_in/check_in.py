@@ -36,7 +36,7 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
     """Check a text without storing it; see `Collection.check`."""
     store, counting = collection.store, collection.counting
     started = time.perf_counter()
-    query = Query.of(counting, text)
+    query = Query.of(counting, text, with_index=options.method == "si")
 
     def ask(connection: Connection, state: KeysState | None) -> Checked:
         checked = check(connection, store, counting, query, options, state=state)
@@ -79,7 +79,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     from nearkin.collection.loads.incoming import incoming_of
 
     wave, started = checked_wave(under.wave), time.perf_counter()
-    query = Query.of(collection.counting, text)  # refuses anything but text
+    query = Query.of(collection.counting, text, with_index=options.method == "si")  # refuses anything but text
     incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
     with collection.store.writing() as connection:
         if under.id_is_new is not None:

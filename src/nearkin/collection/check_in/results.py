@@ -225,7 +225,7 @@ class Checked(Tabular):
     is_answered : bool
         Whether the text has enough words to compare; if not, only identical texts are listed.
     similarity_index : int or None
-        Similarity index of the text. `Collection.check_many` computes it only for the method "si".
+        Similarity index of the text; None unless the method is "si", which alone searches with it.
     stored_as : str or None
         Id under which the text was stored; None if it was not.
     version : int or None
