@@ -182,10 +182,17 @@ def test_a_load_of_several_batches_is_one_load(collection, monkeypatch):
 # -- ids and texts of every kind --------------------------------------------------------------------------------------
 
 ODD_IDS = [
-    "", " ", "a'b", 'a"b', "a\\b", "a%b", "a_b", "a;--", "\t", "a\nb", "é", "e\u0301", "ß", "SS", "İ", "i", "ı", "Ａ",
+    " ", "a'b", 'a"b', "a\\b", "a%b", "a_b", "a;--", "\t", "a\nb", "é", "e\u0301", "ß", "SS", "İ", "i", "ı", "Ａ",
     "A", "日本語", "\U0001f469\u200d\U0001f467", "\U0010ffff", "\ufeff", "\x01", "\x7f", "\u2028", "a ", "?", ":name",
     "%s", "NULL", "\\N", "{}", "$1", "../../etc/passwd", "x" * 1_000,
 ]  # fmt: skip
+
+
+def test_an_empty_id_is_none(collection):
+    """Else all documents with an empty id would be versions of one."""
+    documents = [("", LEASE.format(1)), ("", LEASE.format(2)), ("a", LEASE.format(3))]
+    assert figures(collection.add(documents)) == (3, 0, 0, 0, 3)
+    assert current(collection) == {f"wave 1:{i}": LEASE.format(i) for i in (1, 2)} | {"a": LEASE.format(3)}
 
 
 def test_ids_of_any_characters_are_kept_apart(collection):

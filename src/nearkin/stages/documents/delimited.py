@@ -25,6 +25,7 @@ from nearkin.stages.documents.rows import (
     as_large_strings,
     integers_or_strings,
     one_batch,
+    without_empty,
 )
 from nearkin.stages.documents.run_reader import read_runs
 from nearkin.stages.documents.source import OpenedSource
@@ -184,9 +185,7 @@ def _n_fields(n_fields: int) -> str:
 
 def named(values: pa.Array) -> pa.Array:
     """Return ids read as strings; empty ones become null."""
-    strings = as_large_strings(values)
-    is_empty = pa.compute.equal(strings, "")
-    return pa.compute.if_else(is_empty, None, strings) if pa.compute.any(is_empty).as_py() else strings
+    return without_empty(as_large_strings(values))
 
 
 def _with_settled_ids(piece: RowPiece) -> RowPiece:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.kernels.buffers import as_type, binaries, integers, strings
+from nearkin.kernels.buffers import as_type, binaries, integers, strings, text_buffers
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.stages.documents.columns import as_binary
 from nearkin.stages.documents.members import printable_id
@@ -120,7 +120,8 @@ def problem_piece(line: int, problem: str) -> RowPiece:
 
 
 def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
-    """Return int64 if all ids fit, null if there are none, else large_string."""
+    """Return int64 if all ids fit, null if there are none, else large_string; an empty string is no id."""
+    doc_ids = [None if doc_id == "" else doc_id for doc_id in doc_ids]
     if all(doc_id is None for doc_id in doc_ids):
         return pa.nulls(len(doc_ids))
     if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
@@ -150,8 +151,8 @@ class IdType:
 
 
 def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
-    """Combine the pieces into one batch, with the ids in one type."""
-    doc_ids = ids.settle(_joined_ids([piece.doc_id for piece in pieces]))
+    """Combine the pieces into one batch, with the ids in one type; an empty string is no id."""
+    doc_ids = ids.settle(without_empty(_joined_ids([piece.doc_id for piece in pieces])))
     columns = [
         doc_ids,
         _joined([piece.text for piece in pieces]),
@@ -163,6 +164,19 @@ def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def without_empty(doc_ids: pa.Array) -> pa.Array:
+    """Return ids with null in the place of empty strings: those name no document, and all name the same.
+
+    Examples
+    --------
+    >>> without_empty(strings(["a", "", "b"])).to_pylist()
+    ['a', None, 'b']
+    """
+    if not pa.types.is_large_string(doc_ids.type) or np.diff(text_buffers(doc_ids)[1]).all():
+        return doc_ids  # and nothing of pyarrow.compute is loaded
+    return pc.if_else(pc.equal(doc_ids, ""), None, doc_ids)
 
 
 def _joined(arrays: list[pa.Array]) -> pa.Array:

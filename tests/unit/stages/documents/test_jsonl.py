@@ -29,7 +29,7 @@ def test_what_json_writes_comes_back_the_same(
     data = line_end.join(json.dumps(record, ensure_ascii=is_ascii) for record in written)
     data += line_end if ends and written else ""
     step = line_end.count("\n")
-    expected = [(r["id"], r["text"].encode(), 1 + step * i, None) for i, r in enumerate(written)]
+    expected = [(r["id"] or None, r["text"].encode(), 1 + step * i, None) for i, r in enumerate(written)]
     assert read(data.encode(), "jsonl", batch_bytes=batch_bytes) == expected
     assert read(data.encode(), "jsonl") == expected
 
