@@ -108,8 +108,10 @@ class OleFile:
     @kept_property
     def is_whole(self) -> bool:
         """Whether the tables of the file, and all bytes of all streams, are there."""
-        streams = (one for one in self.entries if one.is_stream)
-        return self.are_tables_whole and all(len(self.available(one)) == one.size for one in streams)
+        streams = [one for one in self.entries if one.is_stream]
+        if not self.are_tables_whole or sum(one.size for one in streams) > len(self._data):
+            return False  # nor is each stream read that thousands of entries claim
+        return all(len(self.available(one)) == one.size for one in streams)
 
     @kept_property
     def _mini(self) -> bytes:

@@ -151,6 +151,16 @@ def test_compound_files_give_back_their_streams(streams):
     assert {one.path for one in file.entries if one.is_stream} == set(tops)
 
 
+def test_streams_that_share_their_bytes_are_damage():
+    """Else a file of a few megabytes whose entries all claim the same stream would be read thousands of times."""
+    data = compound_file({("a",): bytes(100_000), ("b",): bytes(90_000)})
+    assert OleFile(data).is_whole
+    a, b = (data.index(name.encode("utf-16-le") + b"\0" * 60) for name in "ab")  # entries have names of 64 bytes
+    shared = data[: b + 116] + data[a + 116 : a + 124] + data[b + 124 :]  # where the stream begins, and its size
+    assert OleFile(shared).entries[1].start == OleFile(shared).entries[0].start
+    assert not OleFile(shared).is_whole
+
+
 @given(st.binary(min_size=1, max_size=60), st.integers(0, 3000))
 @settings(max_examples=examples(300), deadline=None)
 def test_damaged_compound_files_are_errors_and_never_endless(patch, at):
@@ -235,7 +245,7 @@ UNCLOSED = (
 
 @pytest.mark.parametrize("end", ["", ">"])
 def test_pages_of_what_is_not_closed_are_read_in_time(pool, tmp_path, end):
-    """Searching for each end anew would take the square of the length: hours for each of these pages."""
+    """If each search for an end went through the rest of the page, one of these pages would take hours."""
     pages = {f"{at}.html": f"<html><body><p>It was.</p>{one * 150_000}{end}" for at, one in enumerate(UNCLOSED)}
     mail = f"From: a@b.org\nContent-Type: text/plain{';charset=utf-8' * 300_000}\n\nIt was."
     files = {**pages, "a.eml": mail}
