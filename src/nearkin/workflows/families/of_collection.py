@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
-from nearkin.collection.info import Info
 from nearkin.collection.listing.exceptions import exceptions_without_document
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
@@ -30,6 +28,7 @@ from nearkin.stages.differences.relating import COPY
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
+from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.collection_exceptions import listed_exception
@@ -74,27 +73,6 @@ class _FamilyMember:
     line: int
     similarity: float
     is_principal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _CollectionExceptions:
-    """Exceptions of a collection, and the number of extracted ones among them that are none of its documents."""
-
-    rows: Sequence[ExceptionRow]
-    n_beside: int
-
-    def counts(self, info: Info) -> ExtractionCounts | None:
-        """Count the documents by the result of their extraction; None if there is nothing to count."""
-        if not (info.n_extracted or self.rows):
-            return None
-        kinds = Counter(one.exception for one in self.rows)
-        return ExtractionCounts(
-            documents=info.n_extracted + self.n_beside,
-            in_part=sum(one.is_partial for one in self.rows),
-            unread=sum(one.is_extracted and not one.is_partial for one in self.rows),
-            exceptions=dict(sorted(kinds.items())),
-            by_ocr=info.n_by_ocr or None,
-        )
 
 
 def is_one_collection(asked: ReadingRequest) -> bool:
@@ -151,15 +129,15 @@ def families_of_collection(
             with meter.stage("compare", len(members), "documents") as told:
                 kin = _all_kin(collection, members, told)
                 write_families(directory.path, page.passing(kin), pa.large_string())
-            info, exceptions = collection.info(), _exceptions(collection)
-        write_exceptions_in(directory.path, exceptions.rows, [printable(source.path)], {})
+            n_documents, (exceptions, extraction) = collection.info().n_documents, _exceptions(collection)
+        write_exceptions_in(directory.path, exceptions, [printable(source.path)], {})
         (described,) = describe([source], resources, meter)
-        manifest = _manifest(tolerance, found, page.all_relations(), info.n_documents, described)
-        manifest = replace(manifest, extraction=exceptions.counts(info))
+        manifest = _manifest(tolerance, found, page.all_relations(), n_documents, described)
+        manifest = replace(manifest, extraction=extraction)
         manifest = replace(manifest, stages=tuple(meter.costs))
         if delivery.report:
             with meter.stage("report", 0, "steps") as told:
-                problem = write_page(directory.path / "report.html", manifest, page, told, exceptions=exceptions.rows)
+                problem = write_page(directory.path / "report.html", manifest, page, told, exceptions=exceptions)
             manifest = replace(manifest, report_problem=problem, stages=tuple(meter.costs))
         directory.finish(manifest.as_stored())
     return CollectionFamilies(manifest, found)
@@ -235,12 +213,17 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
         progress.advance(1)
 
 
-def _exceptions(collection: Collection) -> _CollectionExceptions:
-    found = collection.exceptions().exceptions
+def _exceptions(collection: Collection) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
+    """Return all exceptions of a collection, and how many documents were extracted, with those that are exceptions."""
+    listed = [listed_exception(one, 0) for one in collection.exceptions().exceptions]
     with collection.opened.store.reading() as connection:
         beside = exceptions_without_document(connection)
-    n_beside = sum(one.extractor is not None for one in beside)
-    return _CollectionExceptions([listed_exception(one, 0) for one in found], n_beside)
+    info = collection.info()
+    if not info.n_extracted:
+        return listed, with_exceptions(None, listed)
+    n_of_documents = sum(one.is_extracted for one in listed) - sum(one.extractor is not None for one in beside)
+    others = ExtractionCounts(documents=info.n_extracted - n_of_documents, by_ocr=info.n_by_ocr or None)
+    return listed, with_exceptions(others, listed)
 
 
 def _manifest(
