@@ -45,9 +45,8 @@ def search(
 ) -> None:
     """Find documents by their words."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.listed_file import check_list_file
+    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
 
     check_list_file(out, overwrite=overwrite)
@@ -56,14 +55,9 @@ def search(
         Collection.open(collection, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.search(query_of(query), wave=wave, limit=limit if out is None else None)
-    if out is not None:
-        from nearkin.workflows.collection.tables import write_table
-
-        write_table(found.table, out)
+    write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     shown = found.first(limit)
     tell(shown.to_dict, lambda console: _show(console, shown, wave, out is not None), as_json=as_json, quiet=quiet)
-    if out is not None and not (quiet or as_json):
-        bars.say(written(found.n_found, "document", out))
 
 
 def query_of(words: Sequence[str]) -> str:
