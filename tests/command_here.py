@@ -22,7 +22,7 @@ from typing import Any, TextIO
 from unittest import mock
 
 _NOT_SHOWN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
-"""Warnings that Python does not print unless it is told to; pytest has them shown."""
+"""Warnings that Python hides by default and pytest shows."""
 
 
 class _Sent(io.RawIOBase):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -279,23 +280,20 @@ def test_waves_are_listed(matter: str) -> None:
 
 
 def test_fsck_repairs_what_it_can_and_names_what_it_cannot(matter: str) -> None:
-    import sqlite3
+    def change(column: str, value: str) -> None:
+        with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
+            database.execute(f"UPDATE contents SET {column} = {value} WHERE content = 1")
 
     assert told("fsck", matter)["is_whole"]
-    with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
-        database.execute("UPDATE contents SET counts = zeroblob(length(counts)) WHERE content = 1")
+    change("counts", "zeroblob(length(counts))")
     mended = told("fsck", matter)
-    assert (mended["is_whole"], mended["mended_texts"]) == (True, 1)
-    assert told("fsck", matter)["mended_texts"] == 0
-    with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
-        database.execute("UPDATE contents SET counts = zeroblob(length(counts)) WHERE content = 1")
+    assert (mended["is_whole"], mended["mended_texts"], told("fsck", matter)["mended_texts"]) == (True, 1, 0)
+    change("counts", "zeroblob(length(counts))")
     assert "The collection is undamaged now: " in run("fsck", matter).out
     assert "The collection is undamaged: " in run("fsck", matter).out
-    with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
-        database.execute("UPDATE contents SET text = x'28b52ffd00' WHERE content = 1")
+    change("text", "x'28b52ffd00'")
     ended = run("fsck", matter, "--json")
-    assert ended.code == 7
-    assert json.loads(ended.out)["damaged_documents"] == ["letter (version 1)"]
+    assert (ended.code, json.loads(ended.out)["damaged_documents"]) == (7, ["letter (version 1)"])
 
 
 def test_the_former_name_of_fsck_works_and_is_not_listed(matter: str) -> None:

@@ -121,7 +121,8 @@ def problem_piece(line: int, problem: str) -> RowPiece:
 
 def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
     """Return int64 if all ids fit, null if there are none, else large_string; an empty string is no id."""
-    doc_ids = [None if doc_id == "" else doc_id for doc_id in doc_ids]
+    if "" in doc_ids:
+        doc_ids = [None if doc_id == "" else doc_id for doc_id in doc_ids]
     if all(doc_id is None for doc_id in doc_ids):
         return pa.nulls(len(doc_ids))
     if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
