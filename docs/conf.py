@@ -11,7 +11,11 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+import nearkin  # noqa: E402
+from nearkin import results, signatures  # noqa: E402
 from nearkin._version import __version__  # noqa: E402
+
+PUBLIC = (nearkin, results, signatures)
 
 project = "Nearkin"
 author = "the Nearkin authors"
@@ -22,6 +26,8 @@ exclude_patterns = ["_build", "decisions/template.md"]
 source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = f"Nearkin {__version__}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme_options = {"source_view_link": "", "source_edit_link": ""}
 html_show_sphinx = False
 html_copy_source = False
@@ -34,6 +40,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False  # "text, id : str" has one description; as parameters each would get a copy of it
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -76,7 +83,26 @@ def _in_order(env: Any) -> list[str]:
     return [*listed, *sorted(env.found_docs - set(listed))]
 
 
+TYPE = re.compile(r"(?<!\*)\*([^*`]+)\*(?!\*)")
+"""A type of a parameter or result, as napoleon writes it: in italics."""
+
+
+def _link_types(app: object, what: str, name: str, documented: object, options: object, lines: list[str]) -> None:
+    """Link the public classes that types name: napoleon links them only if it describes each parameter alone."""
+    lines[:] = [TYPE.sub(lambda italics: _linked(italics[1]), line) for line in lines]
+
+
+def _linked(words: str) -> str:
+    def link(word: re.Match[str]) -> str:
+        room = next((room for room in PUBLIC if word[1] in room.__all__), None)
+        return word[0] if room is None else f":class:`~{room.__name__}.{word[1]}`"
+
+    linked = re.sub(r"\b(?:nearkin\.(?:\w+\.)?)?([A-Z]\w+)\b", link, words)
+    return f"*{words}*" if linked == words else linked
+
+
 def setup(app: object) -> None:
     """Register the steps before and after."""
+    app.connect("autodoc-process-docstring", _link_types, priority=600)  # type: ignore[attr-defined]  # after napoleon's
     app.connect("source-read", _for_the_site)  # type: ignore[attr-defined]
     app.connect("build-finished", _pages_beside)  # type: ignore[attr-defined]
