@@ -323,7 +323,7 @@ def test_fsck_mends_the_keys(place, damage):
         assert collection.fsck().remade_segments == ()
         place.sql(damage)
         (told,) = collection.fsck().remade_segments
-        assert "keys of check-ins" in told
+        assert "index of nearkin check" in told
         assert collection.fsck().remade_segments == ()
         assert collection.check(prose.altered(OTHER, 2)).verdict == "near"
 

@@ -14,7 +14,8 @@ from nearkin.collection.listing.browsing import DocumentQueries
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.documents import document, is_current
+from nearkin.collection.stored.document_rows import is_current
+from nearkin.collection.stored.documents import document
 from nearkin.collection.tolerance import MethodName, Tolerance
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Progress

@@ -18,6 +18,7 @@ from nearkin.collection.measuring import compare_with, with_shares
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
+from nearkin.collection.stored.document_rows import refuse_hidden
 from nearkin.collection.stored.documents import current_documents, document
 from nearkin.collection.stored.profiles import similarity_index_of
 from nearkin.collection.stored.segment_files import Segment
@@ -156,6 +157,7 @@ def documents_among(
 ) -> tuple[list[SimilarDocument], int]:
     """Return the first documents of contents that were found, compared with the query, and their total number."""
     is_itself = leave_out is not None and leave_out.is_current
+    refuse_hidden(connection, near.contents.tolist())
     found, n_found = current_documents(connection, near.contents.tolist(), limit + is_itself)
     if leave_out is not None and leave_out.is_current:
         n_found -= int(leave_out.content in near.contents)
@@ -257,6 +259,7 @@ def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
     for some in named(numbers.tolist()):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         found.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
+    refuse_hidden(connection, sorted({*numbers.tolist()} - found))
     return [number for number in numbers.tolist() if number in found]
 
 

@@ -14,7 +14,8 @@ from nearkin.collection.check_in.results import CheckOptions
 from nearkin.collection.check_in.shared_keys import AskedKeys, KnownContents, Searched, Shared, shared_with
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import numbers_of
-from nearkin.collection.stored.documents import refuse_changed, refuse_hidden
+from nearkin.collection.stored.document_rows import refuse_hidden
+from nearkin.collection.stored.documents import refuse_changed
 from nearkin.collection.stored.keys import EXACT, SAMPLE, Keys, keys_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings

@@ -24,7 +24,8 @@ from nearkin.collection.check_in.results import (
 )
 from nearkin.collection.check_in.shared_keys import MissingKeysError
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored.documents import checked_wave, is_current
+from nearkin.collection.stored.document_rows import is_current
+from nearkin.collection.stored.documents import checked_wave
 from nearkin.collection.stored.key_table import fill
 from nearkin.collection.stored.keys_state import KeysState, keys_state
 from nearkin.errors import CollectionError, ParameterError

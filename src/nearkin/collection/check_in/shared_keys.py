@@ -243,7 +243,7 @@ _QUERY = text(f"""
         SELECT chosen.*, contents.n_bytes, CASE
             WHEN contents.content IS NULL THEN {_SUSPECT}
             ELSE (SELECT CASE WHEN bool_or(d.is_current) THEN {_CURRENT} ELSE 0 END
-                    + CASE WHEN bool_or(NOT d.is_current AND d.removed_at IS NULL AND NOT EXISTS (
+                    + CASE WHEN count(*) = 0 OR bool_or(NOT d.is_current AND d.removed_at IS NULL AND NOT EXISTS (
                         SELECT 1 FROM documents AS newer WHERE newer.doc_id = d.doc_id AND newer.version > d.version
                     )) THEN {_SUSPECT} ELSE 0 END
                 FROM documents AS d WHERE d.content = chosen.content)

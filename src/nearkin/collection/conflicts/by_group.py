@@ -28,6 +28,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexErro
 from nearkin.collection.result_tables import CONFLICT, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import Content, contents_of
+from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.collection.tolerance import Tolerance, check_limit
@@ -194,6 +195,7 @@ def conflicts(
 
     def ask(seen: Snapshot) -> Conflicts:
         connection, name = seen.connection, str(tolerance)
+        refuse_changed_documents(connection)
         matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "conflicts")
         state = GroupState.known(connection, name)
         regrouped = regroup(

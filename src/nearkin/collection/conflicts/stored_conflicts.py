@@ -9,6 +9,7 @@ from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.groups.grouping import NO_GROUP, Membership
 from nearkin.collection.groups.listed import sizes_of_groups
+from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.store.kept import KeptValues
@@ -27,7 +28,7 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
     Raises
     ------
     CollectionError
-        The groups were changed in the store.
+        The groups or the row of a document were changed in the store.
     """
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:
@@ -39,6 +40,7 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:
+    refuse_changed_documents(connection)
     joined = tags.join(documents, (documents.c.doc_id == tags.c.doc_id) & documents.c.is_current)
     columns = tags.c.field, tags.c.value, documents.c.content
     rows = connection.execute(select(*columns).select_from(joined).where(tags.c.field != DATE_TAG)).all()

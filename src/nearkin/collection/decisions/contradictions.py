@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
+from nearkin.collection.stored.document_rows import current_rows
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.store.bulk import named
 from nearkin.store.schema import decisions, documents
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
@@ -52,12 +52,7 @@ class PairDecisions:
             elif one.kind in kinds:
                 kinds[one.kind][one.subject, one.other] = None
         doc_ids = sorted({doc_id for pairs in kinds.values() for pair in pairs for doc_id in pair})
-        content_of = dict[str, int]()
-        for some in named(doc_ids):
-            is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
-            content_of |= dict(
-                connection.execute(select(documents.c.doc_id, documents.c.content).where(is_wanted)).all()
-            )
+        content_of = {one.doc_id: one.content for one in current_rows(connection, documents.c.doc_id, doc_ids)}
         return cls(kinds[SAME_GROUP], kinds[NEVER_GROUP], content_of, leaving)
 
     def refuse_contradictions(self, *, added_only: bool = False) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import current_decisions, current_tags, verified
 from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
+from nearkin.collection.stored.document_rows import document_rows
 from nearkin.store import schema
 from nearkin.store.bulk import named
 
@@ -28,7 +29,7 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
     Raises
     ------
     CollectionError
-        A tag, a decision or the activity log was changed in the store.
+        A tag, a decision, the activity log or the row of a document was changed in the store.
     """
     found = dict[str, list[SettingChange]]()
     for some in named(list(doc_ids)):
@@ -43,17 +44,15 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
 
 def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, str]:
     """Return when the current text was stored, for documents that had another text before."""
-    documents, loads = schema.documents.c, schema.loads
-    query = select(documents.doc_id, documents.content, documents.is_current, loads.c.added_at)
-    rows = connection.execute(
-        query.select_from(schema.documents.join(loads)).where(documents.doc_id.in_(doc_ids)).order_by(documents.row)
-    )
-    before, found = dict[str, int](), dict[str, str]()
-    for doc_id, content, is_current, added_at in rows:
-        if is_current and before.get(doc_id, content) != content:
-            found[doc_id] = added_at
-        before[doc_id] = content
-    return found
+    loads = schema.loads.c
+    before, loaded = dict[str, int](), dict[str, int]()
+    for one in document_rows(connection, schema.documents.c.doc_id, doc_ids):
+        if one.is_current and before.get(one.doc_id, one.content) != one.content:
+            loaded[one.doc_id] = one.load
+        before[one.doc_id] = one.content
+    query = select(loads.load, loads.added_at).where(loads.load.in_(set(loaded.values())))
+    added_at = dict(connection.execute(query).all())
+    return {doc_id: added_at[load] for doc_id, load in loaded.items() if load in added_at}
 
 
 def _made(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[str, SettingChange, int]]:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import PRINCIPAL, SettingChange
 from nearkin.collection.stored import group_state
+from nearkin.collection.stored.document_rows import document_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
 from nearkin.store.schema import contents, decisions, documents, groupings, groups, members
@@ -44,6 +45,7 @@ def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping
 
 def make_principal_everywhere(connection: Connection, doc_id: str) -> list[PrincipalChange]:
     """Make a document the principal of its groups at every tolerance; return the former ones, which may be the same."""
+    document_rows(connection, documents.c.doc_id, [doc_id])  # refuses a changed row
     tolerances = connection.execute(select(groupings.c.tolerance).order_by(groupings.c.grouping)).scalars().all()
     made = [(tolerance, _make(connection, tolerance, doc_id, None), doc_id) for tolerance in tolerances]
     return [(tolerance, former, now) for tolerance, former, now in made if former is not None]
@@ -93,10 +95,16 @@ def propose_anew(
 
 def _documents_of(connection: Connection, grouping: int, number: int) -> Sequence[Any]:
     """Return the current documents of a stored group: id, length and row."""
+    document_rows(connection, documents.c.content, _contents_of(connection, grouping, number))
     is_member = (members.c.grouping == grouping) & (members.c.group_number == number)
     joined = documents.join(contents).join(members, members.c.content == documents.c.content)
     query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row).select_from(joined)
     return connection.execute(query.where(is_member & documents.c.is_current)).all()
+
+
+def _contents_of(connection: Connection, grouping: int, number: int) -> Sequence[int]:
+    is_member = (members.c.grouping == grouping) & (members.c.group_number == number)
+    return connection.execute(select(members.c.content).where(is_member)).scalars().all()
 
 
 def _make(connection: Connection, tolerance: str, doc_id: str, instead_of: str | None) -> str | None:
@@ -110,10 +118,11 @@ def _make(connection: Connection, tolerance: str, doc_id: str, instead_of: str |
     found = connection.execute(select(*columns).select_from(joined).where(is_it)).first()
     if found is None:
         return None
-    was = connection.execute(select(documents.c.doc_id).where(documents.c.row == found.principal)).scalar()
+    rows = document_rows(connection, documents.c.row, [found.principal, found.row])
+    was = next((one.doc_id for one in rows if one.row == found.principal), None)
     if was is None or (instead_of is not None and was != instead_of):
         return None
     if was != doc_id:
         GroupState.read(connection, tolerance)  # refuses damage, which a new checksum would hide
         group_state.make_principal(connection, found.grouping, found.group_number, found.row)
-    return str(was)
+    return was

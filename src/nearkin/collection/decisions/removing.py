@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
-from nearkin.collection.stored.documents import checked_ids, current_ids, document, number_of_wave
+from nearkin.collection.stored.document_rows import current_ids, refuse_changed_documents, rows_where
+from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
 from nearkin.collection.stored.origin_rows import remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.removed_rows import remove_current
@@ -77,6 +78,8 @@ def remove(
     ------
     UnknownDocumentError
         A document, or the wave, does not exist; nothing is removed.
+    CollectionError
+        The row of a document was changed in the store; with a wave, of any document.
     ParameterError
         Neither or both are given, or a name is invalid.
     """
@@ -85,6 +88,7 @@ def remove(
         raise ParameterError("Give either a list of documents to remove or a wave.")
     with store.reading() if dry_run else store.writing() as connection:
         if wave is not None:
+            refuse_changed_documents(connection)  # a changed row may not be of the wave any more
             of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))
             conditions = [documents.c.load.in_(of_wave)]
             of_unread = [origins.c.load.in_(of_wave)]
@@ -132,8 +136,8 @@ def remove_rows(
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
-    query = select(documents.c.doc_id, documents.c.version).where(condition & documents.c.is_current)
-    return [(row.doc_id, row.version) for row in connection.execute(query.order_by(documents.c.row))]
+    found = rows_where(connection, condition & documents.c.is_current)
+    return [(one.doc_id, one.version) for one in found]
 
 
 def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:

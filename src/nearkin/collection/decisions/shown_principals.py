@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals
+from nearkin.collection.stored.document_rows import current_rows, document_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents
@@ -36,16 +37,19 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
     state : GroupState
     numbers : collection of int
         Numbers of groups at its tolerance.
+
+    Raises
+    ------
+    CollectionError
+        The row of a document was changed in the store.
     """
     stored = {number: state.principals[number] for number in numbers if number in state.principals}
     current, former_ids = dict[int, ShownPrincipal](), dict[int, str]()
-    columns = documents.c.row, documents.c.content, documents.c.doc_id, documents.c.is_current
-    for some in named(list(stored.values())):
-        for row, content, doc_id, is_current in connection.execute(select(*columns).where(documents.c.row.in_(some))):
-            if is_current:
-                current[row] = ShownPrincipal(row, content, doc_id)
-            else:
-                former_ids[row] = doc_id
+    for one in document_rows(connection, documents.c.row, stored.values()):
+        if one.is_current:
+            current[one.row] = ShownPrincipal(one.row, one.content, one.doc_id)
+        else:
+            former_ids[one.row] = one.doc_id
     shown = {number: current[row] for number, row in stored.items() if row in current}
     gone = {number: former_ids.get(row, "") for number, row in stored.items() if row not in current}
     return shown | _standing_in(connection, state, gone)
@@ -58,13 +62,13 @@ def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, s
     is_wanted = np.isin(state.member_groups, list(gone))
     group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
     chosen = chosen_principals(connection)
-    query = select(documents.c.row, documents.c.content, documents.c.doc_id, N_LETTERS)
-    query = query.select_from(documents.join(contents))
-    ranked = list[tuple[int, tuple[bool, int, int, int], ShownPrincipal]]()
+    n_letters = dict[int, int]()
     for some in named(list(group_of)):
-        is_member = documents.c.content.in_(some) & documents.c.is_current
-        for row, content, doc_id, n_letters in connection.execute(query.where(is_member)):
-            number = group_of[content]
-            rank = doc_id == gone[number], chosen.get(doc_id, 0), n_letters, -row
-            ranked.append((number, rank, ShownPrincipal(row, content, doc_id)))
+        lengths = select(contents.c.content, N_LETTERS).where(contents.c.content.in_(some))
+        n_letters |= dict(connection.execute(lengths).all())
+    ranked = list[tuple[int, tuple[bool, int, int, int], ShownPrincipal]]()
+    for one in current_rows(connection, documents.c.content, group_of):
+        number = group_of[one.content]
+        rank = one.doc_id == gone[number], chosen.get(one.doc_id, 0), n_letters.get(one.content, 0), -one.row
+        ranked.append((number, rank, ShownPrincipal(one.row, one.content, one.doc_id)))
     return {number: one for number, _, one in sorted(ranked)}  # the last one is the best

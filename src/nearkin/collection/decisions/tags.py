@@ -11,7 +11,8 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, verified
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
-from nearkin.collection.stored.documents import checked_ids, current_ids, document
+from nearkin.collection.stored.document_rows import current_ids, current_ids_among_known, current_rows
+from nearkin.collection.stored.documents import checked_ids, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
@@ -154,7 +155,7 @@ def tags(store: Store) -> Tags:
     """Count the tags, and list those of current documents; see `Collection.tags`."""
     with store.reading() as connection:
         rows = list(current_tags(connection))
-        current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
+        current = current_ids_among_known(connection, [doc_id for doc_id, _, _, _ in rows])
         table = schema.activity
         acted = {row[0]: row for row in verified(table, connection.execute(select(table)))}
     here, removed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -176,7 +177,7 @@ def tags_as_labels(connection: Connection, field: str) -> list[tuple[str, str]]:
         A tag was changed in the store.
     """
     rows = list(current_tags(connection, schema.tags.c.field == checked_field(field)))
-    current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
+    current = current_ids_among_known(connection, [doc_id for doc_id, _, _, _ in rows])
     return [(doc_id, value) for doc_id, _, value, _ in rows if doc_id in current]
 
 
@@ -237,7 +238,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     Raises
     ------
     CollectionError
-        The groups were changed in the store.
+        The groups or the row of a document were changed in the store.
     UnknownDocumentError
         There is no such group at this tolerance.
     ParameterError
@@ -245,22 +246,22 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     """
     if not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63:
         raise ParameterError.of("group", "Collection", "the number of a group", group)
-    state, documents, found = GroupState.known(connection, tolerance), schema.documents, dict[int, str]()
-    for some in named(state.member_contents[state.member_groups == group].tolist()):
-        is_member = documents.c.content.in_(some) & documents.c.is_current
-        found |= dict(connection.execute(select(documents.c.row, documents.c.doc_id).where(is_member)).all())
+    state = GroupState.known(connection, tolerance)
+    contents = state.member_contents[state.member_groups == group].tolist()
+    found = current_rows(connection, schema.documents.c.content, contents)
     if not found:
         raise UnknownDocumentError(
             f"There is no group {group} at {described(tolerance)}. List the groups: nearkin groups"
         )
-    return [found[row] for row in sorted(found)]
+    return [one.doc_id for one in found]
 
 
 def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:
     """Refuse ids without a current document; a removed document is accepted if it has the field ``tagged``."""
     known = current_ids(connection, doc_ids)
     if tagged is not None:
-        known |= {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
+        have_it = {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
+        known |= have_it | current_ids_among_known(connection, have_it)
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
     if len(unknown) == 1:
         document(connection, unknown[0])  # raises an error that says why it is missing

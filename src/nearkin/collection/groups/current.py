@@ -22,6 +22,7 @@ from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_history, group_state
+from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.documents import check_id, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
@@ -176,6 +177,7 @@ def group(
     check_threads("groups", threads)
 
     def ask(seen: Snapshot) -> _Updated:
+        refuse_changed_documents(seen.connection)
         state = GroupState.read(seen.connection, str(tolerance))
         matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
         regrouped = regroup(
@@ -227,10 +229,11 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
     ParameterError
         No groups are stored at this tolerance.
     CollectionError
-        The groups were changed in the store.
+        The groups or the row of a document were changed in the store.
     """
 
     def ask(seen: Snapshot) -> pa.Table:
+        refuse_changed_documents(seen.connection)
         state = GroupState.read(seen.connection, str(tolerance))
         if state.number is None:
             raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.contents import texts_of
+from nearkin.collection.stored.document_rows import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.relating import MemberComparison
-from nearkin.store.bulk import named
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents
 from nearkin.store.store import Store
@@ -189,13 +188,7 @@ def n_texts_not_compared(connection: Connection, store: Store, tolerance: Tolera
     return _NOT_COMPARED.get(connection.engine, str(tolerance), made_from, counted_now)
 
 
-class _CurrentMember(NamedTuple):
-    row: int
-    content: int
-    doc_id: str
-
-
-def _pairs(members: Mapping[int, Sequence[_CurrentMember]]) -> list[Pair]:
+def _pairs(members: Mapping[int, Sequence[DocumentRow]]) -> list[Pair]:
     """Return the pairs of texts to compare: the principal of each group with each other text."""
     return [
         (here[0].content, content)
@@ -204,18 +197,13 @@ def _pairs(members: Mapping[int, Sequence[_CurrentMember]]) -> list[Pair]:
     ]
 
 
-def _members(connection: Connection, tolerance: Tolerance, numbers: Sequence[int]) -> dict[int, list[_CurrentMember]]:
+def _members(connection: Connection, tolerance: Tolerance, numbers: Sequence[int]) -> dict[int, list[DocumentRow]]:
     """Return the current documents of some groups: the principal first, then the others as they were added."""
     state = GroupState.known(connection, str(tolerance))
     is_wanted = np.isin(state.member_groups, np.array(numbers, np.int64))
     group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
-    found = list[_CurrentMember]()
-    for some in named(list(group_of)):
-        is_member = documents.c.content.in_(some) & documents.c.is_current
-        query = select(documents.c.row, documents.c.content, documents.c.doc_id).where(is_member)
-        found += [_CurrentMember(*row) for row in connection.execute(query)]
-    members = dict[int, list[_CurrentMember]]()
-    for one in sorted(found):
+    members = dict[int, list[DocumentRow]]()
+    for one in current_rows(connection, documents.c.content, group_of):
         members.setdefault(group_of[one.content], []).append(one)
     principals = shown_principals(connection, state, numbers)
     return {

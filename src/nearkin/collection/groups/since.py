@@ -14,7 +14,8 @@ from nearkin.collection.decisions.for_groups import seen_activity
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.documents import FSCK, current_ids, stored_documents, with_documents
+from nearkin.collection.stored.document_rows import current_ids
+from nearkin.collection.stored.documents import FSCK, stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance

@@ -12,7 +12,8 @@ from nearkin.collection.decisions.records import GROUP_NOTE, NOTE
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.documents import document
+from nearkin.collection.stored.document_rows import document_rows
+from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import origin_of
 from nearkin.collection.tolerance import described
@@ -122,24 +123,21 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
     """Return a document with its text; see `Collection.details`."""
     refuse_changed(connection, waves, loads)
     own = document(connection, doc_id, version)
-    of_id = (
-        select(documents.c.version, documents.c.row, documents.c.removed_at, loads.c.added_at)
-        .select_from(documents.join(loads))
-        .where(documents.c.doc_id == doc_id)
-        .order_by(documents.c.version)
-    )
-    versions = {row.version: row for row in connection.execute(of_id)}
+    rows = sorted(document_rows(connection, documents.c.doc_id, [doc_id]), key=lambda one: one.version)
+    versions = {one.version: one for one in rows}
+    added_at = select(loads.c.added_at).where(loads.c.load == versions[own.version].load)
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
-    copies = select(documents.c.doc_id).where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
+    first_copies = with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
+    copies = stored_documents(connection.execute(first_copies))
     n_copies = connection.execute(select(func.count()).select_from(documents).where(is_copy)).scalar_one()
     parent, origin = origin_of(connection, versions[own.version].row)
     return DocumentDetails(
         document=own,
         text=stored_text(connection, own.content),
-        added_at=versions[own.version].added_at,
+        added_at=connection.execute(added_at).scalar_one(),
         removed_at=versions[own.version].removed_at,
         versions=tuple(versions),
-        copies=tuple(connection.execute(copies).scalars()),
+        copies=tuple(one.doc_id for one in copies),
         n_copies=n_copies,
         tags={field: value for _, field, value, _ in current_tags(connection, tags.c.doc_id == doc_id)},
         note=values_of(connection, [(NOTE, doc_id, "")]).get((NOTE, doc_id, "")),

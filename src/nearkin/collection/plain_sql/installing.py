@@ -13,6 +13,7 @@ from sqlalchemy import Connection, column, table
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.queries import quoted
 from nearkin.collection.stored import shingle_table
+from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.tolerance import MAX_TOLERANCE, RULES, Method, is_limit
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import named
@@ -110,6 +111,8 @@ def install(
     ParameterError
         The limit or the measure is invalid, or flagging is requested of SQLite.
     CollectionBusyError
+    CollectionError
+        The row of a document was changed in the store.
     """
     place, store = collection.place, collection.store
     chosen = None if flag_look_alikes is None else measure
@@ -117,6 +120,7 @@ def install(
     tables: tuple[str, ...] = ("documents", "contents", "profiles", "shingles", "check_keys")
     index = collection.counting.similarity_index.spec
     with store.writing() as connection:
+        refuse_changed_documents(connection)  # plain SQL cannot compare rows with their checksums
         shingle_table.keep(connection, store, collection.counting, collection.progress)
         if place.schema is not None:
             connection.exec_driver_sql(functions(place.schema))

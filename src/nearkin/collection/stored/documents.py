@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -132,21 +131,6 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     raise UnknownDocumentError(_unknown(connection, doc_id, version))
 
 
-def is_current(connection: Connection, doc_id: str) -> bool:
-    """Whether there is a current document with an id."""
-    is_wanted = (documents.c.doc_id == doc_id) & documents.c.is_current
-    return is_storable(doc_id) and connection.execute(select(documents.c.row).where(is_wanted)).first() is not None
-
-
-def current_ids(connection: Connection, doc_ids: Iterable[str]) -> set[str]:
-    """Return those ids that have a current document."""
-    found = set[str]()
-    for some in named(sorted({doc_id for doc_id in doc_ids if is_storable(doc_id)})):
-        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
-        found |= set(connection.execute(select(documents.c.doc_id).where(is_wanted)).scalars())
-    return found
-
-
 def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) -> None:
     """Raise an error if a document is not found because its row was changed."""
     if not is_storable(doc_id):
@@ -175,36 +159,12 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
             )
 
 
-def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
-    """Refuse to omit a current document with one of these contents that the store fails to return.
-
-    Raises
-    ------
-    CollectionError
-        The newest version of a document is neither current nor removed, or its text is missing.
-    """
-    for some in named(numbers):
-        found = connection.execute(_hidden().where(documents.c.content.in_(some)).limit(1)).first()
-        if found is not None and found.is_current:
-            raise CollectionError(f"The text of document {found.doc_id!r} is missing from the store. {FSCK}")
-        if found is not None:
-            raise damaged_row(found.doc_id, found.version)
-
-
-@functools.cache
-def _hidden() -> Select[Any]:
-    """Return the query for hidden documents: to make it takes longer than to answer it."""
-    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & _is_newest()
-    has_no_text = documents.c.is_current & ~exists().where(contents.c.content == documents.c.content)
-    return select(documents.c.doc_id, documents.c.version, documents.c.is_current).where(is_hidden | has_no_text)
-
-
 def is_removed() -> ColumnElement[bool]:
     """Return the condition for the last versions of removed documents, not of those that were added again."""
-    return documents.c.removed_at.is_not(None) & _is_newest()
+    return documents.c.removed_at.is_not(None) & is_newest()
 
 
-def _is_newest() -> ColumnElement[bool]:
+def is_newest() -> ColumnElement[bool]:
     """Return the condition for the newest version of an id."""
     newer = documents.alias("newer")
     return ~exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
@@ -306,9 +266,3 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
     hint = f" Did you mean {' or '.join(repr(one) for one in alike)}?" if alike else " nearkin list shows the ids."
     return f"There is no document {doc_id!r}.{hint}"
-
-
-def contents_of_current(connection: Connection) -> dict[str, int]:
-    """Return the content of each current document, in the order in which they were added."""
-    query = select(documents.c.doc_id, documents.c.content).where(documents.c.is_current).order_by(documents.c.row)
-    return dict(connection.execute(query).all())

@@ -23,12 +23,14 @@ from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.mixing import GOLDEN, spread
+from nearkin.nouns import counted
 from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
 from nearkin.store.bulk import insert_integers, insert_rows, named
 from nearkin.store.store import Store
 
+_NAME = "index of nearkin check"
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
 _KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
@@ -145,7 +147,7 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
     try:
         return _difference(connection, store, counting, progress)
     except (CollectionError, TypeError, ValueError, OverflowError) as error:  # SQLite stores any type in any column
-        return f"keys of check-ins: invalid ({error})"
+        return f"{_NAME}: invalid ({error})"
 
 
 def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -169,10 +171,12 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
         stored += _checksum(keys, contents)
     n_stored = connection.execute(select(func.count()).select_from(schema.checked_contents)).scalar_one()
     if not has_marks or n_stored != n_marks or sorted(lost) != sorted(state.lost):
-        return "keys of check-ins: the data stored with them does not match the texts"
+        return f"{_NAME}: the data stored with the keys does not match the texts"
     if np.array_equal(expected, stored):
         return None
-    return f"keys of check-ins: {int(stored[0]):,} are stored, but the texts have {int(expected[0]):,}"
+    if stored[0] == expected[0]:
+        return f"{_NAME}: its keys do not match the texts"
+    return f"{_NAME}: {counted(int(stored[0]), 'key')} instead of {int(expected[0]):,}"
 
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:

@@ -18,7 +18,8 @@ from sqlalchemy.exc import DBAPIError
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import text_of, texts_of
-from nearkin.collection.stored.documents import current_documents, number_of_wave, refuse_hidden
+from nearkin.collection.stored.document_rows import refuse_hidden
+from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.stored.key_table import texts_from
 from nearkin.collection.word_search.results import FoundDocument, SearchResult
 from nearkin.collection.word_search.snippets import snippet

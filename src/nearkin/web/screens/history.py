@@ -13,7 +13,7 @@ from nearkin.collection.decisions.overtaken import overtaken_decisions
 from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.groups.since import GroupsSince, groups_since, known_waves
 from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
-from nearkin.collection.stored.documents import current_ids
+from nearkin.collection.stored.document_rows import current_ids
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
 from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences, reason_words

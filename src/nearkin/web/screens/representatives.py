@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
+from nearkin.collection.stored.document_rows import contents_of_current
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.store.schema import documents
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import JobProgress
 from nearkin.web.queries import GroupingQuery
@@ -112,8 +112,8 @@ def representatives_table(service: ReviewService, asked: RepresentativesQuery) -
         numbers = [one.number for one in groups.groups]
         state = GroupState.known(connection, str(asked.tolerance))
         in_groups = set(state.member_contents[np.isin(state.member_groups, numbers)].tolist())
-        query = select(documents.c.doc_id, documents.c.content).where(documents.c.is_current).order_by(documents.c.row)
-        alone = [doc_id for doc_id, content in connection.execute(query) if content not in in_groups]
+        current = contents_of_current(connection)
+        alone = [doc_id for doc_id, content in current.items() if content not in in_groups]
     found = representatives(opened, asked.tolerance, numbers)
     return pa.table(
         {

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.similar import near_contents
 from nearkin.collection.stored.contents import contents_of
+from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import WordSets
 from nearkin.collection.tolerance import THRESHOLD, Method, Tolerance
@@ -66,6 +67,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     tolerance = options.tolerance or Tolerance.of()
     if tolerance.method not in SIMILARITY:
         raise ParameterError.of("measure", "audit", "words, letters, hamming or si", tolerance.method)
+    refuse_changed_documents(seen.connection)
     rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
     current = np.unique(np.array(rows, np.int64))
     population = _answered(seen.connection, tolerance.method, current)

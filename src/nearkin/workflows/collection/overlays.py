@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions, textless_contents
 from nearkin.collection.listing.problems import problems_of
-from nearkin.collection.stored.documents import contents_of_current
+from nearkin.collection.stored.document_rows import contents_of_current
 from nearkin.errors import OutputExistsError, ParameterError, SourceError
 from nearkin.formats.delimited import safe
 from nearkin.nouns import counted, first_of

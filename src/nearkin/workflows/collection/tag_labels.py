@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
-
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.tags import tags_as_labels
+from nearkin.collection.stored.document_rows import contents_of_current
 from nearkin.errors import ParameterError
-from nearkin.store.schema import documents
 from nearkin.workflows.collection.labels import LabelsRead
 
 
@@ -28,6 +26,5 @@ def labels_of_tag(collection: Collection, field: str) -> LabelsRead:
             raise ParameterError(f"No document has the tag {field!r}. List the tags: nearkin tags COLLECTION")
         pairs = [(doc_id, value or field) for doc_id, value in values.items()]
         if not any(values.values()):
-            everything = connection.execute(select(documents.c.doc_id).where(documents.c.is_current)).scalars()
-            pairs += [(doc_id, f"not {field}") for doc_id in everything if doc_id not in values]
+            pairs += [(doc_id, f"not {field}") for doc_id in contents_of_current(connection) if doc_id not in values]
     return LabelsRead(tuple(pairs), 0, "", field)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.listing.exceptions import exceptions_without_document
+from nearkin.collection.stored.document_rows import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
@@ -25,7 +25,6 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.relating import COPY
-from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
@@ -169,14 +168,10 @@ def _members(connection: Connection, found: CollectionGroups) -> list[_FamilyMem
     ]
 
 
-def _rows(connection: Connection, names: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Any]:
+def _rows(connection: Connection, names: Sequence[tuple[str, int]]) -> dict[tuple[str, int], DocumentRow]:
     """Return the rows of documents by id and version, neither of which ever changes."""
-    of = documents.c
-    found = dict[tuple[str, int], Any]()
-    for some in named([doc_id for doc_id, _ in names]):
-        query = select(of.row, of.doc_id, of.version, of.content, of.source, of.line).where(of.doc_id.in_(some))
-        found |= {(one.doc_id, one.version): one for one in connection.execute(query)}
-    return found
+    found = document_rows(connection, documents.c.doc_id, [doc_id for doc_id, _ in names])
+    return {(one.doc_id, one.version): one for one in found}
 
 
 def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress: Progress) -> Iterator[Kin]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import zstandard
 from sqlalchemy import Connection, exists, select
 
+from nearkin.collection.stored.document_rows import document_rows, refuse_changed_documents
 from nearkin.collection.stored.origins import (
     IS_UNREAD,
     OriginValues,
@@ -74,9 +75,10 @@ class CollectionDocuments:
         Raises
         ------
         CollectionError
-            There is no collection, or it cannot be read.
+            There is no collection, or it cannot be read, or the row of a document was changed.
         """
         with _opened(place, is_read_only) as store, store.reading() as connection:
+            refuse_changed_documents(connection)
             rows, numbers, sizes = _current(connection, end_row)
             return cls(
                 place=place,
@@ -161,6 +163,7 @@ class CollectionDocuments:
         joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
         query = select(*columns).select_from(joined).where(documents.c.row.in_(rows)).order_by(documents.c.row)
         found = connection.execute(query).all()
+        document_rows(connection, documents.c.row, rows)  # refuses those that were changed since `now`
         if len(found) != len(rows):
             n_gone = len(rows) - len(found)
             raise CollectionError(
