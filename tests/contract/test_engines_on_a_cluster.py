@@ -343,7 +343,7 @@ def test_a_run_of_one_machine_does_not_go_on_on_a_cluster(tmp_path, spark, monke
     refused = nearkin_here("dedup", *mine, "--out", tmp_path / "out", "--engine", "spark", "--resume",
                            "--shingle", "words:3", "--threshold", "0.8", "--no-report")  # fmt: skip
     assert refused.code == 5
-    assert 'is now "spark"' in refused.err
+    assert "--engine was local and is now spark" in refused.err
     refused.assert_clean()
 
 

@@ -279,14 +279,20 @@ def test_a_resumed_run_is_as_strict_as_it_is_told_to_be(cut: Path, tmp_path: Pat
 def test_a_repaired_file_is_another_input_and_is_named(cut: Path, tmp_path: Path) -> None:
     assert dedup(cut, tmp_path).code == 13
     cut.write_bytes(gzip.compress(LINES))
-    assert_refused(dedup(cut, tmp_path, "--resume"), 5, f"inputs files {cut} was ", " bytes, changed ", "--overwrite")
+    assert_refused(
+        dedup(cut, tmp_path, "--resume"),
+        5,
+        f"{cut} in the input has changed: it was ",
+        " bytes, changed ",
+        "--overwrite",
+    )
     assert dedup(cut, tmp_path, "--overwrite").code == 0
 
 
 def test_another_maximum_is_another_run(cut: Path, tmp_path: Path) -> None:
     assert dedup(cut, tmp_path).code == 13
     ended = dedup(cut, tmp_path, "--resume", "--on-error", "skip", "--max-document-size", "1MiB")
-    assert_refused(ended, 5, "max_document_bytes was 67108864 and is now 1048576")
+    assert_refused(ended, 5, ": --max-document-size was 64MiB and is now 1MiB. Run the original command")
 
 
 # -- documents that are too long ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from nearkin.nouns import first_of
 from nearkin.paths import check_output
 from nearkin.runs.files import write_checked_json, write_json, writing
 from nearkin.runs.finished import MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
+from nearkin.runs.identity import differences
 
 LOCK = ".lock"
 _OVERLAY = re.compile(r"overlay(-\d+)?\.(csv|dat)")
@@ -172,12 +173,10 @@ class RunDirectory:
 
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
         stored = json_in(self.work / _IDENTITY)
-        was, now = _flattened(stored if isinstance(stored, dict) else {}), _flattened(wanted)
-        if different := [name for name in sorted(was.keys() | now.keys()) if was.get(name) != now.get(name)]:
-            changes = "; ".join(f"{name} was {was.get(name)} and is now {now.get(name)}" for name in different[:3])
+        if different := differences(stored if isinstance(stored, dict) else {}, wanted):
             raise ResumeError(
-                f"The unfinished run in {self.path} cannot be resumed with this command: {changes}. "
-                "Run the original command, or start again with --overwrite."
+                f"The unfinished run in {self.path} cannot be resumed with this command: {different}. "
+                "Run the original command on the original input, or start again with --overwrite instead of --resume."
             )
 
     def _remove_results(self) -> None:
@@ -323,14 +322,3 @@ def _is_same(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:
         return False
-
-
-def _flattened(value: Mapping[str, object]) -> dict[str, str]:
-    """{"inputs": {"n_files": 2}} -> {"inputs n_files": "2"}: flatten nested values, to report each difference."""
-    flat: dict[str, str] = {}
-    for name, inner in value.items():
-        if isinstance(inner, dict):
-            flat |= {f"{name} {key}": text for key, text in _flattened(inner).items()}
-        else:
-            flat[name] = json.dumps(inner, ensure_ascii=False)
-    return flat

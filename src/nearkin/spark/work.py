@@ -18,6 +18,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
 from nearkin.runs.directory import LOCK, locked
 from nearkin.runs.files import write_json, writing
+from nearkin.runs.identity import differences
 from nearkin.runs.meter import Meter
 
 if TYPE_CHECKING:
@@ -67,10 +68,10 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
     place = folder / _IDENTITY
     if resume and place.exists():
         stored = _stored(place)
-        if different := [name for name in wanted if stored.get(name) != wanted[name]]:
+        if different := differences(stored, wanted, "'{}'".format):
             raise ResumeError(
-                f"The run in {folder} cannot be resumed: {different[0]} was {stored.get(different[0])} and is "
-                f"{wanted[different[0]]}. Use the original parameters, or name a new folder."
+                f"The run in {folder} cannot be resumed: {different}. Use the original parameters and data, or name a "
+                "new folder."
             )
     elif any(one.name != LOCK for one in folder.iterdir()):
         hint = ", or add resume=True to continue the run that was begun there" if place.exists() else ""

@@ -79,6 +79,6 @@ def check_same(path: Path, was: str, units: str) -> None:
     """
     if was != units:
         raise ResumeError(
-            f"{path}: the interrupted search was {was!r}, and this one is {units!r}. Run the command again "
-            "with --overwrite."
+            f"The interrupted search cannot be resumed: it was {was} and is now {units}, which another "
+            f"version of Nearkin may have planned. Start again with --overwrite instead of --resume. See {path}."
         )
