@@ -72,7 +72,7 @@ def check_lines(
     if as_json:
         typer.echo(json.dumps(summary.to_dict()), err=True)
     elif not quiet:
-        say(Printer(stderr=True), stream_sentences(summary))
+        say(Printer(stderr=True), stream_sentences(summary, is_kept=kept is not None))
 
 
 def _opened_collection(

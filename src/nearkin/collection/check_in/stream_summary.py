@@ -23,6 +23,9 @@ class StreamSummary:
     n_kept : int
         Documents that are new, contain a stored document, or were stored under their ids by an earlier call.
     n_stored : int
+        Documents that this call stored.
+    n_already_stored : int
+        Documents whose text was stored under their id before; their verdict is "exact".
     n_problems : int
         Documents that could not be read, checked or stored.
     elapsed_s : float
@@ -34,6 +37,7 @@ class StreamSummary:
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     n_kept: int = 0
     n_stored: int = 0
+    n_already_stored: int = 0
     n_problems: int = 0
     elapsed_s: float = 0.0
 

@@ -69,17 +69,21 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
         yield Sentence("not stored; use --store to store it", "quiet")
 
 
-def stream_sentences(summary: StreamSummary) -> Iterator[Sentence]:
-    """Count the documents of a stream that are new, that were stored, and that could not be read."""
+def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sentence]:
+    """Count the documents of a stream that are new, were stored, are kept if ``is_kept``, and could not be read."""
     told = summary.verdicts
     each_ms = 1000 * summary.elapsed_s / max(1, summary.n_documents)
-    copies, near = counted(told["exact"], "exact copy", "exact copies"), counted(told["near"], "near-duplicate")
+    n_copies = told["exact"] - summary.n_already_stored
+    copies, near = counted(n_copies, "exact copy", "exact copies"), counted(told["near"], "near-duplicate")
     counts = f"{told['new']:,} new, {copies}, {near}"
     if summary.containment is not None:
         parts = counted(told["contained"], "part of a stored document", "parts of stored documents")
         counts += f", {parts}, {told['contains']:,} with a stored document inside"
+    if summary.n_already_stored:
+        counts += f", {summary.n_already_stored:,} already stored under the same id"
+    kept = f", {summary.n_kept:,} kept" if is_kept else ""
     yield Sentence(
-        f": {counts}; {summary.n_stored:,} stored, {summary.n_kept:,} kept; {each_ms:.1f} ms per document",
+        f": {counts}; {summary.n_stored:,} stored{kept}; {each_ms:.1f} ms per document",
         strong=counted(summary.n_documents, "document"),
     )
     near = f"Near-duplicates have a Jaccard similarity of at least {summary.threshold:g}"

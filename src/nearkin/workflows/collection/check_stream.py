@@ -110,8 +110,8 @@ def check_stream(
         try:
             answers = _answers(collection, rows, options, store, stops=rules.on_error == "stop")
         except NearkinError as error:
-            if summary.n_stored:
-                error.add_note(_CONTINUE.format(counted(summary.n_stored, "document")))
+            if n_stored := summary.n_stored + summary.n_already_stored:
+                error.add_note(_CONTINUE.format(counted(n_stored, "document")))
             raise
         _count(summary, answers)
         answered(answers)
@@ -190,4 +190,5 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
             continue
         summary.verdicts[checked.verdict] += 1
         summary.n_kept += one.answer.is_kept
-        summary.n_stored += checked.stored_as is not None
+        summary.n_already_stored += one.answer.is_resent
+        summary.n_stored += checked.stored_as is not None and not one.answer.is_resent
