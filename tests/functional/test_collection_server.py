@@ -291,8 +291,9 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
     address = f"postgresql://reader_{name}:s3cret@127.0.0.1:{server.port}/postgres?schema={name}"
     with Collection.open(address, cache=tmp_path) as collection:
         assert answers(collection) == right
-        with pytest.raises(CollectionError, match="permission denied"):
+        with pytest.raises(CollectionError, match="permission denied") as denied:
             collection.add(SECOND)
+        assert "list, take --read-only; for other commands its owner grants more. Nothing of this" in str(denied.value)
         assert answers(collection) == right
 
 

@@ -86,12 +86,32 @@ def test_a_folder_without_permission_to_write(matter):
         os.seteuid(65_534)
     try:
         ended = nearkin_here("info", matter)
-        assert (ended.code, "Commands that only read take --read-only" in ended.err) == (7, True)
+        said = "Commands that only read, such as similar, check without --store and list, take --read-only."
+        assert (ended.code, said in ended.err) == (7, True)
         assert [nearkin_here(*one, "--read-only").code for one in asked(matter)] == [0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0]
     finally:
         if is_root:
             os.seteuid(0)
         matter.chmod(0o755)
+
+
+def test_a_file_without_permission_to_write(matter):
+    assert nearkin_here("tag", matter, "read=no", "d0").code == 0
+    database, is_root = matter / "nearkin.sqlite", os.geteuid() == 0
+    mode = matter.stat().st_mode
+    database.chmod(0o444)
+    matter.chmod(0o777)
+    if is_root:
+        os.seteuid(65_534)
+    try:
+        tagged = nearkin_here("tag", matter, "read=yes", "d0")
+    finally:
+        if is_root:
+            os.seteuid(0)
+        matter.chmod(mode)
+        database.chmod(0o644)
+    said = "Check the permissions of the directory and of its files. Commands that only read, such as"
+    assert (tagged.code, said in tagged.err) == (7, True), tagged.err
 
 
 def test_what_another_process_writes_meanwhile_is_read_or_refused(matter):

@@ -22,13 +22,20 @@ _OF_POSTGRESQL = {
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
+_TAKE_READ_ONLY = "Commands that only read, such as similar, check without --store and list, take --read-only."
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema or be allowed to create it",
     "for schema": "its owner grants what the user needs: USAGE, and CREATE for a command that makes tables",
     "must be owner": "only the owner of the collection can run this command",
     "": "its owner grants what the user needs: SELECT for commands with --read-only, more for others",
 }
-"""Advice, by a part of PostgreSQL's message."""
+"""Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
+_PERMISSIONS_TO_WRITE = {
+    "for schema": "for other commands its owner grants CREATE",
+    "must be owner": "other commands are for the owner of the collection",
+    "": "for other commands its owner grants more",
+}
+"""Advice where something was to be written, which a command that only reads may do, too."""
 _READ_ONLY = "the file system is read-only"
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
@@ -54,7 +61,7 @@ def told(place: Place, *, is_writing: bool = False, has_stored: bool = False) ->
     ``has_stored``: whether earlier transactions of the same store may belong to the same command.
     """
     try:
-        with _in_words(place):
+        with _in_words(place, is_writing=is_writing):
             yield
     except (CollectionError, OutputError) as error:
         if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
@@ -63,7 +70,7 @@ def told(place: Place, *, is_writing: bool = False, has_stored: bool = False) ->
 
 
 @contextlib.contextmanager
-def _in_words(place: Place) -> Iterator[None]:
+def _in_words(place: Place, *, is_writing: bool) -> Iterator[None]:
     try:
         yield
     except NearkinError:
@@ -76,7 +83,7 @@ def _in_words(place: Place) -> Iterator[None]:
         cause = error.orig
         if isinstance(cause, sqlite3.Error):
             raise _of_sqlite(place, cause) from error
-        raise _of_postgresql(place, cause, is_connected=error.statement is not None) from error
+        raise _of_postgresql(place, cause, is_connected=error.statement is not None, is_writing=is_writing) from error
     except sqlite3.Error as error:
         raise _of_sqlite(place, error) from error
     except SQLAlchemyError as error:
@@ -84,7 +91,7 @@ def _in_words(place: Place) -> Iterator[None]:
     except Exception as error:  # the driver's own, not wrapped by SQLAlchemy: when a connection breaks, for example
         if not type(error).__module__.startswith("pg8000"):
             raise
-        raise _of_postgresql(place, error) from error
+        raise _of_postgresql(place, error, is_writing=is_writing) from error
 
 
 def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
@@ -99,11 +106,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         reason = _reason(place, None)
         if reason is not None:
-            return CollectionError(
-                f"{place} cannot be opened for reading and writing: {reason}. Commands that only read take --read-only."
-            )
-        reason = f"{error}. Check the permissions of the directory"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.")
+            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
+        reason = f"{error}. Check the permissions of the directory and of its files"
+        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
@@ -133,7 +138,9 @@ def _reason(place: Place, otherwise: int | None) -> str | None:
     return None if otherwise is None else why(OSError(otherwise, ""))
 
 
-def _of_postgresql(place: Place, error: BaseException | None, *, is_connected: bool = True) -> NearkinError:
+def _of_postgresql(
+    place: Place, error: BaseException | None, *, is_connected: bool = True, is_writing: bool
+) -> NearkinError:
     fields = error.args[0] if error is not None and error.args and isinstance(error.args[0], dict) else {}
     code, message = str(fields.get("C", "")), str(fields.get("M", error))
     if code in _BUSY_IN_POSTGRESQL:
@@ -141,9 +148,11 @@ def _of_postgresql(place: Place, error: BaseException | None, *, is_connected: b
     if code == "42P01" and '"facts"' in message:  # it was found, but the search path skips a schema without USAGE
         code, message = "42501", f"permission denied for schema {place.schema}"
     if code == "42501":
-        advice = next(words for part, words in _PERMISSIONS.items() if part in message)
+        table = _PERMISSIONS_TO_WRITE if is_writing else _PERMISSIONS
+        advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
-        return CollectionError(f"{place}: {denied}; {advice}.")
+        sentence = f"{_TAKE_READ_ONLY[:-1]}; {advice}" if is_writing else advice
+        return CollectionError(f"{place}: {denied}{'. ' if is_writing else '; '}{sentence}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind = OutputError if code == "53100" else CollectionError
     if reason is not None:
