@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -11,12 +12,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 import postgresql
 from contract.test_collection_index import answers
 from contract.test_collections import state
+from functional.conftest import nearkin_here
 from functional.test_collection_safety import FIRST, SECOND, uninterrupted
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, NearkinError
@@ -306,3 +309,17 @@ def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, serve
             collection.document("nobody")
         told += [messages_of(caught.value), repr(collection.opened.store), repr(vars(collection.opened))]
     assert "open-sesame" not in "".join(told)
+
+
+def test_a_proposed_command_has_the_url_without_the_password_and_can_be_pasted(tmp_path, server, monkeypatch):
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add(FIRST[:2])
+    password, doc_id = urlsplit(place.address).password, FIRST[0][0]
+    tagged = nearkin_here("tag", place.address, "read=yes", doc_id)
+    assert password not in tagged.out + tagged.err
+    command = shlex.split(tagged.out.partition("To undo it: ")[2].partition("\n")[0])
+    assert command[:2] == ["nearkin", "undo"]
+    assert command[2] == place.address.replace(f":{password}@", "@")
+    monkeypatch.setenv("PGPASSWORD", password)
+    assert nearkin_here(*command[1:]).code == 0

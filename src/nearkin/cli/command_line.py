@@ -28,6 +28,8 @@ _PLAIN = {
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
 _PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+)COLLECTION\b")
+_PASSWORD = re.compile(r"(://[^:@/?]*):.*@", re.DOTALL)
+"""Password of a URL, up to the last @: one that is not escaped may be in the password."""
 _COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
 """Collection that the running command was given."""
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -127,17 +129,22 @@ def first_sentence(text: str) -> str:
 
 
 def copyable(text: str) -> str:
-    """Put the collection of the running command into proposed commands; not a URL, which may have a password.
+    """Put the collection of the running command into proposed commands, a URL without its password.
 
     Examples
     --------
     >>> _COLLECTION.set("my matter") and copyable("To undo it: nearkin undo COLLECTION 2")
     "To undo it: nearkin undo 'my matter' 2"
+    >>> _COLLECTION.set("postgresql://ada:secret@db:5433/matters") and copyable("nearkin undo COLLECTION 2")
+    'nearkin undo postgresql://ada@db:5433/matters 2'
     """
-    place = _COLLECTION.get()
-    if place is None or str(place).startswith(COLLECTION_URLS):
+    given = _COLLECTION.get()
+    if given is None:
         return text
-    return _PROPOSED.sub(lambda found: found[1] + shlex.quote(str(place)), text)
+    place = str(given)
+    if place.startswith(COLLECTION_URLS):
+        place = _PASSWORD.sub(r"\1@", place)
+    return _PROPOSED.sub(lambda found: found[1] + shlex.quote(place), text)
 
 
 def _check_places(values: Mapping[str, object]) -> None:
