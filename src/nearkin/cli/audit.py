@@ -115,7 +115,7 @@ def _show_missed(console: Console, audited: Audited) -> None:
         return
     rows = table("missed", "id_a", "id_b", numbers=1)
     for one in audited.missed.slice(0, _SHOWN).to_pylist():
-        rows.add_row(share_text(one["similarity"], 4), shown(one["id_a"]), shown(one["id_b"]))
+        rows.add_row(share_text(one["similarity"]), shown(one["id_a"]), shown(one["id_b"]))
     console.print(rows)
     if (n_left := len(audited.missed) - _SHOWN) > 0 or audited.is_truncated:
         more = "There are more missed pairs" if audited.is_truncated else f"{counted(n_left, 'more missed pair')}"

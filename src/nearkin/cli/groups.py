@@ -219,13 +219,14 @@ def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: b
 def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
     """List the members that match the principal of their group, by group."""
     from nearkin.cli.printing import shown, table
+    from nearkin.decimals import distance_text, share_text
     from nearkin.nouns import counted
     from nearkin.reports.sentences.sentence import not_shown
 
     members = found.direct_members().to_pylist()
     rows = table("group", "Jaccard", "γ", "principal", "id", numbers=3)
     for one in members[:limit]:
-        figures = f"{one['group']:,}", f"{one['jaccard']:.3f}", f"{one['relative_distance']:.4f}"
+        figures = f"{one['group']:,}", share_text(one["jaccard"]), distance_text(one["relative_distance"])
         rows.add_row(*figures, "yes" if one["is_principal"] else "", shown(one["doc_id"]))
     console.print(rows)
     if len(members) > limit:

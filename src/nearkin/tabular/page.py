@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from nearkin.decimals import share_text
+from nearkin.decimals import distance_text, share_text
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 
@@ -65,8 +65,10 @@ def _drawn(bars: Histogram) -> str:
 def _rows(table: pa.Table) -> str:
     """Return the first rows, and how many there are."""
     head = "".join(f"<th>{_cell(name)}</th>" for name in table.column_names)
-    rows = [[column[i].as_py() for column in table.columns] for i in range(min(_N_ROWS, len(table)))]
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in rows)
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    rows = [{name: column[i].as_py() for name, column in columns.items()} for i in range(min(_N_ROWS, len(table)))]
+    cells = ["".join(f"<td>{_cell(_in_column(name, value))}</td>" for name, value in row.items()) for row in rows]
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
     more = f"<p>{_N_ROWS} of {counted(len(table), 'row')}</p>" if len(table) > _N_ROWS else ""
     return f'<div style="overflow-x:auto">{_TABLE}<tr>{head}</tr>{body}</table></div>{more}'
 
@@ -79,12 +81,19 @@ def _cell(value: object, most: int = _MAX_CHARACTERS) -> str:
         return ""
     if isinstance(value, bytes):
         value = value.hex()
-    text = _number(value) if isinstance(value, float) else reveal_line(str(value))
+    text = reveal_line(str(value))
     return escape(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
+def _in_column(name: str, value: object) -> object:
+    """Return a float of a column as text; only equality is shown as a similarity of 1 or a distance of 0."""
+    if not isinstance(value, float):
+        return value
+    if name == "relative_distance":
+        return distance_text(value)
+    return share_text(value) if 0 <= value <= 1 and not name.endswith("_s") else _number(value)
+
+
 def _number(value: float) -> str:
-    """Return a number with few digits; a similarity is cut, so that only 1 is shown as 1."""
-    if isinstance(value, int):
-        return f"{value:,}"
-    return share_text(value, 4) if 0 <= value <= 1 else f"{value:,.4g}"
+    """Return a number of documents, or of seconds, with few digits."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

@@ -45,8 +45,8 @@ class ComparedTexts:
     shingle: str
 
     def __repr__(self) -> str:
-        edit = "not computed" if self.edit_similarity is None else share_text(self.edit_similarity, 4)
-        jaccard = share_text(self.jaccard, 4)
+        edit = "not computed" if self.edit_similarity is None else share_text(self.edit_similarity)
+        jaccard = share_text(self.jaccard)
         return f"ComparedTexts({counted(self.comparison.n_differences, 'difference')}; Jaccard {jaccard}, edit {edit})"
 
     def to_dict(self) -> dict[str, object]:

@@ -51,4 +51,4 @@ def test_a_result_is_a_table_a_data_frame_and_a_page(collection, name):
 
 def test_compared_texts_are_shown_in_a_line():
     found = nearkin.compare(LEASE.format(900), LEASE.format(950))
-    assert repr(found) == "ComparedTexts(1 difference; Jaccard 0.5454, edit 0.9905)"
+    assert repr(found) == "ComparedTexts(1 difference; Jaccard 0.545, edit 0.990)"

@@ -54,8 +54,8 @@ class TextSimilarities(Protocol):
 def similarity_facts(found: ComparedDocuments) -> list[tuple[str, str]]:
     """Return the similarities of two documents, by name."""
     one = found.b
-    edit = _NOT_COMPUTED if one.edit_similarity is None else share_text(one.edit_similarity, 4)
-    facts = [("edit similarity", edit), ("Jaccard (word 5-grams)", share_text(one.jaccard, 4))]
+    edit = _NOT_COMPUTED if one.edit_similarity is None else share_text(one.edit_similarity)
+    facts = [("edit similarity", edit), ("Jaccard (word 5-grams)", share_text(one.jaccard))]
     if one.relative_distance is not None:
         facts.append(("letter-count distance (gamma)", distance_text(one.relative_distance)))
     return facts
@@ -68,12 +68,12 @@ def comparison_sentences(found: ComparedDocuments) -> Iterator[Sentence]:
 
 def text_similarity_facts(found: TextSimilarities) -> list[tuple[str, str]]:
     """Give the similarities of two texts, each measure by its name."""
-    edit = _NOT_COMPUTED if found.edit_similarity is None else share_text(found.edit_similarity, 4)
+    edit = _NOT_COMPUTED if found.edit_similarity is None else share_text(found.edit_similarity)
     return [
         ("edit similarity", edit),
-        (f"Jaccard ({grams_text(found.shingle)})", share_text(found.jaccard, 4)),
-        ("share of A in B", share_text(found.containment_a_in_b, 4)),
-        ("share of B in A", share_text(found.containment_b_in_a, 4)),
+        (f"Jaccard ({grams_text(found.shingle)})", share_text(found.jaccard)),
+        ("share of A in B", share_text(found.containment_a_in_b)),
+        ("share of B in A", share_text(found.containment_b_in_a)),
     ]
 
 
