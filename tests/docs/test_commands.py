@@ -1,14 +1,15 @@
-"""Every command that the documentation shows is one that exists, with options that exist."""
+"""Every command that the documentation shows exists, with its options; pages say how to install other libraries."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from docs.pages import Command, blocks, commands, name_of, nearkin_arguments, pages
+from docs.pages import Command, blocks, commands, name_of, nearkin_arguments, pages, prose
 
 
 def shown() -> list[object]:
@@ -17,6 +18,15 @@ def shown() -> list[object]:
         for block in blocks(page, "sh", "console"):
             found += [(page, command) for command in commands(block) if nearkin_arguments(command.text)]
     return [pytest.param(command.text, id=f"{name_of(page)}:{command.line}") for page, command in found]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_pages_say_how_to_install_what_nearkin_does_not(library: str) -> None:
+    needs = re.compile(rf"import {library}|to_{library}\(")
+    needing = [page for page in pages() if any(needs.search(block.text) for block in blocks(page, "python"))]
+    assert needing
+    install = re.compile(rf"pip install [\w ]*{library}")
+    assert [name_of(page) for page in needing if not install.search(prose(page))] == []
 
 
 @pytest.mark.parametrize("line", shown())
