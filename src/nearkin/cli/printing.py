@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 import typer
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _NO_LIMIT = (10_000, 24)
 """Columns and lines if the output is not a terminal."""
+_WIDEST = 100
+"""Characters of the longest cell that the other cells of its column are aligned to, if nothing is wrapped."""
 _STYLES: dict[Tone, str] = {"plain": "", "quiet": "dim", "warning": "yellow", "damage": "red"}
 
 
@@ -97,9 +101,37 @@ def say_passage(console: Console, pieces: Sequence[Piece]) -> None:
 
 
 def table(*columns: str, numbers: int = 0) -> Table:
-    """Make a table without lines; its first ``numbers`` columns hold numbers. Long text is wrapped, never cut."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
+    """Make a table without lines; its first ``numbers`` columns hold numbers. Long text is wrapped, never cut.
+
+    If the output is not a terminal, nothing is wrapped: a long cell moves the rest of its own row to the right.
+    """
+    made = _AlignedTable(box=None, pad_edge=False, header_style="bold")
     for place, column in enumerate(columns):
         is_number = place < numbers
         made.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
     return made
+
+
+class _AlignedTable(Table):
+    """Table of which one long cell does not make every row as long."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = [] if console.is_terminal else list(self._lines(console))
+        if not lines or any("\n" in line or cell_len(line) > options.max_width for line in lines):
+            yield from super().__rich_console__(console, options)
+            return
+        for line in lines:
+            yield Segment(f"{line}\n")
+
+    def _lines(self, console: Console) -> Iterator[str]:
+        """Yield the header and the rows, unwrapped."""
+        columns = []
+        for column in self.columns:
+            texts = [console.render_str(cell).plain if isinstance(cell, str) else str(cell) for cell in column.cells]
+            texts = [str(column.header)] * self.show_header + texts
+            width = max((n for n in map(cell_len, texts) if n <= _WIDEST), default=0)
+            gaps = [" " * (width - cell_len(text)) for text in texts]
+            is_right = column.justify == "right"
+            columns.append([gap + text if is_right else text + gap for text, gap in zip(texts, gaps, strict=True)])
+        for row in zip(*columns, strict=True):
+            yield "  ".join(row).rstrip()
