@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
 from sqlalchemy import URL
 from sqlalchemy.engine import make_url
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 FILE = "nearkin.sqlite"
 _OPTIONS = ("service", "host", "port", "sslmode", "sslrootcert", "connect_timeout", "application_name")
+_RULE = "a directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE[?schema=NAME]"
+_DRIVERS = ("postgresql", "postgres", "postgresql+pg8000", "postgres+pg8000")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -64,22 +67,16 @@ class Place:
             return cls(directory, URL.create("sqlite", database=str(directory / FILE)), None)
         from nearkin.store.server_settings import SSL_MODES  # a directory has no settings
 
-        rule = "a directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE[?schema=NAME]"
         shown = without_password(path_or_url)
         try:
             url = make_url(path_or_url)
         except (ArgumentError, ValueError) as error:
-            raise ParameterError.of("collection", "nearkin", rule, shown) from error
+            raise ParameterError.of("collection", "nearkin", _RULE, shown) from error
         if url.get_backend_name() not in ("postgresql", "postgres"):
-            raise ParameterError(f"{not_supported(path_or_url)} A collection is {rule}.")
-        if path_or_url.partition("://")[2].count("@") > 1:  # messages would show the rest of the password as the host
-            escaped = f"{rule}; write @ in a password as %40 and / as %2F"
-            raise ParameterError.of("collection", "nearkin", escaped, shown)
+            raise ParameterError(f"{not_supported(path_or_url)} A collection is {_RULE}.")
+        _check_as_written(path_or_url, url)
         schema = url.query.get("schema", "nearkin")
         check_schema(schema, "the collection's URL")
-        if unknown := set(url.query) - {"schema", *_OPTIONS}:
-            allowed = f"{rule}; only schema, {', '.join(_OPTIONS)} are allowed after ?"
-            raise ParameterError.of("collection", "nearkin", allowed, unknown)
         options = tuple((name, value) for name in _OPTIONS if isinstance(value := url.query.get(name), str))
         mode = dict(options).get("sslmode", "prefer")
         if mode not in SSL_MODES:
@@ -118,6 +115,31 @@ class Place:
 
     def _as_written(self) -> URL:
         return self.url.set(drivername="postgresql", query={"schema": self.schema or "", **dict(self.options)})
+
+
+def _check_as_written(written: str, url: URL) -> None:
+    """Refuse a URL that would connect to another database, schema or server than it seems to name."""
+    shown, rest = without_password(written), written.partition("://")[2]
+    if rest.count("@") > 1:  # messages would show the rest of the password as the host
+        escaped = f"{_RULE}; write @ in a password as %40 and / as %2F"
+        raise ParameterError.of("collection", "nearkin", escaped, shown)
+    if url.drivername not in _DRIVERS:
+        rule = f"{_RULE}, without the name of a driver: Nearkin connects with its own"
+        raise ParameterError.of("collection", "nearkin", rule, shown)
+    if url.username is not None:
+        rest = rest.partition("@")[2]
+    address, _, query = rest.partition("?")
+    if "&" in address:
+        rule = f"{_RULE}, with ? before the first setting and & between settings (a & in a name is written as %26)"
+        raise ParameterError.of("collection", "nearkin", rule, shown)
+    settings = parse_qsl(query, keep_blank_values=True)
+    names = [name for name, _ in settings]
+    if unknown := set(names) - {"schema", *_OPTIONS}:
+        allowed = f"{_RULE}; only schema, {', '.join(_OPTIONS)} are allowed after ?"
+        raise ParameterError.of("collection", "nearkin", allowed, unknown)
+    if len(names) > len(set(names)) or ("schema", "") in settings:
+        rule = f"{_RULE}, with each setting once, and a name for the schema"
+        raise ParameterError.of("collection", "nearkin", rule, shown)
 
 
 def check_schema(schema: object, owner: str) -> None:

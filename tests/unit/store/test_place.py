@@ -57,6 +57,34 @@ def test_what_is_no_place_is_refused_without_telling_the_password(written):
     assert "s3cret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("postgresql+psycopg2://ada:s3cret@host/db", "without the name of a driver"),
+        ("postgresql+asyncpg://host/db", "without the name of a driver"),
+        ("postgresql+://host/db", "without the name of a driver"),
+        ("postgresql://ada:s3cret@host/db&schema=smith", "with ? before the first setting"),
+        ("postgresql://ada:s3cret@host/db&schema=smith?sslmode=require", "with ? before the first setting"),
+        ("postgresql:///&schema=smith", "with ? before the first setting"),
+        ("postgresql://host&schema=smith", "with ? before the first setting"),
+        ("postgresql://host/db?host=a&host=b", "with each setting once"),
+        ("postgresql://host/db?schema=", "a name for the schema"),
+        ("postgresql://host/db?schema", "a name for the schema"),
+    ],
+)
+def test_a_url_that_would_name_another_collection_is_refused(written: str, said: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Place.parse(written)
+    assert said in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_signs_that_mean_themselves_are_taken() -> None:
+    place = Place.parse("postgresql://ada:s&3?c@host/a%26b?sslmode=require&schema=smith")
+    assert (place.url.password, place.url.database, place.schema) == ("s&3?c", "a&b", "smith")
+    assert place.options == (("sslmode", "require"),)
+
+
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
 @pytest.mark.parametrize("password", ["se@s3cret", "s3cret@s3cret@", "@s3cret", "s3/cret@s3cret"])
 def test_a_password_with_an_at_sign_is_to_be_escaped_and_is_not_told(scheme, password):
