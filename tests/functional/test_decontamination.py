@@ -149,7 +149,7 @@ def test_a_resumed_run_must_drop_the_same(files, tmp_path, monkeypatch):
         assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report").code == 130
     ended = dedup(files, tmp_path / "out", "--drop", "either", "--no-report", "--resume", "-q")
     assert ended.code == 5
-    assert "parameters drop was" in ended.err
+    assert "--drop was" in ended.err
     assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report", "--resume", "-q").code == 0
 
 
@@ -183,3 +183,28 @@ def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
 def test_rules_that_contradict_one_another(files, tmp_path, arguments):
     assert dedup(files, tmp_path / "out", *arguments).code == 2
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("n_items", [1, 14])
+def test_the_report_shows_twelve_dropped_documents_although_all_are_equally_similar(n_items: int, tmp_path: Path):
+    prose = Prose(7)
+    items = [prose.text(40) for _ in range(n_items)]
+    train = [f"{prose.text(60)} {items[i % n_items]} {prose.text(30)}" for i in range(14)] + [prose.text(90)]
+    files = [
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"id": f"{name}-{i}", "text": text} for i, text in enumerate(texts)])
+        for name, texts in (("train", train), ("eval", items))
+    ]
+    assert (
+        dedup(files, tmp_path / "out", "--drop", "containing", "--threshold", "0.8", "--recall", "0.999999").code == 0
+    )
+    assert len(dropped(tmp_path / "out")) == 14
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "12 sample pairs, all of the same similarity. The texts" in page
+    assert "the least similar first" not in page
+    assert page.count('class="pair"') == 12
+    near = [
+        {"id": f"n{i}", "text": " ".join([*items[0].split()[: 40 - 2 * i], *prose.text(20).split()])} for i in (0, 3)
+    ]
+    files = [write_jsonl(tmp_path / "near.jsonl", near), files[1]]
+    dedup(files, tmp_path / "two", "--drop", "containing", "--threshold", "0.5", "--recall", "0.999999")
+    assert "2 sample pairs, the least similar first: if" in (tmp_path / "two/report.html").read_text(encoding="utf-8")

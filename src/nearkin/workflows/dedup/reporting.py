@@ -37,6 +37,7 @@ from nearkin.workflows.dedup.tables import Places
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow
 
 _N_SAMPLES = 12
+_N_CANDIDATES = 1_000
 _N_LEAST_ALIKE = 6
 _N_GROUPS = 20
 _N_MEMBERS = 25
@@ -276,7 +277,8 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
     """Return up to `_N_SAMPLES` matches from different groups, spread evenly over the range of similarities.
 
     So all similarities have a say, not only frequent ones, and all groups, not only large ones. Where every match of a
-    similarity belongs to a group that was used, the first is taken.
+    similarity belongs to a group that was used, the first is taken. Where few similarities occur, such as 1 alone, more
+    matches of other groups follow; with another set of documents, matches of other documents of the input.
     """
     if not len(near):
         return np.zeros(0, np.int64)
@@ -292,7 +294,24 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
         place = start + int(np.argmin(is_used))
         chosen.append(place)
         used += [int(of_left[place]), int(of_right[place])]
-    return order[chosen]
+    n_input = len(result.judged.outcome.principal)
+    if n_input < len(result.corpus):  # one document of the other set may be the match of many
+        of_left, of_right = near.left[order], near.right[order]
+        used = [row for place in chosen for row in (int(of_left[place]), int(of_right[place])) if row < n_input]
+    return order[_filled(chosen, used, of_left, of_right, n_input)]
+
+
+def _filled(chosen: list[int], used: Sequence[int], left: U32, right: U32, n_input: int) -> list[int]:
+    """Add matches until there are `_N_SAMPLES`, each of groups or documents of the input that have none yet."""
+    seen, filled = set(used), list(chosen)
+    for place in np.unique(np.linspace(0, len(left) - 1, _N_CANDIDATES).astype(np.int64)).tolist():
+        if len(filled) >= _N_SAMPLES:
+            break
+        pair = {one for one in (int(left[place]), int(right[place])) if one < n_input}
+        if pair.isdisjoint(seen):
+            filled.append(place)
+            seen |= pair
+    return filled
 
 
 def sampling_curve(plan: SamplingPlan) -> RecallCurve:
