@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -101,6 +103,28 @@ def test_a_report_that_counts_by_a_column(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="does not work for documents in memory"):
         nearkin.dedup(RECORDS, out=tmp_path / "no", report=True, by="id")
     assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow", "csv"])
+def test_the_report_joins_the_items_of_a_column_of_lists(suffix: str, tmp_path: Path) -> None:
+    rows = [{**one, "tags": ["law", "tax & rent"] if i else [7]} for i, one in enumerate(RECORDS)]
+    if suffix in ("jsonl", "csv"):
+        path = write_jsonl(tmp_path / "in.jsonl", rows)
+        if suffix == "csv":  # where brackets are text like any other
+            path = tmp_path / "in.csv"
+            path.write_text("id,text,tags\n" + "".join(f"{i},{one['text']},[7]\n" for i, one in enumerate(rows)))
+    else:
+        path = tmp_path / f"in.{suffix}"
+        table = pa.Table.from_pylist([{**one, "tags": list(map(str, one["tags"]))} for one in rows])
+        pq.write_table(table, path) if suffix == "parquet" else feather.write_feather(table, path)
+    nearkin.dedup(path, out=tmp_path / "out", report=True, by="tags")
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    section = page[page.index("by the column") :]
+    if suffix == "csv":
+        assert "[7]" in section
+    else:
+        assert "law, tax &amp; rent" in section
+        assert not re.search(r"\[[^\]]*(law|7)", section[:3000])
 
 
 def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -15,6 +17,11 @@ from nearkin.stages.documents.formats import has_columns
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
+
+_LISTS: dict[str, Callable[[str], object]] = {
+    "jsonl": json.loads, "parquet": ast.literal_eval, "arrow": ast.literal_eval,
+}  # fmt: skip
+"""Functions that read a list as the reader wrote it, which takes values for ids, by formats that have lists."""
 
 
 def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: BinaryIO | None) -> None:
@@ -61,10 +68,10 @@ def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.Dictiona
             # the reader takes ids of any type, which texts and numbers to keep by need not have
             again = replace(one, source=replace(one.source, id=column), keep_column=None)
             try:
-                own = [_values(batch["doc_id"]) for batch, _ in again.batches(progress)]
+                own = [_values(batch["doc_id"], one.source.format) for batch, _ in again.batches(progress)]
             except MissingColumnError:  # it is raised before the first batch
                 without = replace(one, keep_column=None)
-                own = [_values(pa.nulls(len(batch))) for batch, _ in without.batches(progress)]
+                own = [_values(pa.nulls(len(batch)), one.source.format) for batch, _ in without.batches(progress)]
             if all(part.null_count == len(part) for part in own):
                 progress.say(f"{', '.join(one.names)}: no value in the column '{column}' (--by)")
             parts += own
@@ -73,5 +80,30 @@ def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.Dictiona
     return pa.chunked_array(parts).unify_dictionaries().combine_chunks()
 
 
-def _values(ids: pa.Array) -> pa.DictionaryArray:
-    return ids.cast(pa.large_string()).dictionary_encode()
+def _values(ids: pa.Array, file_format: str) -> pa.DictionaryArray:
+    """Encode the values; the items of a list are joined."""
+    encoded = ids.cast(pa.large_string()).dictionary_encode()
+    read = _LISTS.get(file_format)
+    if read is None:
+        return encoded
+    values = [_joined(value, read) for value in encoded.dictionary.to_pylist()]
+    return pa.array(values, pa.large_string()).take(encoded.indices).dictionary_encode()
+
+
+def _joined(value: str, read: Callable[[str], object]) -> str:
+    """Join the items of a list that stands in a text, which may be any other text.
+
+    Examples
+    --------
+    >>> _joined('["law","tax"]', json.loads), _joined("['law', 7]", ast.literal_eval), _joined("[sic]", json.loads)
+    ('law, tax', 'law, 7', '[sic]')
+    """
+    if not (value.startswith("[") and value.endswith("]")):
+        return value
+    try:
+        found = read(value)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return value
+    if not isinstance(found, list) or not found or not all(isinstance(one, str | int | float) for one in found):
+        return value
+    return ", ".join(map(str, found))
