@@ -264,7 +264,11 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
         known |= have_it | current_ids_among_known(connection, have_it)
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
     if len(unknown) == 1:
-        document(connection, unknown[0])  # raises an error that says why it is missing
+        try:
+            document(connection, unknown[0])
+        except UnknownDocumentError as error:  # it says why the document is missing
+            go_on = "Add its document first" if len(doc_ids) == 1 else "Omit this id, or add its document first"
+            raise UnknownDocumentError(f"{error} Nothing was changed. {go_on}; add a removed document again.") from None
     if unknown:
         raise UnknownDocumentError(
             f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
