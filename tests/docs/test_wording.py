@@ -30,11 +30,12 @@ BANNED = re.compile(
         | what\ to\ stay\ under | hang\ together | strangers? | crowd(?:s|ed|ing)? | imposed | reckoned
         | half\ a\ character
         | go(?:es)?\ by | went\ by
+        | normaliz(?:ation|ed|ing)  # "normalis…"; normalize is a function of libraries
         | are\ taken\ for | but\ for | whoever | whatever\ else | the\ more\ so | at\ a\ loss | as\ they\ came
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Phrases that have to be read twice, and words for which the field has a term of its own."""
+"""Phrases that have to be read twice, words for which the field has a term of its own, and another spelling."""
 NO_BEGINNING = re.compile(
     r"(?:Of|By|That|With|As|From|In|At|On|To|Where|Which|What|Who|Whose|When|But|How|And|So|Under|Among"
     r"|Why|If|Because|Than|Or|Without|Nothing|Not)\b"

@@ -244,7 +244,7 @@ def _chosen_from(facts: DedupManifest) -> str:
 
 
 def normalisation_steps(facts: DedupManifest) -> tuple[str, ...]:
-    """Ignored differences, in words, in the order of normalization."""
+    """Ignored differences, in words, in the order of normalisation."""
     value = facts.parameters.get("normalise")
     steps, _, ignored = value.partition(";") if isinstance(value, str) else ("", "", "")
     names = (

@@ -39,7 +39,7 @@ MAX_TURNING = 5
 
 RULES: dict[str, str] = {
     "exact copy": (
-        "The same text after normalization of Unicode, case and white space, or one with the same words and signs "
+        "The same text after normalisation of Unicode, case and white space, or one with the same words and signs "
         "except for the length of blanks and of drawn lines."
     ),
     "signature or date filled in": (
