@@ -58,6 +58,27 @@ def test_what_is_around_an_archive_is_no_reason_to_refuse_it(pool, tmp_path, cha
     assert [one.origin.kind for one in found.values()] == ["docx", "xlsx", "pptx", "odt", "text"]
 
 
+PROGRAMS = {"dos": b"MZ\x90\0", "unix": b"\x7fELF\2\1\1\0"}
+
+
+@pytest.mark.parametrize("mark", PROGRAMS.values(), ids=PROGRAMS)
+@pytest.mark.parametrize(("n_bytes", "is_found"), [(60_000, True), (70_000, False)])
+def test_a_self_extracting_archive_is_read_if_it_begins_near_the_start(pool, tmp_path, mark, n_bytes, is_found):
+    """The first 64 KiB decide; a program is never taken for a text."""
+    files = {name: mark + bytes(n_bytes) + data for name, data in FILES.items()}
+    found = extracted(pool, written(tmp_path, files))
+    kinds = ["docx", "xlsx", "pptx", "odt", "text"] if is_found else ["unsupported"] * 5
+    assert [one.origin.kind for one in found.values()] == kinds
+    assert {one.origin.exception for one in found.values()} == ({None} if is_found else {"unsupported"})
+    assert all((TOLD in text_of(one)) if is_found else one.text is None for one in found.values())
+
+
+def test_a_self_extracting_archive_with_the_name_of_a_program_is_a_program(pool, tmp_path):
+    (found,) = extracted(pool, written(tmp_path, {"a.exe": PROGRAMS["dos"] + bytes(300) + FILES["a.zip"]})).values()
+    assert (found.origin.kind, found.origin.exception, found.text) == ("unsupported", "unsupported", None)
+    assert found.origin.sentence == "a program, not text; omit it"
+
+
 def test_of_two_archives_the_last_one_is_read(pool, tmp_path):
     """As by every program that looks for the record at the end of an archive from behind."""
     files = {name: with_comment(data, OTHER) for name, data in FILES.items()}
