@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import zipfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -233,3 +234,33 @@ def test_a_comparison_of_files_says_which_is_partial(folder):
     told = json.loads(nearkin_here("compare", *files, "--json").out)
     assert told["a"]["missing"] is None
     assert told["b"]["missing"]
+
+
+def test_binary_data_is_not_called_text(tmp_path):
+    """In every list of exceptions, however the file is read: by itself, in a folder, in an archive."""
+    noise = bytes(range(256)) * 12
+    files = {"noise.bin": noise, "program.exe": b"MZ\x90\0" + noise, "old.txt": b"Gr\xfc\xdfe aus M\xfcnchen. " * 9}
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (folder / "note.txt").write_text("The rent is due on the first day of each month.", "utf-8")
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name in ("noise.bin", "program.exe", "note.txt"):
+            archive.write(folder / name, name)
+    kinds = {"noise.bin": "unsupported", "program.exe": "unsupported"}
+    as_texts = kinds | {"old.txt": "text"}
+    for source, form, expected in (
+        (folder, "file", as_texts),
+        (folder, "document", kinds),
+        (folder, None, as_texts),
+        (tmp_path / "all.zip", None, kinds),
+    ):
+        options = ["--max-unreadable", "1", "-q", *(["--format", form] if form else [])]
+        out, matter = tmp_path / f"out-{source.name}-{form}", tmp_path / f"matter-{source.name}-{form}"
+        assert nearkin_here("dedup", source, "--out", out, *options).code == 0
+        with (out / "exceptions.csv").open(encoding="utf-8", newline="") as file:
+            assert {row["id"].rpartition("!")[2]: row["kind"] for row in csv.DictReader(file)} == expected
+        assert nearkin_here("add", matter, source, *options).code == 0
+        listed = json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"]
+        assert {one["doc_id"].rpartition("!")[2]: one["kind"] for one in listed} == expected

@@ -19,6 +19,7 @@ from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.stored.purged import PURGED
 from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
+from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
@@ -184,7 +185,7 @@ def _plain_files(
         if is_extracted or not _is_storable(doc_ids[place], problems[place]):
             continue
         if (file := incoming.file_of(place)) is not None:
-            found[place] = of_plain_file(file.kind, file.sha256, file.size_bytes)
+            found[place] = of_plain_file(kind_of_plain(file.kind, problems[place]), file.sha256, file.size_bytes)
     return found
 
 

@@ -29,6 +29,8 @@ WIDE = ("utf-16", "utf-32")
 _OF_NAMES = ("idna", "punycode")
 """Encodings of domain names, which are not used for texts."""
 _FEWEST_ZEROS = 4
+NOT_TEXT = ", not text"
+"""Words in the problem of a file that cannot be read as text, whatever its encoding."""
 _BINARY_BYTES = 1 << 12
 # except those between the fields of load files, and the escape of East Asian encodings
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x14\x15\x1b"))
@@ -164,10 +166,21 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
         if not is_utf8(encoding):
             return f"neither valid UTF-8 nor valid {encoding}"
         if looks_binary(data):
-            return "binary data, not text"
+            return f"binary data{NOT_TEXT}"
         place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
         return f"{place}; if it is older Western text, add --encoding cp1252"
     return None
+
+
+def kind_of_plain(kind: str, problem: str | None) -> str:
+    """Return the kind of a file that was to be read as text: "unsupported" if it is no text.
+
+    Examples
+    --------
+    >>> kind_of_plain("text", "a program, not text; omit it"), kind_of_plain("text", "not valid UTF-8 at byte 2 (0xfc)")
+    ('unsupported', 'text')
+    """
+    return "unsupported" if kind == "text" and problem is not None and NOT_TEXT in problem else kind
 
 
 def looks_binary(data: bytes) -> bool:

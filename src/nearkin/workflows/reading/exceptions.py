@@ -15,6 +15,7 @@ from nearkin.errors import RunError
 from nearkin.formats.delimited import SheetWriter, as_it_was
 from nearkin.records import I64
 from nearkin.runs.files import published
+from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.origin import NO_TEXT
@@ -158,7 +159,8 @@ def exception_lines(
     for one in found:
         own: tuple[object, ...] = (one.kind, one.sha256, one.size_bytes)
         if one.kind is None and (file := files.get(one.source)) is not None and file.format in FORMATS:
-            own = ("text" if file.format == WholeFile.name else file.format, file.sha256, file.size_bytes)
+            kind = "text" if file.format == WholeFile.name else file.format
+            own = (kind_of_plain(kind, one.sentence), file.sha256, file.size_bytes)
         told = (one.doc_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
         lines.append((*told, *own, names[one.source], one.line))
     return lines

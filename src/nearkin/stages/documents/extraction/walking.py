@@ -158,6 +158,8 @@ class FileWalk:
             has_members, read = True, DocumentRead(text=None, extractor=extractor.name)
         else:
             read = self._document(extractor, blob, kind)
+            if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
+                kind = "unsupported"
             has_members = read.exception in (None, *_KEEP_MEMBERS) and _has_members(extractor)
             if place.lack is not None:
                 read = read.lacking(place.lack.exception, place.lack.sentence)
