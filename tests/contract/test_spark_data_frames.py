@@ -215,6 +215,8 @@ def test_a_folder_that_holds_something_else(spark, tmp_path):
         (["'text ' || id AS text", "id % 4 AS id"], ParameterError,
          r"Ids must be unique, and in column 'id' 6 are repeated: row 5 has the id of row 1"),
         (["'text ' || id AS text", "nullif(id, 7) AS id"], ParameterError, "in column 'id' some rows have none"),
+        (["'text ' || id AS text", "if(id = 7, '', string(id)) AS id"], ParameterError,
+         "in column 'id' some rows have none"),
         (["cast(null AS string) AS text", "id"], SourceError,
          "All 10 documents are unreadable. The first: row 1: the text is null"),
         (["id + 1 AS text", "id"], SourceError, "the text must be a column of strings. The column 'text' holds int64"),

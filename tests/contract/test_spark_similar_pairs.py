@@ -174,6 +174,8 @@ def test_what_is_refused_before_anything_is_read(right, options, rule, spark, tm
          r"in column 'id' of the right data frame 6 are repeated: row 5 has the id of row 1\. Choose another"),
         ("SELECT nullif(id, 7) AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
          "in column 'id' some rows have none"),
+        ("SELECT if(id = 7, '', string(id)) AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
+         "in column 'id' some rows have none"),
         ("SELECT id, string(id) AS text FROM range(0)", SourceError, "the right data frame has no documents"),
         ("SELECT id, cast(null AS string) AS text FROM range(0, 9, 1, 1)", SourceError,
          r"the right data frame: All 9 documents are unreadable\. The first: right:1: the text is null"),

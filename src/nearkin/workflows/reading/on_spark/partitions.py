@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
+from nearkin import _compute as pc
 from nearkin.engines.spark.blocks import COLUMNS, Blocks, as_batch
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
@@ -63,8 +64,12 @@ def attempt() -> int:
 
 
 def check_have_ids(rows: pa.RecordBatch, column: str | None) -> None:
-    """Raise ParameterError if rows have no id."""
-    if column is not None and rows[column].null_count:
+    """Raise ParameterError if rows have no id; an empty string is none, as in files."""
+    if column is None:
+        return
+    ids = rows[column]
+    is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
+    if ids.null_count or (is_text and pc.any(pc.equal(ids, "")).as_py()):
         raise ParameterError(f"Ids must be unique, and in column {column!r} some rows have none. {_OR_LEAVE_OUT}")
 
 
