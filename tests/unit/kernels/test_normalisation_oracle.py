@@ -52,6 +52,21 @@ def test_any_text(values: list[str]) -> None:
         assert left or ours == theirs
 
 
+@pytest.mark.parametrize("nfkc", [True, False])
+@given(st.lists(st.text("Iiıİ\u0307\u0323ŞşsT ", max_size=8), min_size=1, max_size=5))
+def test_a_dotted_capital_i_becomes_an_i(nfkc: bool, values: list[str]) -> None:
+    """In both loops and in Arrow; Python adds a combining dot, so that upper and lower case would differ."""
+    texts = pa.array(values, pa.large_string())
+    data, offsets = text_buffers(texts)
+    *folded, is_left = agreed(text.fold, data, offsets, nfkc=nfkc, lower=True, collapse=False)
+    expected = [(unicodedata.normalize("NFKC", one) if nfkc else one).replace("İ", "i").lower() for one in values]
+    assert by_library(texts, nfkc=nfkc, lower=True) == expected
+    for ours, plain, left in zip(large_strings(*folded).to_pylist(), expected, is_left.tolist(), strict=True):
+        assert left or ours == plain
+    if nfkc:
+        assert Normalisation(space=False).apply(texts).to_pylist() == expected
+
+
 @given(st.text(max_size=60))
 def test_against_python(value: str) -> None:
     """Another library's NFKC, and another way to collapse."""

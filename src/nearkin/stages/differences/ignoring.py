@@ -81,5 +81,5 @@ def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -
     if "numbers" in ignored:
         part = _NUMBER.sub("0", part)
     if "case" in ignored:
-        part = part.casefold()
+        part = unicodedata.normalize("NFC", part).replace("İ", "i").casefold()  # as in normalised texts
     return unicodedata.normalize("NFC", "".join(part.split()))

@@ -118,4 +118,7 @@ def _compared_line(line: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
+    if text.isascii():
+        return text.lower()
+    # Python makes i and a combining dot of the capital, normalisation of texts an i
+    return unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
