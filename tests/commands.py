@@ -149,6 +149,8 @@ def _end(code: int) -> None:
     What the command itself no longer needs is cleaned up, so that whatever goes wrong there is printed.
     """
     gc.collect()
+    # Both are what Python itself calls, and not documented. Without one, every test that forks a command fails, such as
+    # test_terminal.py; then end with sys.exit, which is slower.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     with contextlib.suppress(OSError, ValueError):  # then Python says what could not be written

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+
+# Internals of pytest: it has no public way to write rewritten modules in advance. If a function has another name, the
+# workers rewrite the modules themselves, which is slower, and nothing fails. If an import here fails, no test runs.
 from _pytest.assertion import rewrite
 from _pytest.assertion.rewrite import AssertionRewritingHook, assertstate_key
 

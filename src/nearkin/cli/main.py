@@ -47,6 +47,8 @@ def _end_at_once(code: object) -> None:
     """
     if threading.active_count() > 1 or sys.gettrace() is not None or sys.getprofile() is not None:
         return
+    # Not documented; sys.exit would call them, but then frees everything. Without it every command ends in a traceback,
+    # and test_a_command_ends_at_once_with_its_code_and_all_output fails.
     atexit._run_exitfuncs()
     try:
         for stream in (sys.stdout, sys.stderr):

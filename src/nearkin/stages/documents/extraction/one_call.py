@@ -28,6 +28,7 @@ def result_of(call: Coroutine[Any, Any, T]) -> T:
     """
     loop = _OneCallLoop()
     # Not documented, but meant for event loops, all of which call it: futures of other threads ask for the running one.
+    # Without it, no document is extracted, and test_one_call.py fails.
     asyncio._set_running_loop(loop)  # type: ignore[arg-type]  # it has the methods that futures call
     try:
         while True:
