@@ -11,6 +11,7 @@ import pytest
 from functional.conftest import nearkin_here
 from generator import office_files as make
 from made_up_prose import Prose
+from nearkin.collection.listing import exceptions
 
 PROSE = Prose(19)
 HEADERS = {"From": "ada@b.org", "To": "bo@c.org", "Subject": "Offer", "Message-ID": "<1@b.org>",
@@ -54,6 +55,16 @@ def listed(path: Path) -> dict[str, str]:
         rows = [(one["id"], one["exception"]) for one in csv.DictReader(file)]
     assert len(rows) == len(dict(rows))
     return dict(rows)
+
+
+def test_families_of_a_collection_look_up_its_exceptions_once(matter, tmp_path, monkeypatch) -> None:
+    looked_up = list[str]()
+    one_by_one = exceptions.blank_documents
+    monkeypatch.setattr(exceptions, "blank_documents", lambda given: looked_up.append("once") or one_by_one(given))
+    ended = nearkin_here("families", matter, "--out", tmp_path / "out", "--max-unreadable", "1", "-q")
+    assert ended.code == 0, ended.err
+    assert listed(tmp_path / "out/exceptions.csv") == REASONS
+    assert looked_up == ["once"]
 
 
 def test_exceptions_of_a_collection_are_all_listed(matter, tmp_path) -> None:

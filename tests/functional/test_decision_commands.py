@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here, write_jsonl
+from nearkin.collection.decisions.purging import Purged
+from nearkin.reports.sentences.decisions import purged_sentences
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 
@@ -171,11 +173,17 @@ def test_decisions_and_groups(matter) -> None:
     assert len(json.loads(run("log", matter, "--json").out)) == 2
 
 
+def test_a_purge_of_files_without_a_text_counts_no_texts() -> None:
+    erased = Purged(number=3, doc_ids=("a.pdf",), copies=(), n_versions=0, n_texts=0, unread=("a.pdf", "b.pdf"))
+    first, *_ = (f"{one.strong}{one.text}" for one in purged_sentences(erased, is_asked_dry=False))
+    assert first == "Erased 2 files without a text from the list of exceptions: a.pdf, b.pdf"
+
+
 def test_a_purge_needs_yes(matter) -> None:
     shown = run("purge", matter, "d000", code=2)
-    assert "1 text of 1 version would be erased" in shown.out
+    assert "Would erase 1 text of 1 version" in shown.out
     assert "Add --yes" in shown.err
-    assert "1 text of 1 version erased" in run("purge", matter, "d000", "--yes").out
+    assert "Erased 1 text of 1 version" in run("purge", matter, "d000", "--yes").out
     assert "was removed" in run("similar", matter, "d000", code=3).err
     assert "undamaged" in run("fsck", matter).out
     run("add", matter, write_jsonl(Path(matter).parent / "again.jsonl", [{"id": "e", "text": LEASE.format(1000)}]))
@@ -291,6 +299,6 @@ def test_a_purge_from_a_file(matter, tmp_path) -> None:
     (tmp_path / "sealed.csv").write_text("control_number,why\nd000,sealed\nd001,sealed\n")
     run("purge", matter, "--from", tmp_path / "sealed.csv", code=2)
     told = run("purge", matter, "--from", tmp_path / "sealed.csv", "--yes")
-    assert "2 texts of 2 versions erased" in told.out
+    assert "Erased 2 texts of 2 versions" in told.out
     assert "Name the documents to erase" in run("purge", matter, code=2).err
     assert "--id names a column" in run("purge", matter, "d002", "--id", "x", code=2).err

@@ -159,10 +159,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
 
 def _of_extraction(connection: Connection) -> dict[str, int]:
     """Count the extracted documents by extractor, and the exceptions."""
-    current = origins.join(documents, origins.c.row == documents.c.row)
-    query = select(origins.c.extractor, func.count()).select_from(current)
-    query = query.where(documents.c.is_current & origins.c.extractor.is_not(None)).group_by(origins.c.extractor)
-    by_extractor = {str(extractor): int(n) for extractor, n in connection.execute(query)}
+    by_extractor = documents_by_extractor(connection)
     found = stored_exceptions(connection, ExceptionFilter())
     return {
         "n_extracted": sum(by_extractor.values()),
@@ -171,6 +168,14 @@ def _of_extraction(connection: Connection) -> dict[str, int]:
         "n_older_extractors": sum(n for extractor, n in by_extractor.items() if is_older(extractor)),
         "n_by_ocr": sum(n for extractor, n in by_extractor.items() if is_ocr(extractor)),
     }
+
+
+def documents_by_extractor(connection: Connection) -> dict[str, int]:
+    """Count the current documents that were extracted from files, by extractor."""
+    current = origins.join(documents, origins.c.row == documents.c.row)
+    query = select(origins.c.extractor, func.count()).select_from(current)
+    query = query.where(documents.c.is_current & origins.c.extractor.is_not(None)).group_by(origins.c.extractor)
+    return {str(extractor): int(n) for extractor, n in connection.execute(query)}
 
 
 def waves_of(connection: Connection) -> tuple[Wave, ...]:

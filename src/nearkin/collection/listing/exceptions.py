@@ -164,15 +164,30 @@ def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> Stored
     """
     if wanted.wave is not None:
         number_of_wave(connection, wanted.wave)
-    refuse_changed(connection, waves, loads)
-    numbers = {name: number for number, name in connection.execute(select(waves.c.wave, waves.c.name))}
-    found = [one.exception for one in _all(connection) if wanted.admits(one.exception)]
-    found.sort(key=lambda one: (numbers[one.wave], one.doc_id))
+    found = [one.exception for one in listed_exceptions(connection) if wanted.admits(one.exception)]
+    numbers = _numbers_of_waves(connection)
     tally = Counter((one.wave, one.exception, one.is_partial) for one in found)
     keys = dict.fromkeys((one.wave, one.exception) for one in found)
     counts = [ExceptionCount(*key, tally[(*key, False)], tally[(*key, True)]) for key in keys]
     counts.sort(key=lambda one: (numbers[one.wave], -one.n_no_text - one.n_partial, one.exception))
     return StoredExceptions(tuple(found), tuple(counts))
+
+
+def listed_exceptions(connection: Connection) -> list[ListedException]:
+    """List all exceptions by wave and id, each with whether a current document has it.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed.
+    """
+    refuse_changed(connection, waves, loads)
+    numbers = _numbers_of_waves(connection)
+    return sorted(_all(connection), key=lambda one: (numbers[one.exception.wave], one.exception.doc_id))
+
+
+def _numbers_of_waves(connection: Connection) -> dict[str, int]:
+    return {name: number for number, name in connection.execute(select(waves.c.wave, waves.c.name))}
 
 
 def exceptions_without_document(connection: Connection) -> tuple[StoredException, ...]:
@@ -181,10 +196,10 @@ def exceptions_without_document(connection: Connection) -> tuple[StoredException
     return tuple(sorted(found, key=lambda one: one.doc_id))
 
 
-def _all(connection: Connection) -> Iterable[_ListedException]:
+def _all(connection: Connection) -> Iterable[ListedException]:
     """Return the exceptions, one per id: that of a file without a text before that of an older text with its id."""
     blank = blank_documents(connection)
-    found = dict[str, _ListedException]()
+    found = dict[str, ListedException]()
     for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):
         found.setdefault(one.exception.doc_id, one)
     # also files that were removed, or read since
@@ -197,11 +212,11 @@ def _all(connection: Connection) -> Iterable[_ListedException]:
             named = "not stored" if is_of_id else "unreadable"
             file = files.get((problem.doc_id, False), {})
             told = problem.doc_id, problem.wave, named, problem.problem
-            found.setdefault(problem.doc_id, _ListedException(_without_origin(*told, file), is_current=False))
+            found.setdefault(problem.doc_id, ListedException(_without_origin(*told, file), is_current=False))
     for document in blank:
         file = files.get((document.doc_id, True), {})
         empty = _without_origin(document.doc_id, document.wave, "empty", NO_TEXT, file)
-        found.setdefault(document.doc_id, _ListedException(empty, is_current=True))
+        found.setdefault(document.doc_id, ListedException(empty, is_current=True))
     return found.values()
 
 
@@ -227,14 +242,14 @@ def _files_without_exception(connection: Connection, blank: Set[int]) -> dict[tu
 
 
 @dataclass(frozen=True, slots=True)
-class _ListedException:
+class ListedException:
     """An exception, and whether it belongs to a current document."""
 
     exception: StoredException
     is_current: bool
 
 
-def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_ListedException]:
+def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[ListedException]:
     """Yield the exceptions that extraction reported, for current documents and for files without a text."""
     has_one = origins.c.exception.is_not(None)
     has_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
@@ -253,7 +268,7 @@ def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[_List
             sentence=sentence,
             size_bytes=told["size_bytes"],
         )
-        yield _ListedException(one, is_current)
+        yield ListedException(one, is_current)
 
 
 def textless_contents(connection: Connection, normalise: Normalisation) -> dict[int, str]:

@@ -63,14 +63,12 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
     if not found.n_texts and not found.unread:
         yield Sentence("Nothing to erase: the texts of these documents were erased before")
         return
-    done = "would be erased" if found.is_dry_run else "erased"
-    yield Sentence(
-        f" of {counted(found.n_versions, 'version')} {done}",
-        strong=counted(found.n_texts, "text"),
-    )
+    done = "Would erase " if found.is_dry_run else "Erased "
+    if found.n_texts:
+        yield Sentence(f" of {counted(found.n_versions, 'version')}", strong=f"{done}{counted(found.n_texts, 'text')}")
     if found.unread:
-        told = f"{counted(len(found.unread), 'file')} without a text"
-        yield Sentence(f" {done}: {first_of(found.unread, n_shown)}", strong=told)
+        told = f"{done}{counted(len(found.unread), 'file')} without a text"
+        yield Sentence(f" from the list of exceptions: {first_of(found.unread, n_shown)}", strong=told)
     if found.inside:
         still = agreeing(len(found.inside), "is still stored and has its text", "are still stored and have their texts")
         told = f"{counted(len(found.inside), 'document')} inside of these {still}: {first_of(found.inside, n_shown)}"

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
-from nearkin.collection.listing.exceptions import exceptions_without_document
+from nearkin.collection.info import documents_by_extractor
+from nearkin.collection.listing.exceptions import listed_exceptions
 from nearkin.collection.stored.document_rows import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
@@ -25,6 +26,7 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.relating import COPY
+from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
@@ -128,7 +130,8 @@ def families_of_collection(
             with meter.stage("compare", len(members), "documents") as told:
                 kin = _all_kin(collection, members, told)
                 write_families(directory.path, page.passing(kin), pa.large_string())
-            n_documents, (exceptions, extraction) = collection.info().n_documents, _exceptions(collection)
+            with collection.opened.store.reading() as connection:
+                n_documents, (exceptions, extraction) = _n_documents(connection), _exceptions(connection)
         write_exceptions_in(directory.path, exceptions, [printable(source.path)], {})
         (described,) = describe([source], resources, meter)
         manifest = _manifest(tolerance, found, page.all_relations(), n_documents, described)
@@ -208,16 +211,21 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
         progress.advance(1)
 
 
-def _exceptions(collection: Collection) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
+def _n_documents(connection: Connection) -> int:
+    """Return the number of current documents."""
+    return int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
+
+
+def _exceptions(connection: Connection) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
     """Return all exceptions of a collection, and how many documents were extracted, with those that are exceptions."""
-    listed = [listed_exception(one, 0) for one in collection.exceptions().exceptions]
-    with collection.opened.store.reading() as connection:
-        beside = exceptions_without_document(connection)
-    info = collection.info()
-    if not info.n_extracted:
+    found, by_extractor = listed_exceptions(connection), documents_by_extractor(connection)
+    listed = [listed_exception(one.exception, 0) for one in found]
+    if not by_extractor:
         return listed, with_exceptions(None, listed)
-    n_of_documents = sum(one.is_extracted for one in listed) - sum(one.extractor is not None for one in beside)
-    others = ExtractionCounts(documents=info.n_extracted - n_of_documents, by_ocr=info.n_by_ocr or None)
+    n_beside = sum(one.exception.extractor is not None for one in found if not one.is_current)
+    n_of_documents = sum(one.is_extracted for one in listed) - n_beside
+    n_by_ocr = sum(n for extractor, n in by_extractor.items() if is_ocr(extractor))
+    others = ExtractionCounts(documents=sum(by_extractor.values()) - n_of_documents, by_ocr=n_by_ocr or None)
     return listed, with_exceptions(others, listed)
 
 
