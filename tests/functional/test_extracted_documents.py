@@ -250,6 +250,18 @@ def test_what_is_not_read_is_named_in_manifest_report_and_json(tmp_path):
         for reason, paths in expected.items():
             assert f", {reason} ({len(paths)}): " in page, (command, reason)
             assert all(f"{folder}/{path}" in page for path in paths)
+    (tmp_path / "other.txt").write_text(B)
+    given = ("--left", folder, "--right", tmp_path / "other.txt", "--out", tmp_path / "pairs")
+    arguments = {
+        "add": ("add", tmp_path / "matter", folder), "pairs": ("pairs", *given),
+        "sign": ("sign", folder, "--out", tmp_path / "signatures.parquet"),
+    }  # fmt: skip
+    for command, some in arguments.items():
+        ended = nearkin_here(*some, "--json")
+        assert ended.code == 0, ended.err
+        told = json.loads(ended.out)
+        assert (told["left"] if command == "pairs" else told)["not_read"] == stored["not_read"], command
+    assert "not_read" not in json.loads((tmp_path / "pairs/manifest.json").read_text())["right"]
     (tmp_path / "many").mkdir()
     for i in range(30):
         (tmp_path / "many" / f".{i:02}").write_text(A)

@@ -91,6 +91,7 @@ def add(
     from nearkin.reports.sentences.add import add_sentences
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files
+    from nearkin.workflows.reading.describing import not_read_files
     from nearkin.workflows.resources import Resources
 
     resources = Resources(threads)
@@ -117,9 +118,10 @@ def add(
                 re_extract=re_extract,
                 dry_run=dry_run,
             )
-    damaged = texts.damaged_files
+    damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
+    beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
     tell(
-        lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged]},
+        lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
         lambda console: say(console, add_sentences(added, damaged)),
         as_json=as_json,
         quiet=quiet,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.inputs import DamagedFile
+from nearkin.manifests.inputs import DamagedFile, NotReadFiles
 from nearkin.manifests.stored import Stored
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
 from nearkin.runs.meter import StageCost
@@ -52,11 +52,16 @@ class SideRecord(SideFacts):
         Sources in the form stored by `SourceSnapshot`.
     encoding : str
     damaged_files : tuple of DamagedFile
+    not_read : tuple of NotReadFiles or None
+        Files and folders of the input that were not read.
     """
+
+    left_out: ClassVar[frozenset[str]] = frozenset(("not_read",))
 
     inputs: tuple[Mapping[str, Any], ...]
     encoding: str = "utf-8"
     damaged_files: tuple[DamagedFile, ...] = ()
+    not_read: tuple[NotReadFiles, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

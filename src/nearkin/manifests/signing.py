@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
-from nearkin.manifests.inputs import DamagedFile
+from nearkin.manifests.inputs import DamagedFile, NotReadFiles
 from nearkin.manifests.stored import Stored
 
 
@@ -55,7 +56,11 @@ class SigningRecord(Stored):
     drift : tuple of DriftRow
         Drift of signatures while the statistics grew with the documents.
     elapsed_s : float
+    not_read : tuple of NotReadFiles or None
+        Files and folders of the input that were not read.
     """
+
+    left_out: ClassVar[frozenset[str]] = frozenset(("not_read",))
 
     command: str = "sign"
     documents: int
@@ -69,3 +74,4 @@ class SigningRecord(Stored):
     statistics: StatisticsRecord | None
     drift: tuple[DriftRow, ...]
     elapsed_s: float
+    not_read: tuple[NotReadFiles, ...] | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
-from nearkin.manifests.pairs import PairsManifest
+from nearkin.manifests.pairs import SIDES, PairsManifest
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -29,6 +29,7 @@ from nearkin.workflows.pairing.tables import (
 )
 from nearkin.workflows.pairing.translated import TranslatedDocuments
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
+from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import snapshots_of
@@ -120,6 +121,10 @@ def pair_files(
             record = _searched(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=worker
             )
+            left, right = (
+                replace(record.side(name), not_read=not_read_files(side.not_read)) for name, side in zip(SIDES, sides)
+            )
+            record = replace(record, left=left, right=right)
             exceptions = [
                 line
                 for side in sides

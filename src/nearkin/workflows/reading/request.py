@@ -116,7 +116,7 @@ class ReadingRequest:
         ------
         SourceError
         """
-        sources = self.resolved(progress)
-        check_inputs(sources, encoding=self.encoding, stdin=self.stdin)
-        inputs = file_inputs(sources, encoding=self.encoding, stdin=self.stdin)
-        return Texts(sources, inputs, self.rules)
+        found = self.found(progress)
+        check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+        inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+        return Texts(found.sources, inputs, self.rules, found.not_read)

@@ -18,6 +18,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
@@ -85,9 +86,18 @@ class Texts:
     rules : ReadingRules
     id_kind : IdKind
         Known once everything is read.
+    not_read : sequence of NotRead
+        Files and folders beside the sources that are not read.
     """
 
-    def __init__(self, sources: Sequence[Source], inputs: Sequence[Input], rules: ReadingRules) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        inputs: Sequence[Input],
+        rules: ReadingRules,
+        not_read: Sequence[NotRead] = (),
+    ) -> None:
+        self.not_read = not_read
         self.sources = sources
         self.inputs = inputs
         self.rules = rules

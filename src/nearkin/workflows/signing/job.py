@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
+from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
 from nearkin.workflows.reading.problems import check_readable, damaged_files
@@ -82,7 +84,8 @@ def sign(
             file.save(aside)
         _write_exceptions(texts, exceptions_beside(out), resources, meter)
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
-    return file, _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
+    record = _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
+    return file, replace(record, not_read=not_read_files(texts.not_read))
 
 
 def exceptions_beside(out: Path) -> Path:
