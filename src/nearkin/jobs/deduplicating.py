@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.jobs.documents import Documents, Inputs, inputs_of, only, paths_of, readable_twice
+from nearkin.jobs.documents import Documents, Inputs, check_have_effect, inputs_of, only, paths_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
 from nearkin.keywords import taking
@@ -138,6 +138,7 @@ def dedup(
         Options of the search; the parameters of the same names override its fields. Not with ``preset``.
     text, id : str, optional
         Column names; guessed if not given. Documents in memory without ids are named ``table:1``, ``table:2``, …
+        Texts and (id, text) pairs in a list have no columns.
     against : like ``documents``, optional
         Other set of documents, for example an earlier delivery or an evaluation set: drop the documents that match one
         of these. ``documents`` are then not compared with each other.
@@ -145,7 +146,8 @@ def dedup(
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     file_format, encoding
         Format of all files, by default recognised for each file; fallback encoding of text, CSV and TSV that is not
-        valid UTF-8.
+        valid UTF-8. These, ``max_document_size``, ``text_root``, ``extraction_limits`` and ``ocr`` are refused if no
+        files are read.
     on_error : {"skip-documents", "skip", "stop"}
         "stop": raise an error at the first unreadable document. Otherwise unreadable documents are omitted and listed.
     max_unreadable : float or str
@@ -210,6 +212,16 @@ def dedup(
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     documents = readable_twice(documents, "dedup")
+    sets = [documents] if against is None else [documents, readable_twice(against, "dedup", "against")]
+    check_have_effect(
+        *sets,
+        of_columns={"text": text, "id": id},
+        of_files={
+            "file_format": file_format is not None, "encoding": encoding != "utf-8", "text_root": text_root is not None,
+            "max_document_size": max_document_size != "64MiB", "extraction_limits": extraction_limits is not None,
+            "ocr": ocr is not None,
+        },
+    )  # fmt: skip
     in_memory = None if paths_of(documents) is not None else documents
     asked = ReadingRequest(
         inputs=inputs_of(
@@ -220,7 +232,7 @@ def dedup(
     )  # fmt: skip
     others: Inputs = []
     if against is not None:
-        others = inputs_of(against, "dedup", name="against", text=text, id=id, progress=listening)
+        others = inputs_of(sets[1], "dedup", name="against", text=text, id=id, progress=listening)
     with directory_for(out, "dedup") as directory:
         manifest = dedup_files(
             asked, directory, chosen, against=others, resources=resources, progress=listening,

@@ -129,6 +129,43 @@ def readable_twice(documents: Documents, owner: str, name: str = "documents") ->
     raise ParameterError.of("documents" if name == IN_MEMORY else name, owner, _ACCEPTED, type(documents).__name__)
 
 
+def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_files: Mapping[str, bool]) -> None:
+    """Refuse parameters without an effect, if all sets are in memory.
+
+    Parameters
+    ----------
+    *sets : Documents
+        Already `readable_twice`.
+    of_columns : mapping
+        Names of columns by parameter; they need a set with columns.
+    of_files : mapping of str to bool
+        Whether each parameter that is about files was given.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if any(paths_of(one) is not None for one in sets):
+        return
+    if wrong := [name for name, is_given in of_files.items() if is_given]:
+        raise ParameterError(
+            f"{wrong[0]!r} is about files, and has no effect on documents in memory: omit it.", named=wrong[:1]
+        )
+    named = [name for name, column in of_columns.items() if column is not None]
+    if named and not any(_has_columns(one) for one in sets):
+        raise ParameterError(
+            f"{named[0]!r} names a column, and texts and (id, text) pairs have none: omit it.", named=named[:1]
+        )
+
+
+def _has_columns(documents: Documents) -> bool:
+    """Whether documents in memory have named columns; an empty list may have any."""
+    if isinstance(documents, list | tuple):
+        return not documents or isinstance(documents[0], Mapping)
+    is_series = _package(documents) in ("pandas", "polars") and type(documents).__name__ == "Series"
+    return not is_series and not isinstance(documents, pa.Array | pa.ChunkedArray)
+
+
 def only(documents: Documents, keep: Bool) -> Documents:
     """Return the documents to keep, in their own type; Arrow data of other libraries as a pyarrow Table.
 

@@ -127,6 +127,36 @@ def test_the_report_joins_the_items_of_a_column_of_lists(suffix: str, tmp_path: 
         assert not re.search(r"\[[^\]]*(law|7)", section[:3000])
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"text": "nope"}, {"id": "nope"}, {"file_format": "csv"}, {"encoding": "cp1252"}, {"max_document_size": "1MiB"},
+        {"text_root": "."}, {"extraction_limits": {"time": 9}},
+    ],
+    ids=lambda one: next(iter(one)),
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["texts", "pairs", "series", "array"])
+def test_parameters_without_an_effect_on_documents_in_memory_are_refused(
+    kind: str, given: dict[str, object], tmp_path: Path
+) -> None:
+    documents = {
+        "texts": TEXTS, "pairs": list(enumerate(TEXTS)), "series": pl.Series(TEXTS), "array": pa.array(TEXTS)
+    }[kind]  # fmt: skip
+    name = next(iter(given))
+    with pytest.raises(ParameterError, match=f"'{name}' .*: omit it"):
+        nearkin.dedup(documents, **given)
+    with pytest.raises(ParameterError, match=f"'{name}' .*: omit it"):
+        nearkin.dedup(documents, against=iter(TEXTS), **given)
+    if name in ("file_format", "encoding", "max_document_size"):
+        with pytest.raises(ParameterError, match=f"'{name}' .*: omit it"):
+            nearkin.dedup(RECORDS, **given)
+        nope = {"file_format": "jsonl"} if name == "file_format" else given
+        path = write_jsonl(tmp_path / "in.jsonl", RECORDS)
+        assert len(nearkin.dedup(documents, against=path, **nope).documents) == len(TEXTS)  # they are about this file
+    if name in ("text", "id") and kind in ("texts", "pairs"):
+        assert len(nearkin.dedup(documents, against=RECORDS, **{name: name}).documents) == len(TEXTS)
+
+
 def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     signed = nearkin.sign(texts)
