@@ -35,11 +35,11 @@ class Resources:
             rule = f"an int from 1 to {MAX_THREADS:,}, or 0 for one per CPU core"
             raise ParameterError.of("threads", "dedup", rule, self.threads)
         if not isinstance(self.memory_bytes, int) or self.memory_bytes < MIN_MEMORY:
-            raise ParameterError.of("memory", "dedup", "at least 256MiB", f"{self.memory_bytes} bytes")
+            raise ParameterError.of("memory", "dedup", _at_least("0"), self.memory_bytes)
 
     @classmethod
     def of(cls, threads: int = 0, memory: str | int = 2 << 30) -> Resources:
-        """Make the resources from the user's values; an error states the minimum memory in the user's unit.
+        """Make the resources from the user's values; an error states the minimum memory also in the user's unit.
 
         Examples
         --------
@@ -48,10 +48,11 @@ class Resources:
         >>> Resources.of(memory="64MB")
         Traceback (most recent call last):
         ...
-        nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 269MB. Got '64MB' instead.
+        nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 256MiB (269MB). Got
+        '64MB' instead.
         """
         if isinstance(memory, str) and parse_size(memory) < MIN_MEMORY:
-            raise ParameterError.of("memory", "dedup", f"at least {in_unit_of(memory, MIN_MEMORY)}", memory)
+            raise ParameterError.of("memory", "dedup", _at_least(memory), memory)
         return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
 
     @property
@@ -62,6 +63,19 @@ class Resources:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1  # systems that do not report which CPU cores are allowed
+
+
+def _at_least(memory: str) -> str:
+    """Return the rule for memory, also in the unit of a value that was given.
+
+    Examples
+    --------
+    >>> _at_least("64MiB"), _at_least("64MB"), _at_least("1")
+    ('at least 256MiB', 'at least 256MiB (269MB)', 'at least 256MiB (268,435,456 bytes)')
+    """
+    own = in_unit_of(memory, MIN_MEMORY)
+    own = f"{MIN_MEMORY:,} bytes" if own.isdigit() else own
+    return "at least 256MiB" if own == "256MiB" else f"at least 256MiB ({own})"
 
 
 def in_percent(value: object) -> str:
