@@ -113,7 +113,7 @@ def table(*columns: str, numbers: int = 0) -> Table:
 
 
 class _AlignedTable(Table):
-    """Table of which one long cell does not make every row as long."""
+    """Table in which a long cell lengthens only its own row."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         lines = [] if console.is_terminal else list(self._lines(console))

@@ -14,7 +14,7 @@ from nearkin.jobs.documents import Documents, Inputs, check_have_effect, inputs_
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
 from nearkin.keywords import taking
-from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, OnError, ReadingRules
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.files import Delivery, dedup_files
@@ -218,7 +218,7 @@ def dedup(
         of_columns={"text": text, "id": id},
         of_files={
             "file_format": file_format is not None, "encoding": encoding != "utf-8", "text_root": text_root is not None,
-            "max_document_size": max_document_size != "64MiB", "extraction_limits": extraction_limits is not None,
+            "max_document_size": rules.max_document_bytes != MAX_DOCUMENT_BYTES, "extraction_limits": extraction_limits is not None,
             "ocr": ocr is not None,
         },
     )  # fmt: skip

@@ -125,7 +125,7 @@ def _value(parameter: str, value: object) -> str:
         unit = next((unit for unit, size in _UNITS.items() if value and value % size == 0), None)
         return f"{value // _UNITS[unit]}{unit}" if unit else counted(value, "byte")
     if isinstance(value, list):
-        return ", ".join(_value("", one) for one in value if one is not None)
+        return ", ".join(_value("", one) for one in value if one is not None) or "not given"
     return str(value)
 
 

@@ -127,7 +127,10 @@ def _check_as_written(written: str, url: URL) -> None:
         rule = f"{_RULE}, without the name of a driver: Nearkin connects with its own"
         raise ParameterError.of("collection", "nearkin", rule, shown)
     if url.username is not None:
-        rest = rest.partition("@")[2]
+        user, _, rest = rest.rpartition("@")
+        if "/" in user or "?" in user.partition(":")[0]:  # rather an @ behind the host, in a setting
+            escaped = f"{_RULE}; write @ in a setting as %40, and / and ? in a user or password as %2F and %3F"
+            raise ParameterError.of("collection", "nearkin", escaped, shown)
     address, _, query = rest.partition("?")
     if "&" in address:
         rule = f"{_RULE}, with ? before the first setting and & between settings (a & in a name is written as %26)"

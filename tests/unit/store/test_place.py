@@ -69,6 +69,9 @@ def test_what_is_no_place_is_refused_without_telling_the_password(written):
         ("postgresql://host&schema=smith", "with ? before the first setting"),
         ("postgresql://host/db?host=a&host=b", "with each setting once"),
         ("postgresql://host/db?schema=", "a name for the schema"),
+        ("postgresql://host:5433/db?application_name=a@other", "write @ in a setting as %40"),
+        ("postgresql://host?application_name=a@other", "write @ in a setting as %40"),
+        ("postgresql://ada:s3cret/s3cret@host/db", "/ and ? in a user or password"),
         ("postgresql://host/db?schema", "a name for the schema"),
     ],
 )

@@ -70,7 +70,7 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
 
 
 def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sentence]:
-    """Count the documents of a stream that are new, were stored, are kept if ``is_kept``, and could not be read."""
+    """Summarise a stream; count the kept documents only if ``is_kept``."""
     told = summary.verdicts
     each_ms = 1000 * summary.elapsed_s / max(1, summary.n_documents)
     n_copies = told["exact"] - summary.n_already_stored
