@@ -218,8 +218,8 @@ def dedup(
         of_columns={"text": text, "id": id},
         of_files={
             "file_format": file_format is not None, "encoding": encoding != "utf-8", "text_root": text_root is not None,
-            "max_document_size": rules.max_document_bytes != MAX_DOCUMENT_BYTES, "extraction_limits": extraction_limits is not None,
-            "ocr": ocr is not None,
+            "max_document_size": rules.max_document_bytes != MAX_DOCUMENT_BYTES,
+            "extraction_limits": extraction_limits is not None, "ocr": ocr is not None,
         },
     )  # fmt: skip
     in_memory = None if paths_of(documents) is not None else documents
