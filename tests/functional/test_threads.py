@@ -133,6 +133,60 @@ def test_attachments_decide(tmp_path: Path) -> None:
     assert "a.eml!plan.txt" not in {row["id"] for row in rows}
 
 
+def _copies(folder: Path) -> None:
+    """Write one mail three times: with an attachment, without it, and with the footer and the prefix of a list."""
+    more = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n'
+    body = "--x\nContent-Type: text/plain\n\nIs it sold?\n--x\nContent-Type: text/plain\n"
+    body += 'Content-Disposition: attachment; filename="plan.txt"\n\nplan\n--x--'
+    folder.mkdir()
+    (folder / "a.eml").write_text(eml("a", body, more=more))
+    (folder / "b.eml").write_text(eml("a", "Is it sold?"))
+    (folder / "c.eml").write_text(eml("a", "Is it sold?\n\nTo leave the list, write to us.", subject="[mill] Mill"))
+
+
+def test_copies_with_one_message_id_are_in_one_place(tmp_path: Path) -> None:
+    folder = tmp_path / "mails"
+    _copies(folder)
+    (folder / "d.eml").write_text(eml("d", "No.\n> Is it sold?", references="<a@x.org>", subject="Re: Mill", hour=11))
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    shown = [(row["thread"], row["position"], row["id"], row["reason"], row["included_in"]) for row in rows]
+    assert shown == [
+        (1, 1, "a.eml", "attachment", None), (1, 1, "b.eml", None, "d.eml"), (1, 1, "c.eml", "message", None),
+        (1, 2, "d.eml", "message", None),
+    ]  # fmt: skip
+    assert {row["thread_size"] for row in rows} == {4}
+    collection = tmp_path / "mails.db"
+    assert nearkin_here("add", collection, folder, "-q").code == 0
+    stored = run(collection, "--out", tmp_path / "stored", "-q")
+    assert [(row["position"], row["reason"], row["included_in"]) for row in stored] == [
+        (row["position"], row["reason"], row["included_in"]) for row in rows
+    ]
+
+
+def test_the_fuller_copy_of_a_mail_includes_the_other(tmp_path: Path) -> None:
+    _copies(tmp_path / "mails")
+    rows = run(tmp_path / "mails", "--out", tmp_path / "out", "-q")
+    found = {row["id"]: (row["reason"], row["included_in"]) for row in rows}
+    assert found["b.eml"] == (None, "a.eml")
+    assert {found[name][0] for name in ("a.eml", "c.eml")} <= {"message", "attachment"}
+
+
+def test_different_mails_with_one_message_id_stay_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    first = eml("a", "Is it sold?")
+    others = {
+        "subject": eml("a", "Buy now", subject="Offer"),
+        "date": eml("a", "Buy now", hour=12),
+        "sender": eml("a", "Buy now").replace("ada@x.org", "cy@x.org"),
+        "no date": re.sub("Date: .*\n", "", eml("a", "Buy now")),
+    }
+    for name, text in {"first": first, **others}.items():
+        (folder / f"{name}.eml").write_text(text)
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    assert sorted(row["thread"] for row in rows) == [1, 2, 3, 4, 5]
+
+
 def test_what_cannot_be_read_is_inclusive_and_costs_one_row(folder: Path, tmp_path: Path) -> None:
     (folder / "long.eml").write_text(eml("e", "word " * 500, references="<d@x.org>", hour=14))
     rows = run(folder, "--out", tmp_path / "out", "-q", "--max-document-size", "1KiB")

@@ -48,15 +48,32 @@ def shape(nodes: Sequence[ThreadNode], mails: Sequence[NamedMail]) -> list[tuple
     """What a user sees of the threads, by the names of mails."""
     return [
         (one.thread, one.position, one.depth, one.parent, one.message_id, one.source,
-         None if one.mail is None else mails[one.mail].name)
+         None if one.mail is None else tuple(mails[mail].name for mail in one.mails))
         for one in nodes
     ]  # fmt: skip
+
+
+def copies_by_definition(mail: NamedMail, ordered: Sequence[NamedMail]) -> list[NamedMail]:
+    own = mail.headers
+    return [
+        other
+        for other in ordered
+        if other is mail
+        or (
+            own.message_id
+            and own.sent_at
+            and (own.message_id, own.sent_at, own.sender)
+            == (other.headers.message_id, other.headers.sent_at, other.headers.sender)
+            and base_subject(own.subject).text == base_subject(other.headers.subject).text
+        )
+    ]
 
 
 def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict[str, tuple[str, str]]:
     """The parent of each mail (``n0``) and each missing mail (``m0``), by the rules as they are written, slowly."""
     ordered = sorted(mails, key=lambda mail: mail.order)
-    bearer = {mail.headers.message_id: mail.name for mail in reversed(ordered) if mail.headers.message_id}
+    first_copy = {mail.name: copies_by_definition(mail, ordered)[0].name for mail in ordered}
+    bearer = {mail.headers.message_id: first_copy[mail.name] for mail in reversed(ordered) if mail.headers.message_id}
     parents: dict[str, tuple[str, str]] = {}
 
     def link(child: str, parent: str, source: str) -> bool:
@@ -68,7 +85,7 @@ def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict
         parents[child] = parent, source
         return True
 
-    chains = [(mail.name, [bearer.get(one, one) for one in ancestors_of(mail.headers)]) for mail in ordered]
+    chains = [(first_copy[mail.name], [bearer.get(one, one) for one in ancestors_of(mail.headers)]) for mail in ordered]
     for name, chain in reversed(chains):
         any(link(name, one, "headers") for one in reversed(chain))
     for _, chain in chains:
@@ -76,18 +93,19 @@ def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict
             link(chain[i], chain[i - 1], "another mail")
     spoken_for: set[str] = set()
     for mail in ordered:
-        own, top = mail.headers, mail.name
+        own, name = mail.headers, first_copy[mail.name]
+        top = name
         if own.sent_at is None:
             continue
         while top in parents:
             top = parents[top][0]
         is_first, base = top not in spoken_for, base_subject(own.subject)
         spoken_for.add(top)
-        is_lost = top.startswith("m") or (top == mail.name and not ancestors_of(own))
+        is_lost = top.startswith("m") or (top == name and not ancestors_of(own))
         if not is_lost or not is_first or not base.is_reply or not base.text:
             continue
         earlier = [
-            other.name
+            first_copy[other.name]
             for other in ordered
             if other.headers.sent_at
             and own.sent_at - window <= other.headers.sent_at < own.sent_at
@@ -112,7 +130,11 @@ def test_parents_are_those_of_the_definition(mails: list[NamedMail]) -> None:
         for one in nodes
         if one.parent is not None
     }
-    shown = {mail.name for mail in mails}
+    ordered = sorted(mails, key=lambda mail: mail.order)
+    for one in nodes:
+        if one.mail is not None:
+            assert [mails[mail] for mail in one.mails] == copies_by_definition(mails[one.mail], ordered)
+    shown = {copies_by_definition(mail, ordered)[0].name for mail in mails}
     waiting = list(shown)
     for name in waiting:  # missing mails count if there is a mail below them
         if name in expected and expected[name][0] not in shown:
@@ -132,7 +154,7 @@ def test_the_order_of_the_input_changes_nothing(mails: list[NamedMail], chance: 
 @given(some_mails())
 def test_every_mail_is_in_one_place_below_its_parent(mails: list[NamedMail]) -> None:
     nodes = thread_mails(mails, WINDOW)
-    assert sorted(one.mail for one in nodes if one.mail is not None) == list(range(len(mails)))
+    assert sorted(mail for one in nodes for mail in one.mails) == list(range(len(mails)))
     stack: list[ThreadNode] = []
     for before, one in zip([None, *nodes], nodes, strict=False):
         if before is None or before.thread != one.thread:
@@ -150,7 +172,7 @@ def test_mails_are_read_after_those_they_answer(mails: list[NamedMail]) -> None:
     for thread in {one.thread for one in nodes}:
         own = [one for one in nodes if one.thread == thread]
         order = reading_order(own, mails)
-        assert sorted(order) == sorted(one.mail for one in own if one.mail is not None)
+        assert sorted(order) == sorted(mail for one in own for mail in one.mails)
         place = {mail: i for i, mail in enumerate(order)}
         for one in own:
             above = one
@@ -195,7 +217,7 @@ def test_a_missing_mail_connects_its_answers() -> None:
         for i, name in enumerate("ab")
     ]
     assert shape(thread_mails(mails), mails) == [
-        (1, 1, 0, None, "gone", None, None), (1, 2, 1, 1, "a", "headers", "a"), (1, 3, 1, 1, "b", "headers", "b"),
+        (1, 1, 0, None, "gone", None, None), (1, 2, 1, 1, "a", "headers", ("a",)), (1, 3, 1, 1, "b", "headers", ("b",)),
     ]  # fmt: skip
 
 

@@ -30,7 +30,7 @@ class ThreadRow:
     thread, thread_size : int
         Number of the thread, from 1, and its mails, without missing ones.
     position, depth : int
-        Place in the tree, from 1; 0 for a root. A duplicate spare has the place of its original.
+        Place in the tree, from 1; 0 for a root. Copies of a mail and duplicate spares have the place of its first copy.
     mail : int or None
         Number among all mails.
     name : str or None
@@ -136,7 +136,7 @@ class Threading:
 
     def _verdicts(self, nodes: Sequence[ThreadNode]) -> dict[int, InclusionVerdict]:
         """Return the verdict for each mail of a thread, by its number; ``included_in`` is such a number, too."""
-        order = reading_order(nodes, self._mails)
+        order = reading_order(nodes, self._mails, self._size_of)
         contents, vocabulary = list[MailContent](), WordNumbers()
         for mail in order:
             number = self._numbers[mail]
@@ -149,18 +149,23 @@ class Threading:
             for mail, verdict in zip(order, judge_inclusion(contents), strict=True)
         }
 
+    def _size_of(self, mail: int) -> tuple[int, int]:
+        number = self._numbers[mail]
+        return len(self._read.attachments[number]), len(self._texts.at(number))
+
     def _of_node(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, verdicts: dict[int, InclusionVerdict]
     ) -> Iterator[ThreadRow]:
-        """Yield the row of a node, and those of its duplicate spares."""
+        """Yield the row of a node, those of the copies of its mail, and those of their duplicate spares."""
         if node.mail is None:
             yield self._row(node, nodes, size, None, None, None)
             return
-        verdict, number = verdicts[node.mail], self._numbers[node.mail]
-        name = None if verdict.included_in is None else self._mails[verdict.included_in].name
-        yield self._row(node, nodes, size, number, verdict.reason, name)
-        for spare in self._spares.get(number, ()):
-            yield self._row(node, nodes, size, spare, None, name or self._mails[node.mail].name)
+        for mail in node.mails:
+            verdict, number = verdicts[mail], self._numbers[mail]
+            name = None if verdict.included_in is None else self._mails[verdict.included_in].name
+            yield self._row(node, nodes, size, number, verdict.reason, name)
+            for spare in self._spares.get(number, ()):
+                yield self._row(node, nodes, size, spare, None, name or self._mails[mail].name)
 
     def _row(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, number: int | None,

@@ -2,7 +2,7 @@
 
 Source: Jamie Zawinski, "message threading", https://www.jwz.org/doc/threading.html. Mails that are only referenced are
 nodes as well. Unlike there, a mail's own headers come before what other mails say of it, and both are taken by date, so
-that the order of the input changes nothing.
+that the order of the input changes nothing. Copies of a mail share a node, which they all speak for.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
+from nearkin.stages.documents.mail.headers import addresses_of
+from nearkin.stages.documents.mail.subjects import base_subject
 from nearkin.stages.documents.origin import MailHeaders
 
 LinkSource = Literal["headers", "another mail", "subject"]
@@ -28,7 +30,7 @@ class LinkedNodes:
     Parameters
     ----------
     mail_of : list of int
-        Number of the mail of each node; -1 for a mail that is missing.
+        Number of the mail of each node, the first of its copies; -1 for a mail that is missing.
     message_id : list of str or None
     parent : list of int
         Node of the parent; -1 for roots.
@@ -102,9 +104,15 @@ def linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> L
     (['a', 'c', 'b'], [-1, 2, 0], [0, 1, -1])
     """
     nodes, known = LinkedNodes(node_of=[NO_NODE] * len(headers)), dict[str, int]()
+    of_copies: dict[tuple[object, ...], int] = {}
     for mail in order:
-        own = headers[mail].message_id
+        own, key = headers[mail].message_id, copy_key(headers[mail])
+        if key in of_copies:
+            nodes.node_of[mail] = of_copies[key]
+            continue
         nodes.node_of[mail] = nodes.add(own, mail)
+        if key is not None:
+            of_copies[key] = nodes.node_of[mail]
         if own is not None:  # of mails that share an identifier, the earliest is the one that others refer to
             known.setdefault(own, nodes.node_of[mail])
     chains = [(mail, ancestors_of(headers[mail])) for mail in order]
@@ -121,6 +129,27 @@ def linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> L
         for above, below in pairwise(chain):
             nodes.link(known[below], known[above], "another mail")
     return nodes
+
+
+def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
+    """Return a key that copies of one mail share; None if the headers do not say enough.
+
+    A Message-ID alone is too little, as some programs give the same one to different mails: date, sender and base
+    subject must agree, too. The sender is compared by address if there is one.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> sent = datetime(2004, 1, 5, tzinfo=UTC)
+    >>> mail = MailHeaders(message_id="a", sent_at=sent, sender="Ada <ada@x.org>", subject="Mill")
+    >>> copy = MailHeaders(message_id="a", sent_at=sent, sender="ada@x.org", subject="[list] Mill")
+    >>> copy_key(mail) == copy_key(copy), copy_key(MailHeaders(message_id="a"))
+    (True, None)
+    """
+    if headers.message_id is None or headers.sent_at is None:
+        return None
+    sender = addresses_of([headers.sender]) or (headers.sender or "").casefold()
+    return headers.message_id, headers.sent_at, sender, base_subject(headers.subject).text
 
 
 def ancestors_of(headers: MailHeaders) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -51,6 +51,8 @@ class ThreadNode:
         0 for a root.
     mail : int or None
         Number of the mail; None if it is missing.
+    copies : tuple of int
+        Other mails with the same Message-ID, date, sender and base subject: they have the same place.
     message_id : str or None
     parent : int or None
         Position of the parent.
@@ -62,9 +64,15 @@ class ThreadNode:
     position: int
     depth: int
     mail: int | None
+    copies: tuple[int, ...] = ()
     message_id: str | None
     parent: int | None
     source: LinkSource | None
+
+    @property
+    def mails(self) -> tuple[int, ...]:
+        """The mail and its copies; none if it is missing."""
+        return () if self.mail is None else (self.mail, *self.copies)
 
 
 def thread_mails(
@@ -95,9 +103,13 @@ def thread_mails(
     nodes = linked_by_headers(headers, order)
     link_by_subject(nodes, headers, order, window, quotations)
     children, roots = _sorted_trees(nodes, mails)
+    copies: dict[int, tuple[int, ...]] = {}
+    for mail in order:
+        if nodes.mail_of[node := nodes.node_of[mail]] != mail:
+            copies[node] = (*copies.get(node, ()), mail)
     found: list[ThreadNode] = []
     for thread, root in enumerate(roots, 1):
-        _add_tree(found, thread, root, nodes, children)
+        _add_tree(found, thread, root, nodes, children, copies)
     return found
 
 
@@ -125,8 +137,9 @@ def _sorted_trees(nodes: LinkedNodes, mails: Sequence[NamedMail]) -> tuple[list[
 
 
 def _add_tree(
-    found: list[ThreadNode], thread: int, root: int, nodes: LinkedNodes, children: Sequence[Sequence[int]]
-) -> None:
+    found: list[ThreadNode], thread: int, root: int, nodes: LinkedNodes,
+    children: Sequence[Sequence[int]], copies: Mapping[int, tuple[int, ...]],
+) -> None:  # fmt: skip
     before = len(found)
     waiting: list[tuple[int, int, int | None]] = [(root, 0, None)]
     while waiting:
@@ -139,6 +152,7 @@ def _add_tree(
                 position=position,
                 depth=depth,
                 mail=None if mail == NO_NODE else mail,
+                copies=copies.get(node, ()),
                 message_id=nodes.message_id[node],
                 parent=parent,
                 source=nodes.source[node],
@@ -147,7 +161,9 @@ def _add_tree(
         waiting += [(one, depth + 1, position) for one in reversed(children[node])]
 
 
-def reading_order(nodes: Sequence[ThreadNode], mails: Sequence[NamedMail]) -> list[int]:
+def reading_order(
+    nodes: Sequence[ThreadNode], mails: Sequence[NamedMail], size_of: Callable[[int], tuple[int, ...]] | None = None
+) -> list[int]:
     """Return the mails of one thread, the earliest first, each after the one it answers even if its date is wrong.
 
     Parameters
@@ -155,6 +171,8 @@ def reading_order(nodes: Sequence[ThreadNode], mails: Sequence[NamedMail]) -> li
     nodes : sequence of ThreadNode
         Those of one thread, in their order.
     mails : sequence of NamedMail
+    size_of : callable, optional
+        Size of a mail: of the copies of one mail, the smallest comes first, so that a larger one can include it.
     """
     times: list[datetime] = []
     for node in nodes:
@@ -162,4 +180,8 @@ def reading_order(nodes: Sequence[ThreadNode], mails: Sequence[NamedMail]) -> li
         own = None if node.mail is None else mails[node.mail].headers.sent_at
         times.append(above if own is None else max(own, above))
     order = sorted(range(len(nodes)), key=lambda place: (times[place], place))
-    return [mail for place in order if (mail := nodes[place].mail) is not None]
+    found: list[int] = []
+    for place in order:
+        one = nodes[place]
+        found += sorted(one.mails, key=size_of) if one.copies and size_of is not None else one.mails
+    return found
