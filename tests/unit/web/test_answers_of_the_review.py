@@ -276,3 +276,20 @@ def test_audits_are_made_by_a_job_and_are_part_of_the_digest(visit: Visit) -> No
     visit.service.collection.add([("new", "Some words of a new document.")], wave="april")
     assert visit.get("/defensibility.json").json()["data"]["audits"]["is_outdated"]
     assert "documents were added or removed since" in words_of(visit.get("/defensibility").text)
+
+
+def test_the_page_of_exceptions_links_to_stored_documents_only(tmp_path: Path) -> None:
+    blank = {"exception": "empty", "sentence": "no text was found in it"}
+    with Collection.open(tmp_path / "m", create=True) as collection:
+        rows = [
+            ("blank.docx", None, origin("a", kind="docx", **blank), None),
+            ("blank.eml", "", origin("b", kind="eml"), None),
+        ]
+        add_extracted(collection, rows)
+        visit = Visit(collection).sign_in()
+        try:
+            links = re.findall(r'href="/document\?id=([^"&]*)', visit.get("/exceptions").text)
+            assert links == ["blank.eml"]
+            assert visit.send("GET", "/document", params={"id": "blank.docx"}).status_code == 404
+        finally:
+            visit.service.jobs.close()

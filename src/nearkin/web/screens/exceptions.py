@@ -9,6 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.listing.exceptions import REASONS, StoredExceptions, WhichExceptions
+from nearkin.collection.stored.document_rows import current_ids
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.sentences.exceptions import without_text
@@ -40,13 +41,17 @@ class ExceptionsQuery(msgspec.Struct, kw_only=True):
 def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
     """List the exceptions, and count them by wave and reason."""
     found = _found(service, asked)
+    rows = found.exceptions[:_MAX_SHOWN]
+    with service.collection.opened.store.reading() as connection:
+        documents = current_ids(connection, [one.doc_id for one in rows])
     stored = None if asked.stored is None else service.jobs.find(asked.stored)
     values = {
         "stored": stored if stored is not None and stored.kind == "storing" else None,
         "asked": asked,
         "found": found,
         "without_text": without_text(found.n_no_text, found.n_partial),
-        "rows": found.exceptions[:_MAX_SHOWN],
+        "rows": rows,
+        "documents": documents,
         "waves": [one.name for one in service.info.get().info.waves],
         "reasons": REASONS,
         "encodings": ENCODINGS,
