@@ -189,10 +189,23 @@ def test_files_without_a_text_are_removed(matter) -> None:
     removed = matter.remove(["1.pdf", "2.doc"])
     assert (removed.n_documents, removed.n_unread) == (1, 1)
     assert [one[0] for one in listed(matter, wave="one")] == ["3.txt"]
-    assert matter.remove([], wave="two").n_unread == 1
-    assert [one[0] for one in listed(matter, wave="two")] == ["5.txt", "x" * 3_000]
-    with pytest.raises(UnknownDocumentError):
-        matter.remove(["1.pdf"])
+    assert matter.remove(["5.txt"], dry_run=True).unread_ids == ("5.txt",)
+    assert "5.txt" in [one[0] for one in listed(matter, wave="two")]
+    assert matter.remove(["5.txt"]).n_unread == 1
+    assert [one[0] for one in listed(matter, wave="two")] == ["6.pdf", "x" * 3_000]
+    assert matter.remove([], wave="two").n_unread == 2
+    assert listed(matter, wave="two") == []
+    assert matter.fsck().is_whole
+    for doc_id in ("1.pdf", "5.txt"):
+        with pytest.raises(UnknownDocumentError):
+            matter.remove([doc_id])
+
+
+def test_a_removed_document_is_not_listed_for_an_older_problem(matter) -> None:
+    matter.add([("5.txt", LETTER)])
+    removed = matter.remove(["5.txt"])
+    assert (removed.n_documents, removed.n_unread) == (1, 0)
+    assert "5.txt" not in [one[0] for one in listed(matter)]
 
 
 def test_a_replaced_text_is_no_exception(matter) -> None:

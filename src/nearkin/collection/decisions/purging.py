@@ -19,6 +19,7 @@ from nearkin.collection.stored import key_table, origin_rows, shingle_table
 from nearkin.collection.stored.document_rows import document_rows
 from nearkin.collection.stored.documents import check_id, checked_ids, document, stored_documents, with_documents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
+from nearkin.collection.stored.problem_rows import forget_problems
 from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
@@ -247,8 +248,5 @@ def _origins_of(doc_ids: Sequence[str], holders: Sequence[StoredDocument]) -> It
 
 def _forget_problems(connection: Connection, seals: Seals, doc_ids: Sequence[str]) -> None:
     """Delete the problems of unreadable files with the ids of purged documents."""
-    problems = schema.problems
     for some in named(doc_ids):
-        is_one = problems.c.doc_id.in_(some)
-        seals.take(problems.name, connection.execute(select(problems.c.checksum).where(is_one)).scalars().all())
-        connection.execute(problems.delete().where(is_one))
+        forget_problems(connection, seals, schema.problems.c.doc_id.in_(some))

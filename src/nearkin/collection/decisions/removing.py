@@ -14,11 +14,12 @@ from nearkin.collection.stored.document_rows import current_ids, refuse_changed_
 from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
 from nearkin.collection.stored.origin_rows import remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD
+from nearkin.collection.stored.problem_rows import IS_ABOUT_NO_TEXT, forget_problems
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.schema import documents, loads, origins
+from nearkin.store.schema import documents, loads, origins, problems
 from nearkin.store.seals import Seals
 from nearkin.store.store import Store
 
@@ -34,7 +35,7 @@ class Removed:
     doc_ids : tuple of str
         Ids of the documents, in the order of the collection.
     unread_ids : tuple of str
-        Ids of files without a text, which are no longer listed as exceptions.
+        Ids of files and records without a text, which are no longer listed as exceptions.
     is_dry_run : bool
         True: these documents would be removed; nothing was changed.
     number : int or None
@@ -92,32 +93,38 @@ def remove(
             of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))
             conditions = [documents.c.load.in_(of_wave)]
             of_unread = [origins.c.load.in_(of_wave)]
+            of_problems = [problems.c.load.in_(of_wave)]
         else:
             _refuse_unknown(connection, wanted)
             conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
             of_unread = [origins.c.doc_id.in_(some) for some in named(wanted)]
+            of_problems = [problems.c.doc_id.in_(some) for some in named(wanted)]
         data = {} if wave is None else {"wave": wave}
         return remove_rows(
-            connection, conditions, of_unread, by=who, data=data, dry_run=dry_run, max_documents=max_documents
-        )
+            connection, conditions, of_unread, of_problems, by=who, data=data, dry_run=dry_run,
+            max_documents=max_documents,
+        )  # fmt: skip
 
 
 def remove_rows(
     connection: Connection,
     conditions: Sequence[ColumnElement[bool]],
     of_unread: Sequence[ColumnElement[bool]],
+    of_problems: Sequence[ColumnElement[bool]] = (),
     *,
     by: str,
     data: Mapping[str, object],
     dry_run: bool = False,
     max_documents: int | None = None,
 ) -> Removed:
-    """Remove current documents, and files without a text, that meet conditions; record it in the log.
+    """Remove current documents, and files and records without a text, that meet conditions; record it in the log.
 
     A dry run only finds them, and so does a call that finds more than ``max_documents``.
     """
     found = [one for condition in conditions for one in _current_versions(connection, condition)]
     unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
+    forgotten = [one for condition in of_problems for one in _problems_where(connection, condition)]
+    unread = list(dict.fromkeys([*unread, *forgotten]))
     ids, n = tuple(doc_id for doc_id, _ in found), len(found) + len(unread)
     if dry_run or (max_documents is not None and n > max_documents):
         return Removed(doc_ids=ids, unread_ids=tuple(unread), is_dry_run=True)
@@ -128,6 +135,8 @@ def remove_rows(
         remove_current(connection, condition, now)
     for condition in of_unread:
         remove_unread(connection, seals, condition, now)
+    for condition in of_problems:
+        forget_problems(connection, seals, condition & IS_ABOUT_NO_TEXT)
     seals.write(connection)
     changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
     changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread]
@@ -143,6 +152,11 @@ def _current_versions(connection: Connection, condition: ColumnElement[bool]) ->
 def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
     query = select(origins.c.doc_id).where(condition & IS_UNREAD).order_by(origins.c.number)
     return list(connection.execute(query).scalars())
+
+
+def _problems_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
+    query = select(problems.c.doc_id).where(condition & IS_ABOUT_NO_TEXT).order_by(problems.c.load, problems.c.number)
+    return list(dict.fromkeys(connection.execute(query).scalars()))
 
 
 def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
@@ -164,9 +178,10 @@ def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
 
 
 def _unread(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return the ids that belong to files without a text."""
+    """Return the ids that belong to files and records without a text."""
     found = set[str]()
     for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         is_one = IS_UNREAD & origins.c.doc_id.in_(some)
         found |= set(connection.execute(select(origins.c.doc_id).where(is_one)).scalars())
+        found |= set(_problems_where(connection, problems.c.doc_id.in_(some)))
     return found
