@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from generator.office_files import mail
 from nearkin.collection.collection import Collection
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit
@@ -174,3 +175,10 @@ def test_requests_are_counted_by_route(script: Script) -> None:
     assert 'nearkin_requests_total{method="GET",route="/api/v1/documents/{id}",status="200"} 1' in text
     assert 'nearkin_request_seconds_count{method="GET",route="/api/v1/documents/{id}"} 2' in text
     assert "no-such" not in text
+
+
+def test_a_put_lists_the_attachments_that_it_does_not_store(script: Script) -> None:
+    content = mail({"Subject": "x"}, LEASE, {"a.txt": b"A note on kites."})
+    answer = script.call("PUT", "/documents/y%2Fmail", params={"name": "t1.eml"}, content=content)
+    assert (answer.status_code, answer.json()["not_stored"], answer.json()["missing"]) == (201, ["t1.eml!a.txt"], None)
+    assert script.put("plain", "Some words.").json()["not_stored"] == []

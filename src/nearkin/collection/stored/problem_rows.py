@@ -1,4 +1,4 @@
-"""Rows of problems that are deleted, with their seal: of files and records without a text that nobody lists any more."""
+"""Rows of problems that are deleted, with their seal."""
 
 from __future__ import annotations
 

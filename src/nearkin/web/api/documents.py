@@ -59,6 +59,8 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
         version=stored.version,
         wave=stored.wave,
         contradiction=added.contradiction,
+        missing=one.missing,
+        not_stored=list(one.inside),
         page=_page(asked.id),
     )
     return OperationAnswer(201 if added.n_new else 200, answer)

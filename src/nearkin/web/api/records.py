@@ -96,13 +96,18 @@ class ApiDocument(ApiStoredDocument, kw_only=True):
 
 
 class ApiStored(msgspec.Struct, kw_only=True):
-    """Outcome of a PUT: "new", "new version", or "unchanged" if the same text was stored under the id before."""
+    """Outcome of a PUT: "new", "new version", or "unchanged" if the same text was stored under the id before.
+
+    ``missing``: what could not be read of the file; ``not_stored``: documents inside the file, which are not stored.
+    """
 
     doc_id: str
     outcome: str
     version: int
     wave: str
     contradiction: str | None
+    missing: str | None
+    not_stored: list[str]
     page: str
 
 
