@@ -131,6 +131,11 @@ def test_the_table_of_the_other_set(tmp_path):
     }  # fmt: skip
     assert table["result"].to_pylist() == ["match", "too short", "unreadable"]
     assert table["n_documents"].to_pylist() == [2, 0, 0]
+    assert table["row"].to_pylist() == [2, 3, 4], "they continue after those of INPUT"
+    assert table["most_similar_row"].to_pylist() == [0, None, None], "a row of INPUT"
+    assert pq.read_table(tmp_path / "out/pairs.parquet")["row_b"].to_pylist() == [2, 2]
+    of_mine = pq.read_table(tmp_path / "out/documents.parquet")
+    assert (of_mine["group_row"].to_pylist(), of_mine["copy_of_row"].to_pylist()) == ([2, 2], [2, None])
     manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
     assert "against.parquet" in manifest["files"]
     assert manifest["against_counts"] == {
