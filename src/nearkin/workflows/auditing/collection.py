@@ -35,8 +35,8 @@ _MAX_COMPARED = 20_000
 """Maximum number of matches whose wording is compared."""
 _LACKING: dict[Method, str] = {
     "range": "too few letters for range search",
-    "minhash": "too few words for a signature",
-    "hamming": "too few words for a signature",
+    "minhash": "no words",
+    "hamming": "no words",
     "si": "no similarity index, or 0",
 }
 
