@@ -208,3 +208,16 @@ def test_the_report_shows_twelve_dropped_documents_although_all_are_equally_simi
     files = [write_jsonl(tmp_path / "near.jsonl", near), files[1]]
     dedup(files, tmp_path / "two", "--drop", "containing", "--threshold", "0.5", "--recall", "0.999999")
     assert "2 sample pairs, the least similar first: if" in (tmp_path / "two/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("recall", "said"),
+    [
+        ((), "search: all shingles are looked up, so a pair that shares even one is found"),
+        (("--recall", "0.9"), "search: 90.0% of shingles are looked up, so a pair that shares only one is found with"),
+    ],
+)
+def test_the_search_for_shared_shingles_is_described(recall, said, tmp_path):
+    paths = [write_jsonl(tmp_path / f"{name}.jsonl", [{"id": "1", "text": Prose(1).text(20)}]) for name in "ab"]
+    asked = ("dedup", paths[0], "--against", paths[1], "--min-shared", "2", *recall, "--no-report")
+    assert said in " ".join(nearkin_here(*asked, "--out", tmp_path / "out").err.split())

@@ -247,7 +247,7 @@ def test_a_corpus_to_clean(tmp_path):
     assert sampled["plan"]["kind"] == "sampling"
     ended = nearkin_here("plan", "corpus", path, "--documents", "20M", "--engine", "spark")
     assert "20,000,000 documents like the 400 of the sample" in ended.out
-    assert "Near-duplicates are not predicted" in ended.out
+    assert "The number of near-duplicates is not predicted" in ended.out
     assert "Each pair of near-duplicates adds about" in ended.out
 
 
@@ -256,7 +256,9 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     texts = [" ".join(f"w{i * j % 97}" for j in range(12)) for i in range(400)]
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
     ended = nearkin_here("plan", "corpus", path, "--documents", "200M")
-    assert "search: rare shingles only" in ended.out
+    words = " ".join(ended.out.split())
+    assert "search: rare shingles only. All texts of the sample have fewer than" in words
+    assert re.search(r"fewer than \d,\d{3} shingles and are searched exhaustively, except those", words)
     assert "How many unrelated pairs they find is not predicted" in " ".join(ended.out.split())
     assert "band" not in ended.out
     some = "".join(json.dumps({"text": f"{i} " + " ".join(f"{i}x{j}" for j in range(900))}) + "\n" for i in range(40))
@@ -264,6 +266,9 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     said = " ".join(nearkin_here("plan", "corpus", path).out.split())
     assert "of the texts are long enough for bands. The others are searched by their rare shingles" in said
     assert not re.search(r"\d,\d{3},\d{3}", said.partition("search:")[2])
+    assert "if all texts were searched this way" in said
+    assert "will be compared" not in said
+    assert re.search(r"Predicted if all texts were searched by bands: .* \(.* per document\), from 137 sampled", said)
 
 
 def test_a_sample_from_standard_input_has_a_format(tmp_path):

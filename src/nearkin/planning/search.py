@@ -40,7 +40,8 @@ class BandPlan:
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of very long documents. It
         is higher for shorter ones and above the threshold.
     expected_candidates : float
-        Pairs of documents that will be compared although they are not near-duplicates, extrapolated from a sample.
+        Pairs of documents that would be compared although they are not near-duplicates if all texts were searched by
+        bands, extrapolated from a sample.
     exact_below : int
         Documents with fewer shingles than this find each other by prefix filtering, which misses none.
     """

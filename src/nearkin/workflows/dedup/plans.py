@@ -13,7 +13,7 @@ from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, 
 from nearkin.records import F64, Matches
 from nearkin.reports.criterion import measure_name
 from nearkin.reports.quantities import parameter_text
-from nearkin.reports.sentences.rough_quantities import many_text
+from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
 from nearkin.workflows.dedup.options import DedupOptions
@@ -51,8 +51,8 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     """Return the plan in one sentence; bands and what they find only if some share of the texts is searched by them."""
     if isinstance(plan, BandPlan) and not share_by_bands:
         return (
-            f"search: rare shingles only; texts under {plan.exact_below} shingles, which are all of the sample, are "
-            "searched exhaustively, unless very many share a rare shingle"
+            f"search: rare shingles only. All texts of the sample have fewer than {plan.exact_below:,} shingles and are "
+            "searched exhaustively, except those that share a rare shingle with very many others"
         )
     n_unrelated = round(plan.expected_candidates)
     search = (
@@ -63,8 +63,9 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     return (
         f"search: {search}; predicted recall {plan.recall_at_threshold:.2%} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} will be compared; "
-        f"texts under {plan.exact_below} shingles are searched exhaustively, unless very many share a rare shingle"
+        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} if all texts were searched "
+        f"this way; texts under {plan.exact_below:,} shingles are searched exhaustively, unless very many share a rare "
+        "shingle"
     )
 
 
@@ -96,4 +97,7 @@ def plan_in_words(plan: Plan, options: DedupOptions) -> str:
     """Return the plan in one sentence."""
     if options.min_shared is None or isinstance(plan, BandPlan):
         return describe_plan(plan, options)
-    return f"{plan.rate:.2%} of shingles are keys: the probability of finding a pair that shares a single shingle"
+    if plan.rate == 1:
+        return "search: all shingles are looked up, so a pair that shares even one is found"
+    share = rough_share_text(plan.rate)
+    return f"search: {share} of shingles are looked up, so a pair that shares only one is found with this probability"

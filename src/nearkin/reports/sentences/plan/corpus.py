@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.planning.search import BandPlan
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.reports.sentences.sentence import Sentence
@@ -31,8 +31,7 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         if by_bands:
             yield Sentence(
                 f"{rough_share_text(by_bands)} of the texts are long enough for bands. The others are searched by "
-                f"their rare shingles, {n_keys:,.1f} per text. The number of unrelated pairs is that of a search of "
-                "all texts by bands."
+                f"their rare shingles, {n_keys:,.1f} per text."
             )
         else:
             yield Sentence(
@@ -40,13 +39,15 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
                 "find is not predicted."
             )
     if told.is_sampling or told.share_by_bands:
+        n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
+        pairs = agreeing(round(n_unrelated), "pair", "pairs")
         yield Sentence(
-            f"Unrelated pairs grow quadratically; from {many_text(len(told.sample.similarity))} of the sample: "
-            f"{many_text(told.plan.expected_candidates)}, {each:,.1f} per document. Another sample may give another "
-            "number.",
+            f"Predicted if all texts were searched by {by}: {many_text(n_unrelated)} unrelated {pairs} ({each:,.1f} per "
+            f"document), from {counted(n_compared, 'sampled text')} compared with one another; the number grows with "
+            "the square of the documents.",
             "quiet",
         )
-    yield Sentence("Near-duplicates are not predicted.", "quiet")
+    yield Sentence("The number of near-duplicates is not predicted.", "quiet")
     if n_compared < _FEW:
         yield Sentence(
             "The sample is too small for a good estimate: use a few thousand documents, drawn from the whole corpus.",
